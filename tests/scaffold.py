@@ -125,7 +125,7 @@ from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kafka_shim.pipeline.trace_input import TraceOrLake
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 _SHOWN = ("principal", "requests")
 
@@ -136,7 +136,7 @@ def {module}(clients: "DataFrame") -> "DataFrame":
     return rows.orderBy("principal")
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     rows = {module}(trace_input.table("clients"))
     return table_outcome_with_fail_option(args, trace_input, rows, _SHOWN)
 

@@ -25,7 +25,13 @@ import msgspec
 
 from benchmarks.pipeline.cold import s11_clock, s11_cold
 from benchmarks.pipeline.data import make_trace
-from benchmarks.pipeline.decisions import s6_engine, what_breaks_cores, what_breaks_process
+from benchmarks.pipeline.decisions import (
+    denials_embedded,
+    s6_engine,
+    what_breaks_embedded,
+    what_breaks_engines,
+    what_breaks_spark,
+)
 from benchmarks.pipeline.following import s8_follow
 from benchmarks.pipeline.lakes import s7_lake, s9_nothing_new
 from benchmarks.pipeline.ratio import Bench, Ratio, tell
@@ -49,8 +55,10 @@ BENCHES: dict[str, Callable[[Bench], Ratio]] = {
     "S4 CSV": s4_csv,
     "S5": s5_names,
     "S6": s6_engine,
-    "what-breaks": what_breaks_cores,
-    "what-breaks process": what_breaks_process,
+    "what-breaks": what_breaks_engines,
+    "embedded denials": denials_embedded,
+    "embedded what-breaks": what_breaks_embedded,
+    "Spark what-breaks": what_breaks_spark,
     "S7": s7_lake,
     "S8": s8_follow,
     "S9": s9_nothing_new,

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.pipeline.spark.observed_accesses import distinct_accesses
+from kafka_shim.pipeline.trace_input import spark_trace_input
 
 ROUNDS = 3
 
@@ -53,7 +53,7 @@ class Bench(msgspec.Struct):
         return [str(self.folder / "trace")]
 
     def count(self) -> int:
-        return int(distinct_accesses(self.spark, self.paths).count())
+        return int(spark_trace_input(self.spark, self.paths, {}).distinct_accesses().count())
 
 
 def took(what: Callable[[], Any]) -> float:

@@ -11,6 +11,7 @@ _MODULES = {
     "control": ("starlette", "uvicorn", "prometheus_client"),
     "mcp": ("mcp",),
     "pipeline": _SPARK_MODULES,
+    "local": ("duckdb", "pyarrow"),
     "connect": (*_SPARK_MODULES, "grpc", "grpc_status"),
 }
 _SOURCES = Path(__file__).resolve().parents[2]

@@ -1,25 +1,48 @@
-"""The jobs about ACLs on Spark have the same results as plain Python loops."""
+"""The jobs about ACLs have the same results as plain Python loops, on each engine."""
 
-import json
 import random
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from kafka_shim.authorizer.acl_formats import format_acls_losslessly
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
-from kafka_shim.pipeline import cli
 from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
+from kafka_shim.pipeline.engines.engine import SqlEngine
+from kafka_shim.pipeline.jobs.denials import denials
+from kafka_shim.pipeline.jobs.least_acls import (
+    acl_changers_never_denied_without_rules,
+    collect_sorted_acls,
+    least_acls,
+)
+from kafka_shim.pipeline.jobs.unused_acls import unused_acls
+from kafka_shim.pipeline.jobs.what_breaks import (
+    COLUMNS,
+    add_changed_request_counts,
+    decided_accesses_except_still_allowed,
+    sum_changed_decisions,
+    what_breaks,
+)
+from kafka_shim.pipeline.local.trace_tables import LocalTraceTables
+from kafka_shim.pipeline.observation import sum_equal_accesses
+from kafka_shim.pipeline.request_accesses import (
+    accesses_of_requests,
+    observed_super_users_and_allow_everyone,
+)
+from kafka_shim.pipeline.trace_input import TraceInput, spark_trace_input
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, ResourceType
 from kafka_shim.protocol.trace.entries import AUDIT, Access, BlockBody, Connection, Entry
 from kafka_shim.protocol.trace.segments import SegmentWriter
 from tests.pipeline import twin
-from tests.pipeline.asking import parsed, response
+from tests.pipeline.asking import response
 from tests.pipeline.traces import (
     START_US,
     TraceMaker,
@@ -28,25 +51,41 @@ from tests.pipeline.traces import (
     random_trace,
 )
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 SUPERS = ("User:root",)
 CASES = ((0, RELEASES[-1], False), (1, "2.8", True))
 """Seed, release, and the value of allow.everyone.if.no.acl.found."""
+ENGINES = ("local", pytest.param("spark", marks=pytest.mark.spark))
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def engine_name(request: Any) -> str:
+    if request.param == "spark":
+        request.getfixturevalue("spark")
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def engine(engine_name: str, request: Any) -> SqlEngine:
+    return engine_named(engine_name, request)
+
+
+def engine_named(name: str, request: Any) -> SqlEngine:
+    if name == "local":
+        return DuckDbEngine()
+    from kafka_shim.pipeline.engines.spark_engine import SparkEngine
+
+    return SparkEngine(request.getfixturevalue("spark"))
 
 
 class Case:
-    """A random trace, the ACLs that decided it, other ACLs, and the accesses read by Spark."""
+    """A random trace, the ACLs that decided it, other ACLs, and the accesses read by an engine."""
 
-    def __init__(self, spark: Any, folder: Path, seed: int, release: str, everyone: bool) -> None:
-        from kafka_shim.pipeline.jobs.what_breaks import COLUMNS
-        from kafka_shim.pipeline.spark.data_source import trace_table
-        from kafka_shim.pipeline.spark.observed_accesses import (
-            accesses_of_requests,
-            distinct_accesses,
-            observed_super_users_and_allow_everyone,
-        )
-
+    def __init__(
+        self, engine: SqlEngine, folder: Path, seed: int, release: str, everyone: bool
+    ) -> None:
         rng = random.Random(seed)
+        self.engine = engine
         self.release = release
         self.everyone = everyone
         twin.RULES = acl_rules_of_release(release)
@@ -61,13 +100,12 @@ class Case:
         random_trace(folder, rng, authorizer, 300, names=3)
         self.seen = twin.accesses(folder)
         options = {"splitBytes": "8000", "release": release}
+        trace = trace_input(engine, [str(folder)], options)
         self.frame = accesses_of_requests(
-            distinct_accesses(spark, [str(folder)], options)
-        ).persist()
-        self.rows = accesses_of_requests(
-            trace_table(spark, "accesses", [str(folder)], options, COLUMNS)
+            engine, engine.computed_once(sum_equal_accesses(engine, trace.table("observed")))
         )
-        assert observed_super_users_and_allow_everyone(self.frame) == (
+        self.accesses = accesses_of_requests(engine, trace.table("accesses", *COLUMNS))
+        assert observed_super_users_and_allow_everyone(engine, self.frame) == (
             SUPERS,
             self.everyone and self._has_open(),
         )
@@ -78,18 +116,39 @@ class Case:
     def acl_set(self, acls: list[Any]) -> AclSet:
         return AclSet(tuple(dict.fromkeys(acls)), SUPERS, self.everyone, self.release)
 
+    def rows(self, relation: Any) -> list[dict[str, Any]]:
+        return self.engine.rows(relation)
 
-@pytest.fixture(scope="module", params=CASES, ids=lambda of: of[1])
-def case(spark: Any, tmp_path_factory: pytest.TempPathFactory, request: Any) -> Any:
-    made = Case(spark, tmp_path_factory.mktemp("trace"), *request.param)
-    yield made
-    made.frame.unpersist()
+    def least_acls(self, *options: Any, **further: Any) -> list[Acl]:
+        least = least_acls(self.engine, self.frame, *options, **further)
+        return collect_sorted_acls(self.engine, least)
+
+
+def trace_input(engine: SqlEngine, paths: list[str], options: dict[str, str]) -> TraceInput:
+    if isinstance(engine, DuckDbEngine):
+        return TraceInput(engine, LocalTraceTables(engine, paths, options), paths, options)
+    from kafka_shim.pipeline.engines.spark_engine import SparkEngine
+
+    assert isinstance(engine, SparkEngine)
+    return spark_trace_input(engine.session, paths, options)
+
+
+CASES_ON_ENGINES = (  # Spark is slow to start each query, and the last case has every part of them
+    *(("local", *of) for of in CASES),
+    pytest.param(("spark", *CASES[-1]), marks=pytest.mark.spark),
+)
+
+
+@pytest.fixture(scope="module", params=CASES_ON_ENGINES, ids=lambda of: f"{of[0]}-{of[2]}")
+def case(tmp_path_factory: pytest.TempPathFactory, request: Any) -> Case:
+    engine_name, *of = request.param
+    made = Case(engine_named(engine_name, request), tmp_path_factory.mktemp("trace"), *of)
+    twin.RULES = acl_rules_of_release(made.release)
+    return made
 
 
 def test_what_breaks_agrees_with_plain_loops(case: Case) -> None:
-    from kafka_shim.pipeline.jobs.what_breaks import what_breaks
-
-    rows = what_breaks(case.frame, case.acl_set(case.candidate)).collect()
+    rows = case.rows(what_breaks(case.engine, case.frame, case.acl_set(case.candidate)))
     found = {
         (r["change"], r["principal"], r["operation"], r["resource_type"], r["resource_name"]): r
         for r in rows
@@ -108,18 +167,18 @@ def test_what_breaks_agrees_with_plain_loops(case: Case) -> None:
 
 @pytest.mark.parametrize("by_baseline", [False, True])
 def test_changed_requests_agree_with_plain_loops(case: Case, by_baseline: bool) -> None:
-    from kafka_shim.pipeline.jobs.what_breaks import (
-        add_changed_request_counts,
-        decided_accesses_except_still_allowed,
-        sum_changed_decisions,
-    )
-
     baseline = [*case.present[3:], *case.candidate[-2:]] if by_baseline else None
     before = None if baseline is None else case.acl_set(baseline)
-    judged = decided_accesses_except_still_allowed(case.frame, case.acl_set(case.candidate), before)
-    rows = add_changed_request_counts(
-        sum_changed_decisions(judged), judged, case.rows, by_baseline=by_baseline
-    ).collect()
+    engine = case.engine
+    decided = engine.computed_once(
+        decided_accesses_except_still_allowed(
+            engine, case.frame, case.acl_set(case.candidate), before
+        )
+    )
+    changes = sum_changed_decisions(engine, decided)
+    rows = case.rows(
+        add_changed_request_counts(engine, changes, decided, case.accesses, by_baseline=by_baseline)
+    )
     expected = twin.changed_requests(
         case.seen, case.candidate, SUPERS, everyone=case.everyone, baseline=baseline
     )
@@ -135,7 +194,7 @@ def test_changed_requests_agree_with_plain_loops(case: Case, by_baseline: bool) 
 
 
 def test_a_request_with_alternatives_fails_if_none_is_left(
-    spark: Any, tmp_path: Path, capsys: Any
+    engine_name: str, tmp_path: Path, capsys: Any
 ) -> None:
     """One request creates two topics: CREATE on the cluster replaces CREATE on both topics."""
     texts = (
@@ -143,7 +202,6 @@ def test_a_request_with_alternatives_fails_if_none_is_left(
         "CLUSTER|kafka-cluster|LITERAL|User:alice|*|CREATE|ALLOW",
     )
     by_topic, by_cluster = (acl for text in texts if (acl := parse_acl_rule(text)))
-    assert spark
     trace = str(tmp_path / "trace")
     maker = TraceMaker(Path(trace), StandardAuthorizer(store=AclStore([by_topic])))
     cluster = (Operation.CREATE, ResourceType.CLUSTER, "kafka-cluster")
@@ -159,8 +217,9 @@ def test_a_request_with_alternatives_fails_if_none_is_left(
     for acls, requests in (([by_cluster], 0), ([by_topic], 0), ([], 3)):
         candidate = tmp_path / "candidate.csv"
         candidate.write_text(format_acls_losslessly(acls, "csv"))
-        assert cli.run(parsed("what-breaks", trace, "--acls", str(candidate), "--json")) == 0
-        found = json.loads(capsys.readouterr().out)
+        found = response(
+            capsys, "what-breaks", trace, "--acls", str(candidate), "--engine", engine_name
+        )
         assert found["requests_newly_failing"] == requests
         assert found["requests_newly_succeeding"] == 0
         assert found["newly_denied"] == len(found["rows"]) == (2 if requests else 0)
@@ -168,10 +227,9 @@ def test_a_request_with_alternatives_fails_if_none_is_left(
 
 
 def test_lines_of_an_authorizer_log_are_grouped_by_time_and_api(
-    spark: Any, tmp_path: Path, capsys: Any
+    engine_name: str, tmp_path: Path, capsys: Any
 ) -> None:
     """The log does not identify requests; here, two of three denials have the same time."""
-    assert spark
     who = Connection(0, 0, 1, "SASL", "h", 1, "User:a", access_source=AUDIT)
     asked = (ApiKey.FETCH, 0, Operation.READ, ResourceType.TOPIC)
     lines: list[Entry] = [
@@ -183,29 +241,30 @@ def test_lines_of_an_authorizer_log_are_grouped_by_time_and_api(
     writer.close()
     candidate = tmp_path / "candidate.yaml"
     candidate.write_text("- {principal: User:a, allow: Read, topic: t3}")
-    found = response(capsys, "what-breaks", str(tmp_path / "trace"), "--acls", str(candidate))
+    found = response(
+        *(capsys, "what-breaks", str(tmp_path / "trace"), "--acls", str(candidate)),
+        *("--engine", engine_name),
+    )
     assert (found["newly_denied"], found["requests_newly_failing"]) == (3, 2)
     person = {"change": "newly denied", "principal": "User:a", "accesses": 3, "requests": 2}
     assert found["principals"] == [person]
 
 
 def test_nothing_changes_with_the_same_acls(case: Case) -> None:
-    from kafka_shim.pipeline.jobs.what_breaks import what_breaks
-
     present = case.acl_set(case.present)
-    assert what_breaks(case.frame, present).collect() == []
     other = case.acl_set(case.candidate)
-    there = what_breaks(case.frame, other, baseline=present).count()
-    assert there == what_breaks(case.frame, other).count()
-    assert what_breaks(case.frame, other, baseline=other).count() == 0
+
+    def changes(candidate: AclSet, baseline: AclSet | None = None) -> list[dict[str, Any]]:
+        return case.rows(what_breaks(case.engine, case.frame, candidate, baseline))
+
+    assert changes(present) == []
+    assert len(changes(other, present)) == len(changes(other))
+    assert changes(other, other) == []
 
 
 def test_unused_acls_agree_with_plain_loops(case: Case) -> None:
-    from kafka_shim.pipeline.jobs.unused_acls import unused_acls
-
-    rows = {
-        row["acl"]: row for row in unused_acls(case.frame, case.acl_set(case.present)).collect()
-    }
+    usage = unused_acls(case.engine, case.frame, case.acl_set(case.present))
+    rows = {row["acl"]: row for row in case.rows(usage)}
     assert len(rows) == len(case.present)
     alone = twin.redundant(case.seen, case.present, SUPERS, everyone=case.everyone)
     others = [access for access in case.seen if access["principal"] not in SUPERS]
@@ -240,22 +299,18 @@ def covered(acl: Any, by: Any) -> bool:
 
 
 def test_the_least_acls_allow_exactly_what_was_allowed(case: Case) -> None:
-    from kafka_shim.pipeline.jobs.least_acls import collect_sorted_acls, least_acls
-
-    least = collect_sorted_acls(least_acls(case.frame))
+    least = case.least_acls()
     assert twin.what_breaks(case.seen, least, SUPERS) == {}
     assert all(acl.pattern_type is PatternType.LITERAL for acl in least)
     for acl in least:
         rest = [other for other in least if other != acl]
         assert twin.what_breaks(case.seen, rest, SUPERS) != {}, acl
-    without = collect_sorted_acls(least_acls(case.frame, super_users=["User:alice"]))
+    without = case.least_acls(super_users=["User:alice"])
     assert without == [acl for acl in least if acl.principal != "User:alice"]
     assert len(without) < len(least)
 
 
-def test_super_users_are_guessed_without_rules(spark: Any) -> None:
-    from kafka_shim.pipeline.jobs.least_acls import acl_changers_never_denied_without_rules
-
+def test_super_users_are_guessed_without_rules(engine: SqlEngine) -> None:
     alter, read = ("ALTER", "CLUSTER"), ("READ", "TOPIC")
     rows = [
         ("User:ops", *alter, True, ""),
@@ -265,37 +320,31 @@ def test_super_users_are_guessed_without_rules(spark: Any) -> None:
         ("User:reader", *read, True, ""),
         ("User:granted", *alter, True, "CLUSTER|kafka-cluster|LITERAL|User:granted|*|ALTER|ALLOW"),
     ]
-    columns = (
-        "principal string, operation string, resource_type string, allowed boolean, rule string"
-    )
-    assert acl_changers_never_denied_without_rules(spark.createDataFrame(rows, columns)) == [
-        "User:ops"
-    ]
+    names = ("principal", "operation", "resource_type", "allowed", "rule")
+    table = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows])
+    found = acl_changers_never_denied_without_rules(engine, engine.relation_from_arrow(table))
+    assert found == ["User:ops"]
 
 
 def test_prefixes_stay_within_their_budget(case: Case) -> None:
-    from kafka_shim.pipeline.jobs.least_acls import collect_sorted_acls, least_acls
-
-    exact = collect_sorted_acls(least_acls(case.frame))
+    exact = case.least_acls()
     for budget in (0, 3):
-        frame = least_acls(case.frame, budget)
-        least = collect_sorted_acls(frame)
+        relation = least_acls(case.engine, case.frame, budget)
+        least = collect_sorted_acls(case.engine, relation)
         assert twin.what_breaks(case.seen, least, SUPERS) == {}
         assert len(least) <= len(exact)
         over: dict[str, int] = {}
-        for row in frame.collect():
+        for row in case.rows(relation):
             over[row["principal"]] = over.get(row["principal"], 0) + len(row["over_grants"])
         assert max(over.values()) <= budget
 
 
 def test_denials_agree_with_plain_loops(case: Case) -> None:
-    from kafka_shim.pipeline.jobs.denials import denials
-
     expected: dict[tuple[str, ...], int] = {}
     for denial in case.seen:
         if not denial["allowed"]:
             expected[twin.key(denial)] = expected.get(twin.key(denial), 0) + 1
-    rows = denials(case.frame).collect()
+    rows = case.rows(denials(case.engine, case.frame))
     found = {
         (r["principal"], r["operation"], r["resource_type"], r["resource_name"]): r["requests"]
         for r in rows
@@ -306,9 +355,7 @@ def test_denials_agree_with_plain_loops(case: Case) -> None:
 
 
 def test_a_remedy_with_the_acls_known_allows_all_that_was_denied(case: Case) -> None:
-    from kafka_shim.pipeline.jobs.denials import denials
-
-    for row in denials(case.frame, case.acl_set(case.present)).collect():
+    for row in case.rows(denials(case.engine, case.frame, case.acl_set(case.present))):
         acls = list(case.present)
         for step in row["remedy"].split("; "):
             verb, text = step.split(" ", 1)

@@ -139,13 +139,13 @@ def test_the_probe_of_any_topic_denies_nothing(run: Run) -> None:
 def test_spark_returns_the_same(spark: Any, folder: Path, run: Run) -> None:
     """Both for jobs and for spark.read, which find the names of topic ids in a first pass."""
     from kafka_shim.pipeline.spark.data_source import FORMAT
-    from kafka_shim.pipeline.trace_input import TraceOrLake
+    from kafka_shim.pipeline.trace_input import spark_trace_input
 
     _, rows = run
     columns = ("principal", "api", "operation", "resource_name", "role", "allowed")
     expected = Counter(tuple(row[name] for name in columns) for row in rows["proxy"])
     trace, options = str(folder / "proxy"), {"release": "4.3"}
-    by_job = TraceOrLake(spark, [trace], options).table("accesses", *columns)
+    by_job = spark_trace_input(spark, [trace], options).table("accesses", *columns)
     by_name = spark.read.format(FORMAT).options(**options).load(trace).select(*columns)
     for found in (by_job, by_name):
         assert Counter(tuple(row) for row in found.collect()) == expected

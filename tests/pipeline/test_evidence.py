@@ -59,16 +59,16 @@ def printed_objects(text: str) -> list[dict[str, Any]]:
 
 
 def test_a_log_that_names_no_requests_shows_what_was_used(
-    spark: Any, trace: Path, tmp_path: Path, capsys: Any
+    trace: Path, tmp_path: Path, capsys: Any
 ) -> None:
-    assert spark
     present, other = tmp_path / "present.yaml", tmp_path / "other.yaml"
     present.write_text(ACL_FILE)
     other.write_text(ACL_FILE.splitlines()[1])
     path = str(trace)
-    words = ["what-breaks", path, "--acls", str(other), "--json"]
-    words += ["--then", "unused-acls", path, "--acls", str(present), "--json"]
-    words += ["--then", "least-acls", path, "--json", "--then", "denials", path, "--json"]
+    local = [path, "--engine", "local", "--json"]
+    words = ["what-breaks", *local, "--acls", str(other)]
+    words += ["--then", "unused-acls", *local, "--acls", str(present)]
+    words += ["--then", "least-acls", *local, "--then", "denials", *local]
     assert cli.run(parsed(*words)) == 0
     output = capsys.readouterr()
     breaks, unused, least, denied = printed_objects(output.out)
@@ -188,11 +188,8 @@ def test_an_old_java_says_which_one_is_needed(text: str) -> None:
     )
 
 
-def test_no_acl_that_decided_anything_is_called_unused(
-    spark: Any, tmp_path: Path, capsys: Any
-) -> None:
+def test_no_acl_that_decided_anything_is_called_unused(tmp_path: Path, capsys: Any) -> None:
     """The recorded run of a real broker: its log names the ACL of each decision."""
-    assert spark
     traces = agreement.unpacked(tmp_path)
     text = (tmp_path / AUDIT_LOG).read_text()
     lines = [line for line in map(parse_authorizer_log_line, text.splitlines()) if line is not None]
@@ -204,7 +201,8 @@ def test_no_acl_that_decided_anything_is_called_unused(
     words: list[str] = []
     for name in ("proxy", "audit log"):
         words += ["--then"] * bool(words)
-        words += ["unused-acls", str(traces[name]), "--acls", str(present), "--json"]
+        words += ["unused-acls", str(traces[name]), "--engine", "local"]
+        words += ["--acls", str(present), "--json"]
     assert cli.run(parsed(*words)) == 0
     for outcome in printed_objects(capsys.readouterr().out):
         unused = {row["acl"] for row in outcome["rows"] if row["state"] == "never used"}

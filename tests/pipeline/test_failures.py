@@ -88,9 +88,9 @@ LATE = "Job aborted: Python worker failed to connect back.\n\tat java.net.Server
 
 @pytest.fixture
 def words(monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
-    from kafka_shim.pipeline import job_runner
+    from kafka_shim.pipeline import option_checks
 
-    monkeypatch.setattr(job_runner, "validated_reader_options", lambda *_: {})
+    monkeypatch.setattr(option_checks, "validated_reader_options", lambda *_: {})
     monkeypatch.setattr(
         "kafka_shim.pipeline.spark_requirements.missing_requirement", lambda **_: None
     )
@@ -150,7 +150,7 @@ def test_jobs_of_one_command_are_run_in_turn_and_the_worst_exit_code_counts(
 def test_a_job_with_wrong_options_is_found_before_the_first_runs(
     monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], capsys: Any
 ) -> None:
-    from kafka_shim.pipeline import job_runner
+    from kafka_shim.pipeline import job_runner, option_checks
     from kafka_shim.pipeline.errors import PipelineError
 
     def options(args: Any, _: object) -> dict[str, str]:
@@ -158,7 +158,7 @@ def test_a_job_with_wrong_options_is_found_before_the_first_runs(
             raise PipelineError("no")
         return {}
 
-    monkeypatch.setattr(job_runner, "validated_reader_options", options)
+    monkeypatch.setattr(option_checks, "validated_reader_options", options)
     ran = Fails(0, "")
     monkeypatch.setattr(job_runner, "_run_in_spark_then_unpersist_observation", ran)
     assert cli.run(parsed(*words, "--then", "damage", "/a")) == 2

@@ -43,8 +43,7 @@ def test_the_lake_has_every_row_once(
 ) -> None:
     from kafka_shim.pipeline.jobs.ingest import ingest_new_data
     from kafka_shim.pipeline.spark.lake_tables import lake_table
-    from kafka_shim.pipeline.spark.observed_accesses import distinct_accesses
-    from kafka_shim.pipeline.trace_input import TraceOrLake
+    from kafka_shim.pipeline.trace_input import spark_trace_input
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
     rng = random.Random(4)
@@ -76,11 +75,12 @@ def test_the_lake_has_every_row_once(
     done = ingest_new_data(spark, [str(trace)], lake, RELEASE)
     assert (done.recovered, done.segments) == (True, 0)
     assert lake_table(spark, "accesses", lake).count() == len(twin.accesses(trace)) == 500
-    straight = sorted(map(str, distinct_accesses(spark, [str(trace)]).drop("example").collect()))
-    through = sorted(
-        map(str, TraceOrLake(spark, [str(lake)], {}).distinct_accesses().drop("example").collect())
-    )
-    assert through == straight
+
+    def accesses(path: Path) -> list[str]:
+        found = spark_trace_input(spark, [str(path)], {}).distinct_accesses()
+        return sorted(map(str, found.drop("example").collect()))
+
+    assert accesses(lake) == accesses(trace)
 
 
 def test_a_stream_has_the_rows_of_the_batch_in_small_steps(spark: Any, tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
     """The response with the name comes after the request with the id, in another segment."""
     from kafka_shim.pipeline.jobs.ingest import ingest_new_data
     from kafka_shim.pipeline.spark.lake_tables import lake_table
-    from kafka_shim.pipeline.trace_input import TraceOrLake
+    from kafka_shim.pipeline.trace_input import spark_trace_input
     from tests.pipeline.test_derived import ID, fetch, fetched, response_frame, write
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
@@ -143,7 +143,9 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
     topics = [MetadataResponseTopic(name="orders", topic_id=ID)]
     named = response_frame(ApiKey.METADATA, 12, MetadataResponse(topics=topics))
     write(trace, [Response(0, 1, START_US + 2, ApiKey.METADATA, 12, named)])
-    (row,) = TraceOrLake(spark, [str(trace)], {"release": RELEASE}).distinct_accesses().collect()
+    (row,) = (
+        spark_trace_input(spark, [str(trace)], {"release": RELEASE}).distinct_accesses().collect()
+    )
     assert (row["resource_name"], row["allowed"], row["source"]) == ("orders", False, "derived")
     ingest_new_data(spark, [str(trace)], lake, RELEASE)
     write(
@@ -161,7 +163,9 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
         ("orders", True),
         ("orders", None),
     ]
-    judged = TraceOrLake(spark, [str(lake)], {"release": RELEASE}).distinct_accesses().collect()
+    judged = (
+        spark_trace_input(spark, [str(lake)], {"release": RELEASE}).distinct_accesses().collect()
+    )
     assert sorted((r["allowed"], r["requests"]) for r in judged) == [(False, 1), (True, 1)]
 
 
@@ -317,6 +321,7 @@ def test_very_many_accesses_of_one_principal_fit_into_memory(spark: Any) -> None
 
     from benchmarks.pipeline.data import access_rows, random_acls as many_acls
     from kafka_shim.pipeline.acls.acl_set import AclSet
+    from kafka_shim.pipeline.engines.spark_engine import SparkEngine
     from kafka_shim.pipeline.jobs.least_acls import least_acls
     from kafka_shim.pipeline.jobs.what_breaks import what_breaks
     from kafka_shim.pipeline.tables import OBSERVED, spark_ddl
@@ -331,10 +336,11 @@ def test_very_many_accesses_of_one_principal_fit_into_memory(spark: Any) -> None
             yield made.set_column(at, OBSERVED.field(at), principals)
 
     accesses = spark.range(0, count, 1, 8).mapInArrow(rows, spark_ddl(OBSERVED)).persist()
-    nobody = what_breaks(accesses, AclSet(()))
+    engine = SparkEngine(spark)
+    nobody = what_breaks(engine, accesses, AclSet(()))
     assert nobody.count() == count
-    some = what_breaks(accesses, AclSet(tuple(many_acls(acls))))
+    some = what_breaks(engine, accesses, AclSet(tuple(many_acls(acls))))
     assert 0 < some.count() < count
-    least = least_acls(accesses)
+    least = least_acls(engine, accesses)
     assert least.selectExpr("sum(requests)").collect()[0][0] == count
     accesses.unpersist()

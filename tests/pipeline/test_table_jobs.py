@@ -137,7 +137,7 @@ def test_timeline_counts_and_measures(spark: Any, tmp_path: Path) -> None:
 
 def test_requests_without_a_response_are_counted(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.timeline import JOB
-    from kafka_shim.pipeline.trace_input import TraceOrLake
+    from kafka_shim.pipeline.trace_input import spark_trace_input
 
     trace = made(tmp_path)
     writer = SegmentWriter(trace, "broker-2")
@@ -147,7 +147,7 @@ def test_requests_without_a_response_are_counted(spark: Any, tmp_path: Path) -> 
         BlockBody([who], [Request(0, n, START_US + n, silent) for n in range(3)])
     )
     writer.close()
-    outcome = JOB.run(parsed("timeline", str(trace)), TraceOrLake(spark, [str(trace)], {}))
+    outcome = JOB.run(parsed("timeline", str(trace)), spark_trace_input(spark, [str(trace)], {}))
     found = {
         (row["principal"], row["api"]): (row["requests"], row["errors"], row["latency_us_max"])
         for row in outcome.rows
@@ -157,15 +157,17 @@ def test_requests_without_a_response_are_counted(spark: Any, tmp_path: Path) -> 
 
 def test_diff_reports_lost_access(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.diff import diff
-    from kafka_shim.pipeline.spark.data_source import trace_table
-    from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests, distinct_accesses
+    from kafka_shim.pipeline.request_accesses import accesses_of_requests
+    from kafka_shim.pipeline.trace_input import spark_trace_input
 
     allow = {"principal": "User:a", "allow": "Read", "topic": "orders"}
     granted, bare = made(tmp_path / "granted", allow), made(tmp_path / "bare")
 
     def side(path: Path) -> Any:
-        return accesses_of_requests(distinct_accesses(spark, [str(path)])), trace_table(
-            spark, "responses", [str(path)]
+        trace = spark_trace_input(spark, [str(path)], {})
+        return (
+            accesses_of_requests(trace.engine, trace.distinct_accesses()),
+            trace.table("responses"),
         )
 
     assert diff(side(granted), side(granted)).collect() == []
@@ -182,13 +184,13 @@ def test_clients_of_a_lake_have_their_software(spark: Any, tmp_path: Path) -> No
     from kafka_shim.pipeline.spark.data_source import trace_table
     from kafka_shim.pipeline.spark.lake_tables import lake_table
     from kafka_shim.pipeline.tables import TABLES
-    from kafka_shim.pipeline.trace_input import TraceOrLake
+    from kafka_shim.pipeline.trace_input import spark_trace_input
 
     trace, lake = made(tmp_path / "trace"), tmp_path / "lake"
     ingest_new_data(spark, [str(trace)], lake, RELEASES[-1])
     for path in (trace, lake):
         (row,) = versions_and_requests_by_client_and_api(
-            TraceOrLake(spark, [str(path)], {}).table("clients")
+            spark_trace_input(spark, [str(path)], {}).table("clients")
         ).collect()
         assert (row["software_name"], row["client_id"], row["requests"]) == ("lib", "app", 2)
         assert (row["api"], row["versions"]) == ("Fetch", [3, 12])
@@ -234,22 +236,13 @@ def random_traffic(folder: Path, seed: int) -> list[dict[str, Any]]:
     return seen
 
 
-def _outcomes_by_access(rows: list[dict[str, Any]]) -> dict[tuple[str, str], str]:
-    decided: dict[tuple[str, str], set[bool]] = {}
-    for row in rows:
-        decided.setdefault((row["who"], f"READ TOPIC:{row['topic']}"), set()).add(row["allowed"])
-    return {
-        key: "both" if len(all_) > 1 else "allowed" if True in all_ else "denied"
-        for key, all_ in decided.items()
-    }
-
-
 def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.clients import versions_and_requests_by_client_and_api
     from kafka_shim.pipeline.jobs.diff import diff
     from kafka_shim.pipeline.jobs.timeline import timeline_by_principal_client_and_api
+    from kafka_shim.pipeline.request_accesses import accesses_of_requests
     from kafka_shim.pipeline.spark.data_source import trace_table
-    from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests, distinct_accesses
+    from kafka_shim.pipeline.trace_input import spark_trace_input
 
     seen = random_traffic(tmp_path / "one", 1)
     other = random_traffic(tmp_path / "two", 2)
@@ -282,13 +275,25 @@ def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: 
         mine = [row for row in seen if row["who"] == who]
         assert versions[who] == (sorted({row["version"] for row in mine}), len(mine))
 
-    first, second = _outcomes_by_access(seen), _outcomes_by_access(other)
+    def outcomes(rows: list[dict[str, Any]]) -> dict[tuple[str, str], str]:
+        decided: dict[tuple[str, str], set[bool]] = {}
+        for row in rows:
+            decided.setdefault((row["who"], f"READ TOPIC:{row['topic']}"), set()).add(
+                row["allowed"]
+            )
+        return {
+            key: "both" if len(all_) > 1 else "allowed" if True in all_ else "denied"
+            for key, all_ in decided.items()
+        }
+
+    first, second = outcomes(seen), outcomes(other)
     expected = {
         (*key, first.get(key), second.get(key))
         for key in first.keys() | second.keys()
         if first.get(key) != second.get(key)
     }
-    accesses = [accesses_of_requests(distinct_accesses(spark, path)) for path in paths]
+    inputs = [spark_trace_input(spark, path, {}) for path in paths]
+    accesses = [accesses_of_requests(each.engine, each.distinct_accesses()) for each in inputs]
     responses = [trace_table(spark, "responses", path) for path in paths]
     sides = list(zip(accesses, responses, strict=True))
     rows = diff(sides[0], sides[1]).where("difference = 'access'").collect()

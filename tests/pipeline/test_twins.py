@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 import pytest
 
@@ -18,18 +19,14 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.least_acls import least_grants
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
+from kafka_shim.pipeline.acl_decisions import AclDecider
+from kafka_shim.pipeline.acl_signatures import signatures_and_other_rows
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.acls.matches import (
-    DecisionSignature,
-    SignatureFinder,
-    mapper_to_signatures_except_super_users,
-)
+from kafka_shim.pipeline.acls.matches import DecisionSignature, SignatureFinder
 from kafka_shim.pipeline.acls.removable import AclUsage, usage_and_removability_of_each_acl
 from kafka_shim.pipeline.acls.required_access import observed_access_of_row
-from kafka_shim.pipeline.acls.verdict import (
-    allowed_and_rule_of_accesses,
-    decide_access_or_alternatives,
-)
+from kafka_shim.pipeline.acls.verdict import decide_access_or_alternatives
+from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.columns import Selection
@@ -84,19 +81,15 @@ class Case:
     def changes(self, acls: list[Acl]) -> dict[tuple[str, ...], int]:
         """Return the number of requests of each change that `what-breaks` finds."""
         found: dict[tuple[str, ...], int] = defaultdict(int)
-        authorizer = self.acl_set(acls).build_authorizer()
-        for batch in self.batches:
-            would = allowed_and_rule_of_accesses(
-                authorizer, batch.select(DECISION_COLUMNS).columns
-            ).to_pylist()
-            for row, after in zip(batch.to_pylist(), would, strict=True):
-                decision = decide_access_or_alternatives(authorizer, row)
-                assert after == {
-                    "allowed": decision.allowed,
-                    "rule": format_decision_rule(decision),
-                }
-                if row["allowed"] == after["allowed"]:
-                    continue
+        acl_set, engine = self.acl_set(acls), DuckDbEngine()
+        authorizer, decider = acl_set.build_authorizer(), AclDecider(engine, acl_set)
+        accesses = engine.relation_from_arrow(pa.Table.from_batches(self.batches, OBSERVED))
+        decided = decider.with_decisions(accesses, "would_be_")
+        for row in engine.rows(decider.with_rule_texts(decided, "would_be_")):
+            decision = decide_access_or_alternatives(authorizer, row)
+            assert row["would_be_allowed"] == decision.allowed
+            assert row["would_be_rule"] == format_decision_rule(decision)
+            if row["allowed"] != decision.allowed:
                 change = "newly denied" if row["allowed"] else "newly allowed"
                 key = ("principal", "operation", "resource_type", "resource_name")
                 found[change, *(row[name] for name in key)] += row["requests"]
@@ -129,27 +122,73 @@ def test_what_breaks(case: Case) -> None:
 
 
 def uses_of(case: Case) -> list[AclUsage]:
-    spoken = [
-        b.to_pylist()
-        for b in mapper_to_signatures_except_super_users(case.acl_set(case.present))(
-            iter(case.batches)
+    engine, present = DuckDbEngine(), case.acl_set(case.present)
+    accesses = engine.relation_from_arrow(pa.Table.from_batches(case.batches, OBSERVED))
+    signatures, others = signatures_and_other_rows(engine, accesses, present)
+    finder = SignatureFinder(present, present.build_authorizer().store)
+    rows = [row for row in case.rows if row["principal"] not in SUPERS]
+    by_store = {relevant_part(case, finder.find_signature(row)) for row in rows}
+    assert {relevant_part(case, signature) for signature, *_ in signatures} == by_store
+    return usage_and_removability_of_each_acl(present, signatures, others)
+
+
+def random_questions(rng: random.Random, count: int) -> list[dict[str, Any]]:
+    """Return rows of `observed` with alternatives and accesses to any topic."""
+    operations = ("READ", "WRITE", "CREATE", "DESCRIBE", "DESCRIBE_CONFIGS")
+    names = ("orders-eu", "orders", "*eu", "*", "payments", "o|x", "team.a.log", "ü-1")
+
+    def access() -> str:
+        return f"{rng.choice(operations)}|TOPIC|{rng.choice(names)}"
+
+    rows = []
+    for number in range(count):
+        operation, kind, name = access().split("|", 2)
+        instead = [access() for _ in range(rng.choice((0, 0, 1, 2)))]
+        api_key = rng.choice((ApiKey.FETCH, ApiKey.CREATE_TOPICS, ApiKey.INIT_PRODUCER_ID))
+        rows.append(
+            dict.fromkeys(OBSERVED.names)
+            | {"principal": rng.choice((*PRINCIPALS, *SUPERS)), "host": rng.choice(MORE_HOSTS)}
+            | {"api": "x", "api_key": int(api_key), "api_version": 1, "operation": operation}
+            | {"resource_type": kind, "resource_name": name, "instead": instead}
+            | {"allowed": True, "requests": 1, "example": str(number)}
         )
+    return rows
+
+
+MORE_HOSTS = (*HOSTS, "192.168.1.5", "2001:db8::1")
+
+
+@pytest.mark.parametrize("everyone", [False, True], ids=["nobody", "everyone"])
+@pytest.mark.parametrize("release", FIRSTS.values())
+def test_joins_decide_like_the_authorizer(release: str, everyone: bool) -> None:
+    """Also alternatives, accesses to any resource of a type, networks and unusual names."""
+    rng = random.Random(f"{release} {everyone} joins")
+    acls = random_acls(rng, 60)
+    acls += [
+        msgspec.structs.replace(acl, host=rng.choice(("10.0.0.0/8", "2001:db8::/32")))
+        for acl in rng.sample(acls, 10)
     ]
-    seen = [
-        (
-            DecisionSignature(
-                r["determines_decision"],
-                tuple(r["allows"]),
-                tuple(r["denies"]),
-                tuple(r["inapplicable"]),
-            ),
-            r["requests"],
-            r["last_seen"],
-        )
-        for rows in spoken
-        for r in rows
-    ]
-    return usage_and_removability_of_each_acl(case.acl_set(case.present), seen, [])
+    if not acl_rules_of_release(release).has_prefixed_patterns:
+        acls = [acl for acl in acls if acl.pattern_type is PatternType.LITERAL]
+    acl_set = AclSet(tuple(dict.fromkeys(acls)), SUPERS, everyone, release)
+    rows = random_questions(rng, 400)
+    engine, authorizer = DuckDbEngine(), acl_set.build_authorizer()
+    decider = AclDecider(engine, acl_set)
+    accesses = engine.relation_from_arrow(pa.Table.from_pylist(rows, OBSERVED))
+    decided = engine.rows(
+        decider.with_rule_texts(decider.with_decisions(accesses, "would_be_"), "would_be_")
+    )
+    assert len(decided) == len(rows)
+    for row in decided:
+        decision = decide_access_or_alternatives(authorizer, row)
+        found = row["would_be_allowed"], row["would_be_rule"]
+        assert found == (decision.allowed, format_decision_rule(decision)), row
+    assert everyone or {row["would_be_allowed"] for row in decided} == {True, False}
+
+
+def relevant_part(case: Case, signature: DecisionSignature) -> DecisionSignature:
+    """Return a signature without the ACLs that matter only if everyone is allowed without ACLs."""
+    return signature if case.everyone else msgspec.structs.replace(signature, inapplicable=())
 
 
 def test_unused_acls(case: Case) -> None:

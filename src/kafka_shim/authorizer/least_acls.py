@@ -110,8 +110,7 @@ def _least_grants_of_principal(
     principal: str, accesses: list[ObservedAccess], prefixes: Sequence[str]
 ) -> list[Grant]:
     needed = _NeededCells(prefixes)
-    allowed = (access for access in accesses if access.is_allowed)
-    for access in sorted(allowed, key=_named_then_fewest_alternatives_sort_key):
+    for access in _least_flexible_first(access for access in accesses if access.is_allowed):
         needed.count_on_meeting_cells_or_add_narrowest(access)
     denied = _denied_cells_on_named_resources(accesses)
     grants = [
@@ -127,10 +126,36 @@ def _least_grants_of_principal(
     return sorted(grants, key=lambda grant: grant.acl.permission, reverse=True)
 
 
-def _named_then_fewest_alternatives_sort_key(access: ObservedAccess) -> tuple[bool, int]:
-    """Return a sort key: ACLs for accesses that can be met in one way may also meet others."""
-    ways = access.required.alternatives
-    return any(check.any_name for way in ways for check in way), len(ways)
+def choose_alternatives(
+    accesses: Iterable[ObservedAccess], other_needs: Iterable[ObservedAccess]
+) -> list[ObservedAccess]:
+    """Return the accesses with one alternative each: that which their ACLs will allow.
+
+    `other_needs` are the accesses of the same principals on the same resources and types, of which
+    an ACL may meet an alternative anyway. With the result in place of `accesses`, `least_grants`
+    can work on one resource at a time.
+    """
+    needed: dict[str, _NeededCells] = defaultdict(lambda: _NeededCells(()))
+    for need in other_needs:
+        needed[need.required.actor.principal].count_on_meeting_cells_or_add_narrowest(need)
+    return [
+        msgspec.structs.replace(access, required=RequiredAccess(access.required.actor, ((check,),)))
+        for access in _least_flexible_first(accesses)
+        for check in needed[
+            access.required.actor.principal
+        ].count_on_meeting_cells_or_add_narrowest(access)
+    ]
+
+
+def _least_flexible_first(accesses: Iterable[ObservedAccess]) -> list[ObservedAccess]:
+    """Sort accesses, since ACLs for those that can be met in one way may also meet others."""
+    return sorted(
+        accesses,
+        key=lambda access: (
+            any(check.any_name for way in access.required.alternatives for check in way),
+            len(access.required.alternatives),
+        ),
+    )
 
 
 class _NeededCells:
@@ -141,11 +166,17 @@ class _NeededCells:
         self._prefixes = prefixes
         self._anywhere: set[tuple[ResourceType, OperationFromHost]] = set()
 
-    def count_on_meeting_cells_or_add_narrowest(self, access: ObservedAccess) -> None:
-        """Add the narrowest way to meet an access, unless other needs meet it in any way."""
+    def count_on_meeting_cells_or_add_narrowest(
+        self, access: ObservedAccess
+    ) -> list[CheckedAction]:
+        """Add the narrowest way to meet an access, unless other needs meet it in any way.
+
+        Return the actions for which the requests count.
+        """
         host = access.required.actor.host
         ways = access.required.alternatives
         met = [way for way in ways if len(ways) > 1 and all(self._is_met(c, host) for c in way)]
+        counted = []
         for check in min(met or reversed(ways), key=_width_sort_key):
             if met and check.any_name:
                 continue
@@ -158,6 +189,10 @@ class _NeededCells:
             cells = self.cells[self._pattern_of_action(action)]
             cells[cell] = cells.get(cell, 0) + access.request_count
             self._anywhere.add((action.resource_type, cell))
+            counted.append(
+                CheckedAction(Action(cell[0], action.resource_type, action.resource_name))
+            )
+        return counted
 
     def _is_met(self, check: CheckedAction, host: str) -> bool:
         action = check.action

@@ -6,6 +6,7 @@ from typing import Any
 
 from kafka_shim.pipeline.jobs import JOBS, import_job
 from kafka_shim.pipeline.options import (
+    add_engine_option,
     add_output_options,
     add_spark_options,
     add_trace_paths_selection_and_rule_options,
@@ -19,6 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         job = import_job(name)
         command = commands.add_parser(name, help=job.summary, description=job.summary)
         add_trace_paths_selection_and_rule_options(command, is_stream=job.is_stream)
+        if job.runs_locally:
+            add_engine_option(command)
         add_spark_options(command).add_argument(
             "--then",
             action=_ThenJobAction,
@@ -27,6 +30,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if not job.is_stream:
             add_output_options(command)
         job.add_options(command)
+
+
+def add_local_job_arguments(job_name: str, parser: argparse.ArgumentParser) -> None:
+    """Add the options of a job that runs in this process (`kafka-shim trace JOB`)."""
+    add_trace_paths_selection_and_rule_options(parser, is_stream=False)
+    add_output_options(parser)
+    import_job(job_name).add_options(parser)
+    parser.set_defaults(job=job_name, engine="local", then=None, master=None, remote=None)
 
 
 class _ThenJobAction(argparse.Action):

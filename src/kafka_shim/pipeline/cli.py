@@ -2,12 +2,17 @@
 
 import argparse
 import sys
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from kafka_shim.authorizer.message_text import shortened_and_escaped
-from kafka_shim.pipeline.arguments import add_arguments, args_of_chained_jobs
+from kafka_shim.pipeline.arguments import (
+    add_arguments,
+    add_local_job_arguments,
+    args_of_chained_jobs,
+)
 from kafka_shim.pipeline.errors import InvalidOptionOrFileError, PipelineError
 from kafka_shim.pipeline.jobs import import_job
 
@@ -15,7 +20,13 @@ if TYPE_CHECKING:
     from kafka_shim.pipeline.report.html_page import Section
     from kafka_shim.pipeline.report.outcome import Outcome
 
-__all__ = ["add_arguments", "args_of_chained_jobs", "print_outcome_and_write_html", "run"]
+__all__ = [
+    "add_arguments",
+    "add_local_job_arguments",
+    "args_of_chained_jobs",
+    "print_outcome_and_write_html",
+    "run",
+]
 
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
@@ -30,15 +41,11 @@ def run(args: argparse.Namespace) -> int:
     1 after a failure, 2 for an invalid option, trace or file and without Spark, 3 if a job found
     what --fail names.
     """
-    from kafka_shim.pipeline.spark_requirements import missing_requirement
-
-    code, problem = EXIT_USAGE, missing_requirement(is_remote=args.remote is not None)
+    code, problem = EXIT_USAGE, _missing_requirement(args)
     if problem is None:
         code = 0
-        from kafka_shim.pipeline.job_runner import run_chained_jobs
-
         try:
-            for number, (job, outcome) in enumerate(run_chained_jobs(args)):
+            for number, (job, outcome) in enumerate(_run_jobs(args)):
                 if number:
                     print(f"\n{job.job}", file=_stream_for_notes(outcome, job), flush=True)
                 code = max(code, print_outcome_and_write_html(outcome, job), key=_SEVERITY.index)
@@ -46,12 +53,38 @@ def run(args: argparse.Namespace) -> int:
             problem = str(error)
             code = EXIT_USAGE if isinstance(error, InvalidOptionOrFileError) else EXIT_FAILURE
         except KeyboardInterrupt:
-            print("kafka-shim pipeline: interrupted", file=sys.stderr)
+            print(f"{_command_name(args)}: interrupted", file=sys.stderr)
             return EXIT_INTERRUPTED
         else:
             return code
-    print(f"kafka-shim pipeline: {shortened_and_escaped(problem)}", file=sys.stderr)
+    print(f"{_command_name(args)}: {shortened_and_escaped(problem)}", file=sys.stderr)
     return code
+
+
+def _command_name(args: argparse.Namespace) -> str:
+    return f"kafka-shim trace {args.job}" if hasattr(args, "verb") else "kafka-shim pipeline"
+
+
+def _missing_requirement(args: argparse.Namespace) -> str | None:
+    from kafka_shim.pipeline.spark_requirements import missing_local_package, missing_requirement
+
+    if _is_local(args):
+        return missing_local_package()
+    return missing_requirement(is_remote=args.remote is not None)
+
+
+def _run_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namespace, "Outcome"]]:
+    if _is_local(args):
+        from kafka_shim.pipeline.local_runner import run_jobs_locally
+
+        return run_jobs_locally(args)
+    from kafka_shim.pipeline.job_runner import run_chained_jobs
+
+    return run_chained_jobs(args)
+
+
+def _is_local(args: argparse.Namespace) -> bool:
+    return getattr(args, "engine", "spark") == "local"
 
 
 def print_outcome_and_write_html(outcome: "Outcome", args: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from kafka_shim.pipeline.report.charts import Chart
 from kafka_shim.pipeline.report.outcome import Outcome
 
 if TYPE_CHECKING:
-    from kafka_shim.pipeline.trace_input import TraceOrLake
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 
 def _no_charts(_: Outcome) -> list[Chart]:
@@ -25,12 +25,14 @@ class Job(msgspec.Struct, frozen=True):
     """A job: its summary, its own options, its run, and its charts.
 
     `check` raises PipelineError for options that cannot be combined, before Spark starts.
-    A stream (`is_stream`) prints while it runs, and has no output formats.
+    `runs_locally`: DuckDB can run it,
+    too. A stream (`is_stream`) prints while it runs, and has no output formats.
     """
 
     summary: str
     add_options: Callable[[argparse.ArgumentParser], None]
-    run: "Callable[[argparse.Namespace, TraceOrLake], Outcome]"
+    run: "Callable[[argparse.Namespace, TraceInput], Outcome]"
     charts: Callable[[Outcome], list[Chart]] = _no_charts
     check: Callable[[argparse.Namespace], None] = _no_check
     is_stream: bool = False
+    runs_locally: bool = False

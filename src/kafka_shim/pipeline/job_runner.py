@@ -1,19 +1,16 @@
-"""Run jobs: check options, start Spark once, read, compute outcomes."""
+"""Run jobs on Spark: check options, start Spark once, read, compute outcomes."""
 
 import argparse
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 
-import msgspec
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from kafka_shim.pipeline.arguments import args_of_chained_jobs
-from kafka_shim.pipeline.errors import InvalidOptionOrFileError, PipelineError
-from kafka_shim.pipeline.job import Job
-from kafka_shim.pipeline.jobs import import_job
-from kafka_shim.pipeline.option_checks import check_spark_connect_server, validated_reader_options
+from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.option_checks import CheckedJob, check_job
 from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.spark.failure_message import failure_line_with_advice, worker_started_late
 from kafka_shim.pipeline.spark.progress import Progress
@@ -23,17 +20,9 @@ from kafka_shim.pipeline.spark.session import (
 )
 from kafka_shim.pipeline.spark.spark_log import TemporarySparkLog
 from kafka_shim.pipeline.spark.table_formats import delta_settings, must_load_delta_package
-from kafka_shim.pipeline.trace_input import TraceOrLake
+from kafka_shim.pipeline.trace_input import spark_trace_input
 
 ATTEMPTS = 3
-
-
-class CheckedJob(msgspec.Struct):
-    """A job whose options have been checked."""
-
-    args: argparse.Namespace
-    job: Job
-    reader_options: dict[str, str]
 
 
 def run_chained_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namespace, Outcome]]:
@@ -44,7 +33,7 @@ def run_chained_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namesp
     """
     ready: list[CheckedJob] = []
     for job in args_of_chained_jobs(args):
-        ready.append(_check_job(job))
+        ready.append(check_job(job))
         if job.job == "ingest":
             break
     is_delta = any(must_load_delta_package(job.args.table_format, job.args.remote) for job in ready)
@@ -52,18 +41,8 @@ def run_chained_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namesp
     with TemporarySparkLog() as log:
         for number, job in enumerate(args_of_chained_jobs(args)):
             if number == len(ready):
-                ready.append(_check_job(job))
+                ready.append(check_job(job))
             yield job, _run_retrying_late_workers(ready[number], log, settings)
-
-
-def _check_job(args: argparse.Namespace) -> CheckedJob:
-    job = import_job(args.job)
-    try:
-        options = validated_reader_options(args, job)
-    except PipelineError as error:
-        raise InvalidOptionOrFileError(str(error)) from error
-    check_spark_connect_server(args)
-    return CheckedJob(args, job, options)
 
 
 def _run_retrying_late_workers(
@@ -92,7 +71,7 @@ def _run_in_spark_then_unpersist_observation(
             spark = active_or_new_connect_session_with_packages(args.remote)
         else:
             spark = spark_session(args.master, log=log, settings=settings)
-    trace_input = TraceOrLake(spark, args.trace, checked.reader_options)
+    trace_input = spark_trace_input(spark, args.trace, checked.reader_options)
     try:
         with (
             nullcontext()
@@ -101,4 +80,4 @@ def _run_in_spark_then_unpersist_observation(
         ):
             return checked.job.run(args, trace_input)
     finally:
-        trace_input.unpersist_observation()
+        trace_input.release_observation()

@@ -1,19 +1,23 @@
 """Check the options of jobs before Spark is started."""
 
 import argparse
+import json
 import os
 import socket
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import msgspec
+
 from kafka_shim.pipeline.acls.acl_set import read_distinct_acls_from_file
-from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.errors import InvalidOptionOrFileError, PipelineError
 from kafka_shim.pipeline.intervals import parse_interval_seconds
 from kafka_shim.pipeline.job import Job
+from kafka_shim.pipeline.jobs import import_job
 from kafka_shim.pipeline.rows.batches import plan_splits
 from kafka_shim.pipeline.rows.columns import Selection
-from kafka_shim.pipeline.spark.data_source import selection_from_options
+from kafka_shim.pipeline.selection_options import selection_from_options
 from kafka_shim.pipeline.spark.table_formats import check_format_package
 from kafka_shim.pipeline.trace_input import lake_at_paths
 from kafka_shim.protocol.api_versions import RELEASES
@@ -26,19 +30,37 @@ CONNECT_PORT = 15002
 PATIENCE_S = 10
 
 
+class CheckedJob(msgspec.Struct):
+    """A job whose options have been checked."""
+
+    args: argparse.Namespace
+    job: Job
+    reader_options: dict[str, str]
+
+
+def check_job(args: argparse.Namespace) -> CheckedJob:
+    """Check the options of a job. Raise InvalidOptionOrFileError for invalid ones."""
+    job = import_job(args.job)
+    try:
+        options = validated_reader_options(args, job)
+    except PipelineError as error:
+        raise InvalidOptionOrFileError(str(error)) from error
+    check_spark_connect_server(args)
+    return CheckedJob(args, job, options)
+
+
 def validated_reader_options(args: argparse.Namespace, job: Job) -> dict[str, str]:
     """Return the options for reading traces. Raise PipelineError for an invalid one."""
     release = _validated_release(args.kafka_version or RELEASES[-1])
     given = {"since": args.since, "until": args.until, "apis": args.apis, "release": release}
+    given["principals"] = json.dumps(args.principal) if args.principal else None
     options = {name: value for name, value in given.items() if value}
     limits = selection_from_options(options)
     since, until = limits.since_us, limits.until_us
     if since is not None and until is not None and since >= until:
         raise PipelineError(f"--until {args.until} is not after --since {args.since}")
     _check_remote_option(args, is_stream=job.is_stream)
-    for user in args.super_user or ():
-        if not all(user.partition(":")[:2]):
-            raise PipelineError(f"--super-user `{user}`: expected Type:name, as in User:alice")
+    _check_principals(args)
     _check_traces_or_lake(args, is_stream=job.is_stream)
     _check_period_has_entries(args, limits, is_stream=job.is_stream)
     for name in ("present", "target"):
@@ -53,6 +75,13 @@ def validated_reader_options(args: argparse.Namespace, job: Job) -> dict[str, st
     job.check(args)
     _check_output_options_and_create_folders(args)
     return options
+
+
+def _check_principals(args: argparse.Namespace) -> None:
+    for option, users in (("super-user", args.super_user), ("principal", args.principal)):
+        for user in users or ():
+            if not all(user.partition(":")[:2]):
+                raise PipelineError(f"--{option} `{user}`: expected Type:name, as in User:alice")
 
 
 def _validated_release(release: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from kafka_shim.authorizer.acl_formats import FORMATS
 from kafka_shim.pipeline.errors import PipelineError
 
+ENGINES = ("spark", "local")
 TABLE_FORMATS = ("parquet", "delta")
 ACL_FORMATS = f"formats: {', '.join(FORMATS)}"
 
@@ -39,6 +40,12 @@ def add_trace_paths_selection_and_rule_options(
         "--apis", metavar="API,...", help="only these APIs, such as Fetch,Produce"
     )
     selection.add_argument(
+        "--principal",
+        action="append",
+        metavar="User:x",
+        help="only requests of this principal (repeatable)",
+    )
+    selection.add_argument(
         "--lists",
         action="store_true",
         help="also count accesses that, if denied, only leave a name out of a list (all topics, all"
@@ -56,6 +63,17 @@ def add_trace_paths_selection_and_rule_options(
         metavar="User:x",
         help="treat this principal as a super user (repeatable; default: those that the trace"
         " shows)",
+    )
+
+
+def add_engine_option(job: argparse.ArgumentParser) -> None:
+    """Add --engine."""
+    job.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default=ENGINES[0],
+        help="run on Spark, for any size, or in this process without Java, for traces of up to"
+        " 1 GiB and for lakes (default: spark)",
     )
 
 

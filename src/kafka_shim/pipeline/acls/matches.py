@@ -1,10 +1,9 @@
 """Find the ACLs of a set that apply to an access."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-import pyarrow as pa
 
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.decide import PROBED_NAME
@@ -16,30 +15,13 @@ from kafka_shim.authorizer.operations import (
 )
 from kafka_shim.authorizer.pattern import Pattern
 from kafka_shim.authorizer.store import AclStore, acls_of_grant
-from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
+from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.required_access import (
     operation_on_resource,
     parse_alternative,
     row_is_about_any_resource,
 )
-from kafka_shim.pipeline.tables import OBSERVED
 from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
-
-_POSITIONS = pa.list_(pa.int32())
-SIGNATURE_SCHEMA = pa.schema(
-    [
-        ("determines_decision", pa.bool_()),
-        ("allows", _POSITIONS),
-        ("denies", _POSITIONS),
-        ("inapplicable", _POSITIONS),
-        ("requests", pa.int64()),
-        ("last_seen", OBSERVED.field("last_seen").type),
-    ]
-)
-SIGNATURE_DDL = (
-    "determines_decision boolean, allows array<int>, denies array<int>, inapplicable array<int>,"
-    " requests long, last_seen timestamp"
-)
 
 
 class DecisionSignature(msgspec.Struct, frozen=True):
@@ -57,35 +39,13 @@ class DecisionSignature(msgspec.Struct, frozen=True):
     inapplicable: tuple[int, ...]
 
     def is_allowed_without(self, removed_positions: set[int], *, allow_everyone: bool) -> bool:
-        """Return the decision without the ACLs in `removed`; only for a simple signature."""
+        """Return the decision without these ACLs; only for a simple signature."""
         if any(at not in removed_positions for at in self.denies):
             return False
         if any(at not in removed_positions for at in self.allows):
             return True
         rest = (*self.allows, *self.denies, *self.inapplicable)
         return allow_everyone and all(at in removed_positions for at in rest)
-
-
-def mapper_to_signatures_except_super_users(
-    acl_set: AclSet,
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return a function for mapInArrow from batches of `observed` to
-    `SIGNATURE_SCHEMA`, without super users.
-    """
-    present = pack_acl_set(acl_set)
-
-    def spoken(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        acl_set = present.unpack()
-        matcher = SignatureFinder(acl_set, present.cached_authorizer().store)
-        for batch in batches:
-            rows = []
-            for row in batch.to_pylist():
-                if row["principal"] not in acl_set.super_users:
-                    found = msgspec.structs.asdict(matcher.find_signature(row))
-                    rows.append({**found, **{k: row[k] for k in ("requests", "last_seen")}})
-            yield pa.RecordBatch.from_pylist(rows, SIGNATURE_SCHEMA)
-
-    return spoken
 
 
 class SignatureFinder:
@@ -120,7 +80,7 @@ class SignatureFinder:
         self, actor: Actor, action: Action, *, any_resource: bool
     ) -> Iterator[Acl]:
         if not any_resource or action.resource_type is not ResourceType.TOPIC:
-            yield from self._actor_acls_or_all_if_default_allow(
+            yield from self._acls_on_resource_for_actor(
                 action.resource_type, action.resource_name, actor
             )
             return
@@ -128,11 +88,9 @@ class SignatureFinder:
             for pattern in self._store.patterns_of_subject(action.resource_type, subject):
                 yield from acls_of_grant(pattern, subject, pattern.grant_bits_of(subject))
         if self._with_others:  # everyone is allowed unless the first name has an ACL
-            yield from self._actor_acls_or_all_if_default_allow(
-                action.resource_type, PROBED_NAME, actor
-            )
+            yield from self._acls_on_resource_for_actor(action.resource_type, PROBED_NAME, actor)
 
-    def _actor_acls_or_all_if_default_allow(
+    def _acls_on_resource_for_actor(
         self, resource_type: ResourceType, name: str, actor: Actor
     ) -> Iterator[Acl]:
         """Yield the ACLs on a resource that apply to the actor."""

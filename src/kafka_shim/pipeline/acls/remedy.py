@@ -4,7 +4,7 @@ If the ACLs are known, the steps are complete. Without them, the trace names at 
 denial, and the remedy says what else may be needed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,12 +14,13 @@ from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import narrowest_allow_acl
 from kafka_shim.authorizer.remedy import Step, steps_to_allow
+from kafka_shim.pipeline.acls.acl_set import PackedAclSet
 from kafka_shim.pipeline.acls.required_access import required_access_or_alternatives_of_row
+from kafka_shim.pipeline.engines.engine import BatchFunction
 
-QUESTIONS = ("principal", "operation", "resource_type", "resource_name", "asked")
-"""The columns that a remedy depends on; `asked` are structures of `host`, `api_key`, `instead` and
-`rule`, one for each different access that was denied."""
-REMEDY = pa.struct([("remedy", pa.string()), ("not_known", pa.string())])
+CHECK = ("host", "api_key", "instead", "rule")
+"""The fields of an element of `checks`: a different access that was denied."""
+REMEDY = [("remedy", pa.string()), ("not_known", pa.string())]
 NOT_NEEDED = "none: these ACLs allow it"
 _DEFAULT_DENY = "DefaultDeny"
 _AFTER_DENY = "whether other DENYs apply, and whether an ALLOW does"
@@ -33,24 +34,27 @@ class Remedy(msgspec.Struct, frozen=True):
     unknown_further_steps: str = ""
 
 
-def remedy_and_unknown_step_texts(
-    authorizer: StandardAuthorizer | None, question_columns: Sequence[pa.Array]
-) -> pa.StructArray:
-    """Return texts for rows of `QUESTIONS`; complete if there is an authorizer with the ACLs."""
-    rows = zip(*(column.to_pylist() for column in question_columns), strict=True)
-    texts: list[str] = []
-    gaps: list[str] = []
-    for row in rows:
-        *what, asked = row
-        denied = [{**dict(zip(QUESTIONS[:-1], what, strict=True)), **each} for each in asked]
-        found = (
-            remedy_from_recorded_rules(denied)
-            if authorizer is None
-            else complete_remedy(authorizer, denied)
-        )
-        texts.append("; ".join(map(_step_text, found.steps)) or NOT_NEEDED)
-        gaps.append(found.unknown_further_steps)
-    return pa.StructArray.from_arrays([pa.array(texts), pa.array(gaps)], fields=list(REMEDY))
+def remedy_mapper(packed: PackedAclSet | None, schema: pa.Schema) -> BatchFunction:
+    """Return a function that replaces the column `checks` of findings by those of `REMEDY`.
+
+    With ACLs, the remedies are complete. The findings have a principal, operation and resource.
+    """
+
+    def with_remedies(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            rows = batch.to_pylist()
+            for row in rows:
+                denied = [{**row, **check} for check in row.pop("checks")]
+                remedy = (
+                    remedy_from_recorded_rules(denied)
+                    if packed is None
+                    else complete_remedy(packed.cached_authorizer(), denied)
+                )
+                row["remedy"] = "; ".join(map(_step_text, remedy.steps)) or NOT_NEEDED
+                row["not_known"] = remedy.unknown_further_steps
+            yield pa.RecordBatch.from_pylist(rows, schema)
+
+    return with_remedies
 
 
 def complete_remedy(

@@ -12,7 +12,7 @@ from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kafka_shim.pipeline.trace_input import TraceOrLake
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 _KEYS = ("principal", "software_name", "software_version", "client_id", "api")
 
@@ -35,7 +35,7 @@ _SHOWN = (
 )
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return table_outcome_with_fail_option(
         args,
         trace_input,

@@ -8,12 +8,12 @@ from kafka_shim.pipeline.options import add_fail_option
 from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_option
 
 if TYPE_CHECKING:
-    from kafka_shim.pipeline.trace_input import TraceOrLake
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 _SHOWN = ("path", "at", "length", "reason", "is_tail")
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return table_outcome_with_fail_option(
         args, trace_input, trace_input.table("damage").orderBy("path", "at"), _SHOWN
     )

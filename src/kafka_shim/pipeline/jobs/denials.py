@@ -4,9 +4,10 @@ import argparse
 from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, count_rows
 from kafka_shim.pipeline.intervals import interval_for_observation, parse_interval_seconds
 from kafka_shim.pipeline.job import Job
-from kafka_shim.pipeline.lazy import f, pa
+from kafka_shim.pipeline.lazy import pa
 from kafka_shim.pipeline.options import (
     add_present_acl_file_and_broker_options,
     check_no_bootstrap_server,
@@ -21,73 +22,81 @@ from kafka_shim.pipeline.report.charts import (
 from kafka_shim.pipeline.report.outcome import (
     Outcome,
     access_outcome_with_observation_notes,
-    cached_in_spark,
 )
+from kafka_shim.pipeline.request_accesses import accesses_of_requests
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from kafka_shim.pipeline.trace_input import TraceInput
 
-    from kafka_shim.pipeline.trace_input import TraceOrLake
-
-_KEYS = ("principal", "operation", "resource_type", "resource_name")
-_CHECK = ("host", "api_key", "instead", "rule")
+_KEYS = "principal, operation, resource_type, resource_name"
 
 
-def denials(accesses: "DataFrame", present_acls: AclSet | None = None) -> "DataFrame":
+def denials(engine: SqlEngine, accesses: Relation, present_acls: AclSet | None = None) -> Relation:
     """Return denied accesses by principal, operation and resource, the most frequent first.
 
     `accesses` is `accesses_of_requests(...)`: accesses that were only tried or listed are not
     denials.
     `remedy` has steps such as `remove RULE; add RULE`, where a rule is
-    `TYPE|name|pattern|principal|host|operation|permission`. If `present` (the present ACLs) is
-    given, the steps together allow the access from all `hosts`. Otherwise `not_known` says what
-    else may be needed.
+    `TYPE|name|pattern|principal|host|operation|permission`. If `present_acls` is given, the steps
+    together allow the access from all `hosts`. Otherwise `not_known` says what else may be needed.
     """
-    denied = accesses.where(~f.col("allowed"))
-    rows = denied.groupBy(*_KEYS).agg(
-        f.sort_array(f.collect_set("host")).alias("hosts"),
-        f.sort_array(f.collect_set("api")).alias("apis"),
-        f.sum("requests").alias("requests"),
-        f.min("first_seen").alias("first_seen"),
-        f.max("last_seen").alias("last_seen"),
-        f.max_by("rule", "last_seen").alias("rule"),
-        f.min_by("example", "first_seen").alias("example"),
-        f.sort_array(f.collect_set(f.struct(*_CHECK))).alias("asked"),
+    from kafka_shim.pipeline.acls.remedy import CHECK, remedy_mapper
+
+    findings = engine.sql(
+        f"""
+        select {_KEYS}, array_sort(array_agg(distinct host)) as hosts,
+            array_sort(array_agg(distinct api)) as apis,
+            cast(sum(requests) as bigint) as requests, min(first_seen) as first_seen,
+            max(last_seen) as last_seen, max_by(rule, last_seen) as rule,
+            min_by(example, first_seen) as example,
+            array_sort(array_agg(distinct {engine.struct_expression(*CHECK)})) as checks
+        from {{accesses}} where not allowed group by {_KEYS}
+        """,
+        accesses=accesses,
     )
-    with_remedy = rows.withColumn("suggestion", _remedy_and_unknown_steps_column(present_acls))
-    selected = with_remedy.select(
-        *(name for name in rows.columns if name != "asked"),
-        "suggestion.remedy",
-        "suggestion.not_known",
+    packed = None if present_acls is None else pack_acl_set(present_acls)
+    schema = _result_schema()
+    with_remedies = engine.map_batches(findings, remedy_mapper(packed, schema), schema)
+    return engine.sql(f"select * from {{rows}} order by requests desc, {_KEYS}", rows=with_remedies)
+
+
+def _result_schema() -> "pa.Schema":
+    from kafka_shim.pipeline.acls.remedy import REMEDY
+
+    time = pa.timestamp("us", tz="UTC")
+    texts = pa.list_(pa.string())
+    return pa.schema(
+        [
+            *((name, pa.string()) for name in ("principal", *RESOURCE)),
+            ("hosts", texts),
+            ("apis", texts),
+            ("requests", pa.int64()),
+            ("first_seen", time),
+            ("last_seen", time),
+            ("rule", pa.string()),
+            ("example", pa.string()),
+            *REMEDY,
+        ]
     )
-    return selected.orderBy(f.desc("requests"), *_KEYS)
 
 
-def _remedy_and_unknown_steps_column(present_acls: AclSet | None) -> "Column":
-    from pyspark.sql.pandas.functions import arrow_udf
-
-    from kafka_shim.pipeline.acls.remedy import QUESTIONS, remedy_and_unknown_step_texts
-
-    known = None if present_acls is None else pack_acl_set(present_acls)
-
-    def remedies_of(*questions: pa.Array) -> pa.Array:
-        return remedy_and_unknown_step_texts(
-            None if known is None else known.cached_authorizer(), questions
-        )
-
-    remedy_of = arrow_udf(remedies_of, "remedy string, not_known string")  # type: ignore[call-overload]  # its stub wants an argument that it warns of
-    column: Column = remedy_of.asNondeterministic()(*QUESTIONS)
-    return column
-
-
-def denials_by_interval_and_access(accesses: "DataFrame", interval: str) -> "DataFrame":
+def denials_by_interval_and_access(
+    engine: SqlEngine, accesses: Relation, interval: str
+) -> Relation:
     """Return the number of denials per interval, in order of time, without empty intervals.
 
     `accesses` is the table of that name, limited by `accesses_of_requests`.
     """
-    when = f.window("time", interval).start.alias("time")
-    rows = accesses.where(~f.col("allowed")).groupBy(when, *_KEYS)
-    return rows.agg(f.count("*").alias("requests")).orderBy("time", *_KEYS)
+    step = parse_interval_seconds(interval) * 1_000_000
+    start = f"timestamp_micros(unix_micros(time) - unix_micros(time) % {step})"
+    return engine.sql(
+        f"""
+        select interval_start as time, {_KEYS}, count(*) as requests
+        from (select *, {start} as interval_start from {{accesses}} where not allowed) denied
+        group by interval_start, {_KEYS} order by interval_start, {_KEYS}
+        """,
+        accesses=accesses,
+    )
 
 
 _SHOWN = ("principal", *RESOURCE, "requests", "first_seen", "last_seen", "remedy", "not_known")
@@ -101,41 +110,41 @@ def _add_interval_and_present_acl_options(job: argparse.ArgumentParser) -> None:
     add_present_acl_file_and_broker_options(job, "to suggest complete fixes")
 
 
-def _run_total_or_trend(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
+def _run_total_or_trend(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     observation = trace_input.cached_observation(args)
     present = observation.read_acl_set_with_observed_settings(args.acls) if args.acls else None
+    engine = trace_input.engine
     rows = (
         _denial_trend_of_trace(args, trace_input, args.interval)
         if args.interval
-        else denials(observation.request_accesses, present)
+        else denials(engine, observation.request_accesses, present)
     )
-    with cached_in_spark(rows) as frame:
+    with engine.cached(rows) as cached:
         outcome = access_outcome_with_observation_notes(
-            args, observation, frame, _TREND_SHOWN if args.interval else _SHOWN
+            args, observation, cached, _TREND_SHOWN if args.interval else _SHOWN
         )
-        outcome.notes.append(f"{frame.count()} findings")
+        outcome.notes.append(f"{count_rows(engine, cached)} findings")
         if args.html:
             outcome.interval = args.interval or interval_for_observation(
                 observation.totals_and_settings
             )
-            trend = (
-                frame
+            outcome.trend = engine.rows(
+                cached
                 if args.interval
                 else _denial_trend_of_trace(args, trace_input, outcome.interval)
             )
-            outcome.trend = [row.asDict() for row in trend.collect()]
     return outcome
 
 
 def _denial_trend_of_trace(
-    args: argparse.Namespace, trace_input: "TraceOrLake", interval: str
-) -> "DataFrame":
-    from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests
-
-    rows = trace_input.table("accesses", *_TREND_COLUMNS)
-    return denials_by_interval_and_access(
-        accesses_of_requests(rows, with_listed_accesses=args.lists), interval
+    args: argparse.Namespace, trace_input: "TraceInput", interval: str
+) -> Relation:
+    accesses = accesses_of_requests(
+        trace_input.engine,
+        trace_input.table("accesses", *_TREND_COLUMNS),
+        with_listed_accesses=args.lists,
     )
+    return denials_by_interval_and_access(trace_input.engine, accesses, interval)
 
 
 def _denial_charts(outcome: Outcome) -> list[Chart]:
@@ -160,4 +169,5 @@ JOB = Job(
     _run_total_or_trend,
     _denial_charts,
     check_no_bootstrap_server,
+    runs_locally=True,
 )

@@ -16,7 +16,7 @@ from kafka_shim.pipeline.report.outcome import (
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kafka_shim.pipeline.trace_input import TraceOrLake
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 _ACCESS = ("principal", "operation", "resource_type", "resource_name")
 _COLUMNS = ("difference", "principal", "what", "first", "second")
@@ -26,7 +26,7 @@ def diff(
     first_accesses_and_responses: "tuple[DataFrame, DataFrame]",
     second_accesses_and_responses: "tuple[DataFrame, DataFrame]",
 ) -> "DataFrame":
-    """Return one row per difference; each side is (observed.accesses_of_requests(...), responses).
+    """Return one row per difference; each side is (accesses_of_requests(...), responses).
 
     `access` is `allowed`, `denied`, `both`, or null if the access did not occur. `responses` has
     the distinct error codes in the responses of an API. Hosts, times and counts are not compared.
@@ -82,13 +82,13 @@ def _add_with_trace_and_fail_options(job: argparse.ArgumentParser) -> None:
     add_fail_option(job)
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
-    from kafka_shim.pipeline.trace_input import TraceOrLake
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+    from kafka_shim.pipeline.trace_input import spark_trace_input
 
-    def side(trace: TraceOrLake) -> "tuple[DataFrame, DataFrame]":
+    def side(trace: "TraceInput") -> "tuple[DataFrame, DataFrame]":
         return trace.cached_observation(args).request_accesses, trace.table("responses")
 
-    other = TraceOrLake(trace_input.spark, [args.other], trace_input.options)
+    other = spark_trace_input(trace_input.spark, [args.other], trace_input.options)
     outcome = table_outcome_with_fail_option(
         args, trace_input, diff(side(trace_input), side(other)), _SHOWN
     )
@@ -97,7 +97,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
         outcome.notes += [
             f"{trace.paths[0]}: {note}" for note in left_out_and_unattributed_notes(head)
         ]
-    other.unpersist_observation()
+    other.release_observation()
     return outcome
 
 

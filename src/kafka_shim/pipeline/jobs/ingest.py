@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kafka_shim.pipeline.rows.batches import Split
-    from kafka_shim.pipeline.trace_input import TraceOrLake
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 INGESTED = ("requests", "responses", "accesses", "damage")
 """Tables with a row for each entry; `clients` is counted from them, in each micro-batch."""
@@ -52,9 +52,11 @@ def ingest_new_data(
 
     `on_progress` is called after each micro-batch with the totals so far.
     """
+    from kafka_shim.pipeline.engines.spark_engine import SparkEngine
+    from kafka_shim.pipeline.observation import clients_of_requests
     from kafka_shim.pipeline.rows.batches import Split
     from kafka_shim.pipeline.spark.data_source import FORMAT
-    from kafka_shim.pipeline.spark.lake_tables import clients_table_rows, lake_table
+    from kafka_shim.pipeline.spark.lake_tables import lake_table
     from kafka_shim.pipeline.spark.run_stream import run_stream
     from kafka_shim.pipeline.spark.trace_facts_options import (
         existence_option_if_derived,
@@ -79,9 +81,8 @@ def ingest_new_data(
             rows = spark.read.format(FORMAT).option("table", table).options(**options).load()
             _overwrite_parquet_partitioned_by_day(rows, lake.staged / table)
         requests = lake_table(spark, "requests", lake.staged)
-        _overwrite_parquet_partitioned_by_day(
-            clients_table_rows(requests, "date"), lake.staged / "clients"
-        )
+        clients = clients_of_requests(SparkEngine(spark), requests, "date")
+        _overwrite_parquet_partitioned_by_day(clients, lake.staged / "clients")
         totals.files += lake.move_staged_files_into_lake(number)
         totals.segments += len({split.path for split in splits})
         totals.read_bytes += sum(split.end - split.start for split in splits)
@@ -143,7 +144,7 @@ def _add_ingest_options(job: argparse.ArgumentParser) -> None:
     add_every_option_and_output_defaults(job, "1 minute")
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     from kafka_shim.pipeline.spark.progress import Progress
 
     def on_progress(totals: "IngestTotals") -> None:

@@ -6,115 +6,64 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
 from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
-from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
+from kafka_shim.authorizer.acl_formats.trace_rule import parse_acl_rule
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet, read_distinct_acls_from_file
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.job import Job
-from kafka_shim.pipeline.lazy import f, pa
 from kafka_shim.pipeline.options import ACL_FORMATS
 from kafka_shim.pipeline.report.charts import Chart, count_acls_by_principal, largest_bars_chart
 from kafka_shim.pipeline.report.outcome import (
     Outcome,
     access_outcome_with_observation_notes,
-    cached_in_spark,
 )
-from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
-from kafka_shim.protocol.enums import ResourceType
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from kafka_shim.authorizer.name_prefixes import NamesByResourceType
-    from kafka_shim.pipeline.trace_input import Observation, TraceOrLake
-
-_DDL = "principal string, acl string, requests long, over_grants array<string>, add string"
-"""`over_grants` are further known names that the ACL allows."""
-
-
-def _result_arrow_schema() -> "pa.Schema":
-    """Return `_DDL` as an Arrow schema."""
-    return pa.schema(
-        [
-            ("principal", pa.string()),
-            ("acl", pa.string()),
-            ("requests", pa.int64()),
-            ("over_grants", pa.list_(pa.string())),
-            ("add", pa.string()),
-        ]
-    )
+    from kafka_shim.pipeline.observation import Observation
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 
 def least_acls(
-    accesses: "DataFrame", over_grants_max: int | None = None, super_users: Sequence[str] = ()
-) -> "DataFrame":
+    engine: SqlEngine,
+    accesses: Relation,
+    over_grants_max: int | None = None,
+    super_users: Sequence[str] = (),
+) -> Relation:
     """Return one row per ACL, in no order; `accesses` is `accesses_of_requests(...)`.
 
     Super users need no ACLs. With `over_grants_max`, literal names are joined into prefixes that
-    allow each principal at most that many names that others used and this principal never did.
-    A prefix also allows names that nobody has used yet.
+    allow each principal at most that many names that others used and this principal never did
+    (`over_grants`). A prefix also allows names that nobody has used yet.
     """
-    from kafka_shim.authorizer.least_acls import least_grants
-    from kafka_shim.pipeline.acls.required_access import observed_access_of_row
+    from kafka_shim.pipeline.least_grants import least_grant_rows
 
-    known = None if over_grants_max is None else _used_names_by_resource_type(accesses)
-
-    def least(table: pa.Table) -> pa.Table:
-        principal = table["principal"][0].as_py()
-        grants = least_grants(
-            (observed_access_of_row(row) for row in table.to_pylist()),
-            used_names=known,
-            over_grants_max=over_grants_max or 0,
-        )
-        rows = [
-            {
-                "principal": principal,
-                "acl": format_acl_rule(grant.acl),
-                "requests": grant.requests,
-                "over_grants": list(grant.over_granted_names),
-                "add": format_command("--add", grant.acl),
-            }
-            for grant in grants
-        ]
-        return pa.Table.from_pylist(rows, _result_arrow_schema())
-
-    is_super_user = f.col("principal").isin(list(super_users))
-    others = accesses.where(~is_super_user & ~f.col("rule").eqNullSafe("SuperUser"))
-    return _sum_accesses_over_api_versions(others).groupBy("principal").applyInArrow(least, _DDL)
+    return least_grant_rows(engine, accesses, over_grants_max, super_users)
 
 
-def _sum_accesses_over_api_versions(accesses: "DataFrame") -> "DataFrame":
-    """Return accesses with decisions, without API versions; a worker gets a whole principal."""
-    return accesses.groupBy(*DECISION_COLUMNS, "allowed", "rule").agg(
-        f.sum("requests").alias("requests"), f.max("last_seen").alias("last_seen")
-    )
-
-
-def collect_sorted_acls(least_acl_rows: "DataFrame") -> list[Acl]:
+def collect_sorted_acls(engine: SqlEngine, least_acl_rows: Relation) -> list[Acl]:
     """Collect the ACLs of a result in a stable order."""
-    texts = sorted(row["acl"] for row in least_acl_rows.select("acl").collect())
+    rows = engine.rows(engine.sql("select acl from {rows}", rows=least_acl_rows))
+    texts = sorted(row["acl"] for row in rows)
     return [acl for text in texts if (acl := parse_acl_rule(text)) is not None]
 
 
-def acl_changers_never_denied_without_rules(accesses: "DataFrame") -> list[str]:
+def acl_changers_never_denied_without_rules(engine: SqlEngine, accesses: Relation) -> list[str]:
     """Return principals that can change ACLs and were never denied, if the trace has no rules.
 
     If the broker logged its rules, accesses of super users are marked by their rule.
     """
-    changes_acls = (f.col("resource_type") == "CLUSTER") & (f.col("operation") == "ALTER")
-    rows = accesses.groupBy("principal").agg(
-        f.min("allowed").alias("never_denied"),
-        f.max(changes_acls).alias("changes_acls"),
-        f.max("rule").alias("rule"),
+    rows = engine.sql(
+        """
+        select principal from {accesses} group by principal
+        having bool_and(allowed) and max(rule) = ''
+            and bool_or(resource_type = 'CLUSTER' and operation = 'ALTER')
+        order by principal
+        """,
+        accesses=accesses,
     )
-    found = rows.where("never_denied and changes_acls and rule = ''").select("principal")
-    return sorted(row["principal"] for row in found.collect())
-
-
-def _used_names_by_resource_type(accesses: "DataFrame") -> "NamesByResourceType":
-    rows = accesses.groupBy("resource_type").agg(f.collect_set("resource_name").alias("names"))
-    return {ResourceType[row["resource_type"]]: frozenset(row["names"]) for row in rows.collect()}
+    return [row["principal"] for row in engine.rows(rows)]
 
 
 _SHOWN = ("acl", "requests", "over_grants")
@@ -151,16 +100,18 @@ def _check_format_without_json_or_csv(args: argparse.Namespace) -> None:
         raise PipelineError("--format cannot be combined with --json or --csv")
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
-    observation = trace_input.cached_observation(args)
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+    observation, engine = trace_input.cached_observation(args), trace_input.engine
     least = least_acls(
+        engine,
         observation.request_accesses,
         args.over_grant,
         observation.totals_and_settings["super_users"],
     )
-    with cached_in_spark(least.orderBy("acl")) as frame:
-        outcome = access_outcome_with_observation_notes(args, observation, frame, _SHOWN)
-        acls = collect_sorted_acls(frame)
+    in_order = engine.sql("select * from {least} order by acl", least=least)
+    with engine.cached(in_order) as cached:
+        outcome = access_outcome_with_observation_notes(args, observation, cached, _SHOWN)
+        acls = collect_sorted_acls(engine, cached)
     _check_acls_against_observed(acls, observation, outcome)
     outcome.notes += [
         *_super_user_notes_on_undenied_acl_changers(observation),
@@ -186,7 +137,8 @@ def _check_acls_against_observed(
         tuple(observation.totals_and_settings["super_users"]),
         release=observation.totals_and_settings["release"],
     )
-    wrong = what_breaks(observation.request_accesses, least).collect()
+    engine = observation.engine
+    wrong = engine.rows(what_breaks(engine, observation.request_accesses, least))
     for row in wrong:
         what = (
             f"{row['principal']} {row['operation']} {row['resource_type']}:{row['resource_name']}"
@@ -209,7 +161,9 @@ def _super_user_notes_on_undenied_acl_changers(observation: "Observation") -> li
     known = observation.totals_and_settings["super_users"]
     return [
         f"{user} changed ACLs and was never denied; if it is a super user, say --super-user {user}"
-        for user in acl_changers_never_denied_without_rules(observation.request_accesses)
+        for user in acl_changers_never_denied_without_rules(
+            observation.engine, observation.request_accesses
+        )
         if user not in known
     ]
 
@@ -258,4 +212,5 @@ JOB = Job(
     _run,
     _acls_by_principal_chart,
     _check_format_without_json_or_csv,
+    runs_locally=True,
 )

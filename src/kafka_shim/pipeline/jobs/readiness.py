@@ -28,7 +28,7 @@ from kafka_shim.protocol.enums import ApiKey, Operation
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from kafka_shim.pipeline.trace_input import TraceOrLake
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 DROPPED = "version dropped"
 DENIED = "newly denied"
@@ -74,11 +74,13 @@ def decide_added_needs_by_acls_or_observed(
     needs: "DataFrame", observed_accesses: "DataFrame", acl_set: AclSet | None
 ) -> "DataFrame":
     """Return `added_needs` with `allowed`: decided by the ACLs, or as observed, else null."""
-    from kafka_shim.pipeline.spark.decision_columns import with_would_be_decisions
+    from kafka_shim.pipeline.acl_decisions import AclDecider
+    from kafka_shim.pipeline.engines.spark_engine import SparkEngine
 
     if acl_set is not None:
-        found = with_would_be_decisions(needs, acl_set)
-        return found.withColumn("allowed", f.col("would_be_allowed"))
+        decider = AclDecider(SparkEngine(needs.sparkSession), acl_set)
+        decided: DataFrame = decider.with_decisions(needs, "")
+        return decided
     seen = observed_accesses.groupBy(*_ACCESS).agg(
         f.max_by("allowed", "last_seen").alias("allowed")
     )
@@ -162,7 +164,7 @@ def _add_release_and_acl_options(job: argparse.ArgumentParser) -> None:
     add_fail_option(job)
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     clients = trace_input.table("clients")
     is_lake = trace_input.lake_folder() is not None
     decided_needs = None if is_lake else _added_needs_with_decisions(args, trace_input)
@@ -184,9 +186,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
     return outcome
 
 
-def _added_needs_with_decisions(
-    args: argparse.Namespace, trace_input: "TraceOrLake"
-) -> "DataFrame":
+def _added_needs_with_decisions(args: argparse.Namespace, trace_input: "TraceInput") -> "DataFrame":
     """Return the target's additional permission checks with their decisions."""
     observation = trace_input.cached_observation(args)
     needs = trace_input.added_needs_of_trace(args.present, args.target)

@@ -7,11 +7,11 @@ from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.intervals import interval_for_observation
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs import import_job
-from kafka_shim.pipeline.options import ACL_FORMATS, TABLE_FORMATS
+from kafka_shim.pipeline.options import ACL_FORMATS, ENGINES, TABLE_FORMATS
 from kafka_shim.pipeline.report.outcome import Outcome
 
 if TYPE_CHECKING:
-    from kafka_shim.pipeline.trace_input import TraceOrLake
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 
 def _add_options_of_optional_jobs(job: argparse.ArgumentParser) -> None:
@@ -41,7 +41,7 @@ def _check_no_csv_or_table_output(args: argparse.Namespace) -> None:
         )
 
 
-def _run_parts(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
+def _run_parts(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     head = trace_input.cached_observation(args).totals_and_settings
     parts = [
         import_job(part.job).run(part, trace_input)
@@ -63,7 +63,12 @@ def _jobs_of_report(args: argparse.Namespace, interval: str) -> list[argparse.Na
         jobs |= {"what-breaks": {"baseline": None}, "unused-acls": {}}
     if args.present and args.target:
         jobs |= {"readiness": {"acls": None}}
-    given = vars(args) | {"fail": False, "parquet": None, "table_format": TABLE_FORMATS[0]}
+    given = vars(args) | {
+        "engine": ENGINES[0],
+        "fail": False,
+        "parquet": None,
+        "table_format": TABLE_FORMATS[0],
+    }
     return [argparse.Namespace(**(given | options | {"job": job})) for job, options in jobs.items()]
 
 

@@ -12,7 +12,7 @@ from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kafka_shim.pipeline.trace_input import TraceOrLake
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 QUANTILES = (0.5, 0.99)
 _KEYS = ("principal", "client_id", "api")
@@ -71,7 +71,7 @@ def _add_interval_option(job: argparse.ArgumentParser) -> None:
     job.add_argument("--interval", default="1 minute", metavar="TIME", help=INTERVAL_HELP)
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     requests = trace_input.table("requests", *REQUEST_COLUMNS)
     responses = trace_input.table("responses", *RESPONSE_COLUMNS)
     intervals = timeline_by_principal_client_and_api(

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, count_rows
 from kafka_shim.pipeline.job import Job
-from kafka_shim.pipeline.lazy import f
+from kafka_shim.pipeline.lazy import pa
 from kafka_shim.pipeline.options import ACL_FORMATS
 from kafka_shim.pipeline.report.charts import (
     Chart,
@@ -22,30 +22,21 @@ from kafka_shim.pipeline.report.charts import (
 from kafka_shim.pipeline.report.outcome import (
     Outcome,
     access_outcome_with_observation_notes,
-    cached_in_spark,
 )
-from kafka_shim.pipeline.rows.access_roles import accesses_to_any_resource
-from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, RECORDED
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row
-
-    from kafka_shim.pipeline.acls.removable import CountedSignature
-    from kafka_shim.pipeline.trace_input import Observation, TraceOrLake
-
-SCHEMA = (
-    "acl string, state string, requests long, last_used timestamp, shadowed_by string,"
-    " can_go boolean, not_known string, remove string"
-)
+    from kafka_shim.pipeline.observation import Observation
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 
 def unused_acls(
-    accesses: "DataFrame",
+    engine: SqlEngine,
+    accesses: Relation,
     present_acls: AclSet,
     reason_by_acl_without_evidence: Mapping[Acl, str] | None = None,
-) -> "DataFrame":
+) -> Relation:
     """Return one row per ACL of the set; `remove` is the line that removes it, if it can be
     removed.
 
@@ -54,73 +45,44 @@ def unused_acls(
     show; see `reasons_for_unknown_acl_use`. An ACL may be needed by requests that were not
     observed, so the observation must be long enough.
     """
-    from kafka_shim.pipeline.acls.matches import (
-        SIGNATURE_DDL,
-        mapper_to_signatures_except_super_users,
-    )
+    from kafka_shim.pipeline.acl_signatures import signatures_and_other_rows
     from kafka_shim.pipeline.acls.removable import NOT_KNOWN, usage_and_removability_of_each_acl
 
     reasons = reason_by_acl_without_evidence or {}
-    signatures = accesses.mapInArrow(
-        mapper_to_signatures_except_super_users(present_acls), SIGNATURE_DDL
-    )
-    keys = ("determines_decision", "allows", "denies", "inapplicable")
-    grouped = signatures.groupBy(*keys).agg(
-        f.sum("requests").alias("requests"), f.max("last_seen").alias("last_seen")
-    )
-    signature_counts = [_counted_signature(row) for row in grouped.collect()]
-    for_authorizer = [
-        row.asDict()
-        for row in _accesses_only_authorizer_can_decide(accesses, present_acls.release).collect()
-    ]
+    signature_counts, for_authorizer = signatures_and_other_rows(engine, accesses, present_acls)
     rows = [
-        (
-            format_acl_rule(use.acl),
-            use.state,
-            use.requests,
-            use.last_used,
-            None if use.shadowed_by is None else format_acl_rule(use.shadowed_by),
-            use.can_be_removed_with_others,
-            reasons.get(use.acl) if use.state == NOT_KNOWN else None,
-            format_command("--remove --force", use.acl) if use.can_be_removed_with_others else None,
-        )
+        {
+            "acl": format_acl_rule(use.acl),
+            "state": use.state,
+            "requests": use.requests,
+            "last_used": use.last_used,
+            "shadowed_by": None if use.shadowed_by is None else format_acl_rule(use.shadowed_by),
+            "can_go": use.can_be_removed_with_others,
+            "not_known": reasons.get(use.acl) if use.state == NOT_KNOWN else None,
+            "remove": format_command("--remove --force", use.acl)
+            if use.can_be_removed_with_others
+            else None,
+        }
         for use in usage_and_removability_of_each_acl(
             present_acls, signature_counts, for_authorizer, frozenset(reasons)
         )
     ]
-    return accesses.sparkSession.createDataFrame(rows, SCHEMA)
+    return engine.relation_from_arrow(pa.Table.from_pylist(rows, _result_schema()))
 
 
-def _accesses_only_authorizer_can_decide(accesses: "DataFrame", release: str) -> "DataFrame":
-    """Return accesses that only the authorizer can decide.
-
-    Their requirement can be met in another way, they are about any resource of a type, or the
-    release overlooks ACLs.
-    """
-    questions = accesses.select(*DECISION_COLUMNS).distinct()
-    if acl_rules_of_release(release).prefix_search_stops_early:
-        return questions
-    about_any = f.lit(0).cast("boolean")
-    for api_key, operation, resource_type in accesses_to_any_resource():
-        about_any = about_any | (
-            (f.col("api_key") == int(api_key))
-            & (f.col("operation") == Operation(operation).name)
-            & (f.col("resource_type") == ResourceType(resource_type).name)
-            & (f.col("resource_name") == "*")
-        )
-    return questions.where((f.size("instead") > 0) | about_any)
-
-
-def _counted_signature(row: "Row") -> "CountedSignature":
-    from kafka_shim.pipeline.acls.matches import DecisionSignature
-
-    signature = DecisionSignature(
-        row["determines_decision"],
-        tuple(row["allows"]),
-        tuple(row["denies"]),
-        tuple(row["inapplicable"]),
+def _result_schema() -> "pa.Schema":
+    return pa.schema(
+        [
+            ("acl", pa.string()),
+            ("state", pa.string()),
+            ("requests", pa.int64()),
+            ("last_used", pa.timestamp("us", tz="UTC")),
+            ("shadowed_by", pa.string()),
+            ("can_go", pa.bool_()),
+            ("not_known", pa.string()),
+            ("remove", pa.string()),
+        ]
     )
-    return signature, row["requests"], row["last_seen"]
 
 
 LISTING_TYPES = {
@@ -133,12 +95,18 @@ LISTING_TYPES = {
 """APIs whose requests can list all resources of a type that the principal may describe."""
 
 
-def principals_that_listed_all_by_type(requests: "DataFrame") -> dict[ResourceType, frozenset[str]]:
+def principals_that_listed_all_by_type(
+    engine: SqlEngine, requests: Relation
+) -> dict[ResourceType, frozenset[str]]:
     """Return the principals that listed all resources of a type; `requests` is that table."""
-    names_no_topic = (f.col("api_key") != int(ApiKey.METADATA)) | (f.size("topics") == 0)
-    rows = requests.where(f.col("api_key").isin([*map(int, LISTING_TYPES)]) & names_no_topic)
+    keys = ", ".join(str(int(key)) for key in LISTING_TYPES)
+    rows = engine.sql(
+        f"select distinct api_key, principal from {{requests}} where api_key in ({keys})"
+        f" and (api_key <> {int(ApiKey.METADATA)} or size(topics) = 0)",
+        requests=requests,
+    )
     principals: dict[ResourceType, frozenset[str]] = {}
-    for row in rows.select("api_key", "principal").distinct().collect():
+    for row in engine.rows(rows):
         resource_type = LISTING_TYPES[ApiKey(row["api_key"])]
         principals[resource_type] = principals.get(resource_type, frozenset()) | {row["principal"]}
     return principals
@@ -153,8 +121,8 @@ def reasons_for_unknown_acl_use(
 ) -> dict[Acl, str]:
     """Return the ACLs whose use the sources cannot show, with the reason.
 
-    `listing` are the principals in derived traces that listed all resources of a type.
-    `log_has_allowed` tells whether an authorizer's log has allowed accesses.
+    `principals_that_listed` are those in derived traces, by the type of which they listed all
+    resources. `log_has_allowed` tells whether an authorizer's log has allowed accesses.
     """
     reasons = {}
     for acl in acls:
@@ -187,13 +155,15 @@ def _add_required_acls_option(job: argparse.ArgumentParser) -> None:
     job.add_argument("--acls", required=True, metavar="FILE", help=text)
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     observation = trace_input.cached_observation(args).with_listed_accesses()
     present = observation.read_acl_set_with_observed_settings(args.acls)
     reasons = _reason_by_acl_without_evidence(trace_input, observation, present)
-    with cached_in_spark(unused_acls(observation.request_accesses, present, reasons)) as frame:
-        outcome = access_outcome_with_observation_notes(args, observation, frame, _SHOWN)
-        _check_removals_together_and_add_notes(observation, present, frame, outcome)
+    engine = trace_input.engine
+    usage = unused_acls(engine, observation.request_accesses, present, reasons)
+    with engine.cached(usage) as cached:
+        outcome = access_outcome_with_observation_notes(args, observation, cached, _SHOWN)
+        _check_removals_together_and_add_notes(observation, present, cached, outcome)
     return outcome
 
 
@@ -228,30 +198,42 @@ def _covers_name_or_name_is_unknown(acl: Acl, name: str) -> bool:
 
 
 def _accesses_without_decision(
-    trace_input: "TraceOrLake",
+    trace_input: "TraceInput",
 ) -> set[tuple[str, Operation, ResourceType, str]]:
     """Return the distinct derived accesses without a known decision."""
     columns = ("principal", "operation", "resource_type", "resource_name")
     accesses = trace_input.table("accesses", "time", "api_key", "allowed", *columns)
-    rows = accesses.where("allowed is null").select(*columns).distinct().collect()
+    rows = trace_input.engine.sql(
+        f"select distinct {', '.join(columns)} from {{accesses}} where allowed is null",
+        accesses=accesses,
+    )
     return {
-        (row[0], Operation[row["operation"]], ResourceType[row["resource_type"]], row[3])
-        for row in rows
+        (
+            row["principal"],
+            Operation[row["operation"]],
+            ResourceType[row["resource_type"]],
+            row["resource_name"],
+        )
+        for row in trace_input.engine.rows(rows)
     }
 
 
 def _reason_by_acl_without_evidence(
-    trace_input: "TraceOrLake", observation: "Observation", present: AclSet
+    trace_input: "TraceInput", observation: "Observation", present: AclSet
 ) -> dict[Acl, str]:
     """Return the ACLs whose use the observation cannot show, with the reason."""
     sources = observation.totals_and_settings["sources"]
     listing = {}
     if DERIVED in sources:
         listing = principals_that_listed_all_by_type(
-            trace_input.table("requests", "time", "api_key", "principal", "topics")
+            trace_input.engine,
+            trace_input.table("requests", "time", "api_key", "principal", "topics"),
         )
-    logged = observation.all_accesses.where((f.col("source") == AUDIT) & f.col("allowed"))
-    log_has_allowed = AUDIT in sources and not logged.isEmpty()
+    logged = trace_input.engine.sql(
+        f"select source from {{accesses}} where source = '{AUDIT}' and allowed limit 1",
+        accesses=observation.all_accesses,
+    )
+    log_has_allowed = AUDIT in sources and bool(trace_input.engine.rows(logged))
     reasons = reasons_for_unknown_acl_use(
         present.acls, sources, listing, log_has_allowed=log_has_allowed
     )
@@ -264,20 +246,22 @@ def _reason_by_acl_without_evidence(
 
 
 def _check_removals_together_and_add_notes(
-    observation: "Observation", present: "AclSet", frame: "DataFrame", outcome: Outcome
+    observation: "Observation", present: "AclSet", usage: Relation, outcome: Outcome
 ) -> None:
     """Add the lines that remove ACLs, after a check that no decision changes without them."""
     from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 
-    head = observation.totals_and_settings
-    rows = frame.where("can_go").select("acl", "remove").collect()
+    head, engine = observation.totals_and_settings, observation.engine
+    rows = engine.rows(engine.sql("select acl, remove from {usage} where can_go", usage=usage))
     removable = {row["acl"] for row in rows}
     remaining = [acl for acl in present.acls if format_acl_rule(acl) not in removable]
-    changes = what_breaks(
+    changed = what_breaks(
+        engine,
         observation.request_accesses,
         observation.acl_set_with_observed_settings(remaining),
         baseline=present,
-    ).count()
+    )
+    changes = count_rows(engine, changed)
     outcome.failed_own_check = changes > 0
     outcome.notes.append(
         f"{len(removable)} of {len(present.acls)} ACLs can be removed together: in"
@@ -287,14 +271,18 @@ def _check_removals_together_and_add_notes(
         else "no ACL can be removed: no access was judged"
     )
     outcome.notes += [f"  {row['remove']}" for row in rows]
-    for reason, count in _count_unknown_usage_by_reason(frame).items():
+    for reason, count in _count_unknown_usage_by_reason(engine, usage).items():
         outcome.notes.append(f"not known whether {count} other ACLs were used: {reason}")
     outcome.totals["changes"] = changes
 
 
-def _count_unknown_usage_by_reason(frame: "DataFrame") -> dict[str, int]:
-    rows = frame.where("not_known is not null").groupBy("not_known").count().collect()
-    return {row["not_known"]: row["count"] for row in sorted(rows)}
+def _count_unknown_usage_by_reason(engine: SqlEngine, usage: Relation) -> dict[str, int]:
+    rows = engine.sql(
+        "select not_known, count(*) as acls from {usage} where not_known is not null"
+        " group by not_known order by not_known",
+        usage=usage,
+    )
+    return {row["not_known"]: row["acls"] for row in engine.rows(rows)}
 
 
 def _sources_text(sources: Sequence[str]) -> str:
@@ -318,4 +306,5 @@ JOB = Job(
     _add_required_acls_option,
     _run,
     _acl_state_and_removable_charts,
+    runs_locally=True,
 )

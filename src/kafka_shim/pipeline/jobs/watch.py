@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet, read_distinct_acls_from_file
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs.denials import denials
 from kafka_shim.pipeline.jobs.what_breaks import DENIED, what_breaks
-from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import ACL_FORMATS, add_every_option_and_output_defaults
 from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.report.output import cell_text, rows_with_iso_times
+from kafka_shim.pipeline.request_accesses import (
+    accesses_of_requests,
+    observed_super_users_and_allow_everyone,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from kafka_shim.pipeline.trace_input import TraceOrLake
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 _KEYS = ("principal", "operation", "resource_type", "resource_name")
 _REPORTED_MAX = 1_000_000
@@ -45,34 +49,29 @@ class NewDenialFinder:
 
     def find_new_denials(self, observed_batch: "DataFrame") -> list[dict[str, Any]]:
         """Return the rows of `denials` or `what_breaks` that were not reported before."""
-        from kafka_shim.pipeline.spark.observed_accesses import (
-            accesses_of_requests,
-            observed_super_users_and_allow_everyone,
-        )
+        from kafka_shim.pipeline.engines.spark_engine import SparkEngine
 
-        accesses = observed_batch.persist()
-        try:
-            users, everyone = observed_super_users_and_allow_everyone(accesses)
+        engine = SparkEngine(observed_batch.sparkSession)
+        with engine.cached(observed_batch) as accesses:
+            users, everyone = observed_super_users_and_allow_everyone(engine, accesses)
             self._super_users |= set() if self._has_super_users_option else set(users)
             self._allow_everyone |= everyone
-            found = self._recorded_denials_or_those_by_acls(
-                accesses_of_requests(accesses, with_listed_accesses=self._lists)
-            ).collect()
-        finally:
-            accesses.unpersist()
-        rows = [row.asDict() for row in found]
+            needed = accesses_of_requests(engine, accesses, with_listed_accesses=self._lists)
+            rows = engine.rows(self._recorded_denials_or_those_by_acls(engine, needed))
+            engine.release()
         new_rows = [row for row in rows if _principal_and_access(row) not in self._reported]
         if len(self._reported) > _REPORTED_MAX:
             self._reported.clear()
         self._reported.update(map(_principal_and_access, new_rows))
         return new_rows
 
-    def _recorded_denials_or_those_by_acls(self, accesses: "DataFrame") -> "DataFrame":
+    def _recorded_denials_or_those_by_acls(self, engine: SqlEngine, accesses: Relation) -> Relation:
         if self._acls is None:
-            return denials(accesses)
+            return denials(engine, accesses)
         users = tuple(sorted(self._super_users))
         candidate = AclSet(tuple(self._acls), users, self._allow_everyone, self._release)
-        return what_breaks(accesses, candidate).where(f.col("change") == DENIED)
+        changes = what_breaks(engine, accesses, candidate)
+        return engine.sql(f"select * from {{c}} where change = '{DENIED}'", c=changes)
 
 
 def report_new_denials(
@@ -125,7 +124,7 @@ def _add_watch_options(job: argparse.ArgumentParser) -> None:
     add_every_option_and_output_defaults(job, "2 seconds")
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
 
     options = trace_input.options
     acls = None if args.acls is None else read_distinct_acls_from_file(args.acls)

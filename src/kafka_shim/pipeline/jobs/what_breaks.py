@@ -4,8 +4,8 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.job import Job
-from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import ACL_FORMATS
 from kafka_shim.pipeline.report.charts import (
     RESOURCE,
@@ -16,20 +16,19 @@ from kafka_shim.pipeline.report.charts import (
 from kafka_shim.pipeline.report.outcome import (
     Outcome,
     access_outcome_with_observation_notes,
-    cached_in_spark,
 )
+from kafka_shim.pipeline.request_accesses import accesses_of_requests
 from kafka_shim.pipeline.rows.access_roles import LISTED
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.protocol.trace.entries import AUDIT
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from kafka_shim.pipeline.trace_input import Observation, TraceOrLake
+    from kafka_shim.pipeline.observation import Observation
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 DENIED = "newly denied"
 ALLOWED = "newly allowed"
-_KEYS = ("change", "principal", *RESOURCE)
+_KEYS = "change, principal, operation, resource_type, resource_name"
 COLUMNS = (
     "writer",
     "connection",
@@ -41,125 +40,163 @@ COLUMNS = (
     "allowed",
 )
 """Those of the table `accesses` that are needed."""
-BROADCAST_ROWS = 500_000
-"""Number of verdicts that are sent to every worker (about 100 MB) to avoid sorting accesses."""
 
 
 def what_breaks(
-    accesses: "DataFrame", candidate: AclSet, baseline: AclSet | None = None
-) -> "DataFrame":
+    engine: SqlEngine, accesses: Relation, candidate: AclSet, baseline: AclSet | None = None
+) -> Relation:
     """Return the changes by principal, operation and resource; empty without changes.
 
     `accesses` is `accesses_of_requests(...)`. The candidate is compared with the recorded
     decisions, or with those of `baseline` if it is given.
     """
-    return sum_changed_decisions(
-        decided_accesses_except_still_allowed(accesses, candidate, baseline)
-    )
+    decided = decided_accesses_except_still_allowed(engine, accesses, candidate, baseline)
+    return sort_changes(engine, sum_changed_decisions(engine, decided))
 
 
 def decided_accesses_except_still_allowed(
-    accesses: "DataFrame", candidate: AclSet, baseline: AclSet | None = None
-) -> "DataFrame":
+    engine: SqlEngine, accesses: Relation, candidate: AclSet, baseline: AclSet | None = None
+) -> Relation:
     """Return the decided accesses except those, usually most, that were and stay allowed."""
-    from kafka_shim.pipeline.spark.decision_columns import (
-        replace_recorded_decisions,
-        with_would_be_decisions,
-    )
+    from kafka_shim.pipeline.acl_decisions import AclDecider
 
     if baseline is not None:
-        accesses = replace_recorded_decisions(accesses, baseline)
-    decided = with_would_be_decisions(accesses, candidate)
-    return decided.where("not (allowed and would_be_allowed)")
-
-
-def sum_changed_decisions(decided_accesses: "DataFrame") -> "DataFrame":
-    """Return the differences in decided accesses, by principal, operation and resource."""
-    change = f.when(f.col("allowed"), DENIED).otherwise(ALLOWED).alias("change")
-    rows = decided_accesses.where("allowed != would_be_allowed").groupBy(change, *_KEYS[1:])
-    found = rows.agg(
-        f.sort_array(f.collect_set("host")).alias("hosts"),
-        f.sort_array(f.collect_set("api")).alias("apis"),
-        f.sum("requests").alias("requests"),
-        f.min("first_seen").alias("first_seen"),
-        f.max("last_seen").alias("last_seen"),
-        f.min_by("rule", "first_seen").alias("rule"),
-        f.min_by("would_be_rule", "first_seen").alias("would_be_rule"),
-        f.min_by("example", "first_seen").alias("example"),
+        undecided = ", ".join(
+            name for name in engine.columns(accesses) if name not in ("allowed", "rule")
+        )
+        accesses = engine.sql(f"select {undecided} from {{accesses}}", accesses=accesses)
+        before = AclDecider(engine, baseline)
+        accesses = engine.computed_once(
+            before.with_rule_texts(before.with_decisions(accesses, ""), "")
+        )
+    after = AclDecider(engine, candidate)
+    decided = engine.sql(
+        "select * from {decided} where not (allowed and would_be_allowed)",
+        decided=after.with_decisions(accesses, "would_be_"),
     )
-    return sort_changes(found)
+    return after.with_rule_texts(decided, "would_be_")
 
 
-def sort_changes(changes: "DataFrame") -> "DataFrame":
-    """Sort changes: newly denied accesses first, then by number."""
-    order = f.when(f.col("change") == DENIED, 0).otherwise(1)
-    return changes.orderBy(order, f.desc("requests"), *_KEYS[1:])
+def sum_changed_decisions(engine: SqlEngine, decided_accesses: Relation) -> Relation:
+    """Return the differences in decided accesses, by principal, operation and resource."""
+    return engine.sql(
+        f"""
+        select {_KEYS}, array_sort(array_agg(distinct host)) as hosts,
+            array_sort(array_agg(distinct api)) as apis,
+            cast(sum(requests) as bigint) as requests, min(first_seen) as first_seen,
+            max(last_seen) as last_seen, min_by(rule, first_seen) as rule,
+            min_by(would_be_rule, first_seen) as would_be_rule,
+            min_by(example, first_seen) as example
+        from (
+            select *, case when allowed then '{DENIED}' else '{ALLOWED}' end as change
+            from {{decided}} where allowed <> would_be_allowed
+        ) changed
+        group by {_KEYS}
+        """,
+        decided=decided_accesses,
+    )
 
 
 def add_changed_request_counts(
-    changes: "DataFrame", possibly_changed: "DataFrame", accesses: "DataFrame", *, by_baseline: bool
-) -> "DataFrame":
-    """Return the rows of `what_breaks` with numbers of requests.
+    engine: SqlEngine,
+    changes: Relation,
+    possibly_changed: Relation,
+    accesses: Relation,
+    *,
+    by_baseline: bool,
+) -> Relation:
+    """Return the rows of `sum_changed_decisions` with numbers of requests.
 
     `requests_changed` counts the requests that would newly fail or succeed, with this access among
     the causes; `requests_changed_of_principal` counts those of the principal with any cause.
     `possibly_changed` are the accesses with possible changes; `accesses` are single ones, from
     `accesses_of_requests`.
     """
-    requests = _requests_with_changed_result(possibly_changed, accesses, by_baseline=by_baseline)
-    of_cause = requests.select("*", f.explode("causes").alias("cause")).select(
-        "change", "principal", "cause.*"
+    requests = engine.computed_once(
+        _requests_with_changed_result(engine, possibly_changed, accesses, by_baseline=by_baseline)
     )
-    counted = of_cause.groupBy(*_KEYS).agg(f.count("*").alias("requests_changed"))
-    principals = requests.groupBy("change", "principal").agg(
-        f.count("*").alias("requests_changed_of_principal")
+    return engine.sql(
+        f"""
+        select c.*, coalesce(k.requests_changed, 0) as requests_changed,
+            coalesce(p.requests_changed_of_principal, 0) as requests_changed_of_principal
+        from {{changes}} c
+        left join (
+            select {_KEYS}, count(*) as requests_changed from (
+                select change, principal, element.operation as operation,
+                    element.resource_type as resource_type, element.resource_name as resource_name
+                from {{causes}}
+            ) elements group by {_KEYS}
+        ) k on k.change = c.change and k.principal = c.principal and k.operation = c.operation
+            and k.resource_type = c.resource_type and k.resource_name = c.resource_name
+        left join (
+            select change, principal, count(*) as requests_changed_of_principal
+            from {{requests}} group by change, principal
+        ) p on p.change = c.change and p.principal = c.principal
+        """,
+        changes=changes,
+        causes=engine.numbered_elements(requests, "causes"),
+        requests=requests,
     )
-    joined = changes.join(counted, [*_KEYS], "left").join(
-        principals, ["change", "principal"], "left"
-    )
-    return sort_changes(joined.fillna(0, ["requests_changed", "requests_changed_of_principal"]))
 
 
-def sum_changes_by_principal(changes: "DataFrame") -> "DataFrame":
+def sort_changes(engine: SqlEngine, changes: Relation) -> Relation:
+    """Sort changes: newly denied accesses first, then by number."""
+    return engine.sql(
+        f"select * from {{changes}} order by case when change = '{DENIED}' then 0 else 1 end,"
+        f" requests desc, {_KEYS}",
+        changes=changes,
+    )
+
+
+def sum_changes_by_principal(engine: SqlEngine, changes: Relation) -> Relation:
     """Sum accesses and requests by change and principal, most requests first."""
-    principals = changes.groupBy("change", "principal").agg(
-        f.count("*").alias("accesses"), f.max("requests_changed_of_principal").alias("requests")
+    return engine.sql(
+        "select change, principal, count(*) as accesses,"
+        " max(requests_changed_of_principal) as requests"
+        " from {changes} group by change, principal order by requests desc, principal",
+        changes=changes,
     )
-    return principals.orderBy(f.desc("requests"), "principal")
 
 
 def _requests_with_changed_result(
-    possibly_changed: "DataFrame", accesses: "DataFrame", *, by_baseline: bool
-) -> "DataFrame":
+    engine: SqlEngine, possibly_changed: Relation, accesses: Relation, *, by_baseline: bool
+) -> Relation:
     """Return one row per request whose result changes, with the accesses that change.
 
     A request fails when a required access is denied and its alternatives are not allowed either.
     A broker stops at the first denial, so further accesses of that request are unknown.
     """
-    before = f.col("was_allowed") if by_baseline else f.col("allowed")
-    after = f.col("would_be_allowed")
-    was = [f.col("allowed").alias("was_allowed")] if by_baseline else []
-    verdicts = possibly_changed.select(*DECISION_COLUMNS, *was, after).distinct()
-    if possibly_changed.count() <= BROADCAST_ROWS:
-        verdicts = f.broadcast(verdicts)
-    is_logged = f.col("source") == AUDIT  # one line per access; time and API identify the request
-    request = (
-        "writer",
-        "connection",
-        f.when(~is_logged, f.col("sequence")),
-        f.when(is_logged, f.col("time")),
-        "api_key",
-        "principal",
+    columns = ", ".join(DECISION_COLUMNS)
+    before = "allowed" if by_baseline else "cast(null as boolean)"
+    # lines of a log are accesses; time and API identify their request
+    request = "writer, connection, sequence, time, api_key, principal"
+    cause = engine.struct_expression(*RESOURCE)
+    return engine.sql(
+        f"""
+        select *, case when would_fail then '{DENIED}' else '{ALLOWED}' end as change from (
+            select {request}, bool_or(not was_allowed) as failed,
+                bool_or(not would_be_allowed) as would_fail,
+                array_agg(distinct {cause}) filter (where was_allowed <> would_be_allowed) as causes
+            from (
+                select a.writer, a.connection, a.api_key, a.principal,
+                    {", ".join(f"a.{name}" for name in RESOURCE)},
+                    case when a.source <> '{AUDIT}' then a.sequence end as sequence,
+                    case when a.source = '{AUDIT}' then a.time end as time,
+                    coalesce(v.was_allowed, a.allowed) as was_allowed, v.would_be_allowed
+                from {{accesses}} a
+                join (
+                    select distinct {columns}, {before} as was_allowed, would_be_allowed
+                    from {{possibly_changed}}
+                ) v on {" and ".join(f"v.{name} = a.{name}" for name in DECISION_COLUMNS)}
+                where a.allowed is not null
+            ) decided
+            group by {request}
+        ) requests
+        where failed <> would_fail
+        """,
+        accesses=accesses,
+        possibly_changed=possibly_changed,
     )
-    decided = accesses.where(f.col("allowed").isNotNull()).join(verdicts, [*DECISION_COLUMNS])
-    cause = f.when(before != after, f.struct(*RESOURCE))
-    found = decided.groupBy(*request).agg(
-        f.bool_or(~before).alias("failed"),
-        f.bool_or(~after).alias("would_fail"),
-        f.collect_set(cause).alias("causes"),
-    )
-    change = f.when(f.col("would_fail"), DENIED).otherwise(ALLOWED).alias("change")
-    return found.where("failed != would_fail").select("*", change)
 
 
 _SHOWN = (
@@ -183,55 +220,75 @@ def _add_acls_baseline_and_fail_options(job: argparse.ArgumentParser) -> None:
     )
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     observation = trace_input.cached_observation(args)
-    lists = [] if args.lists else _count_changed_listed_names_by_principal(args, observation)
-    with cached_in_spark(_changes_with_request_counts(args, trace_input, observation)) as frame:
-        outcome = access_outcome_with_observation_notes(args, observation, frame, _SHOWN)
-        _note_totals_and_set_failing(args, frame, outcome)
+    lists = _count_changed_listed_names_by_principal(args, observation)
+    engine = trace_input.engine
+    with engine.cached(_decided_except_still_allowed(args, observation)) as decided:
+        rows = _changes_with_request_counts(args, trace_input, decided)
+        with engine.cached(sort_changes(engine, rows)) as changes:
+            outcome = access_outcome_with_observation_notes(args, observation, changes, _SHOWN)
+            _note_totals_and_set_failing(args, engine, changes, outcome)
     outcome.totals["lists"] = lists
     outcome.notes += [_listed_names_note(change) for change in lists]
     return outcome
 
 
-def _changes_with_request_counts(
-    args: argparse.Namespace, trace_input: "TraceOrLake", observation: "Observation"
-) -> "DataFrame":
-    """Return the changes; the affected requests are searched only if there are changes."""
-    from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests
+def _decided_except_still_allowed(args: argparse.Namespace, observation: "Observation") -> Relation:
+    engine, accesses = observation.engine, observation.request_accesses
+    return decided_accesses_except_still_allowed(
+        engine, accesses, *_candidate_and_baseline(args, observation)
+    )
 
-    baseline = (
-        observation.read_acl_set_with_observed_settings(args.baseline) if args.baseline else None
+
+def _candidate_and_baseline(
+    args: argparse.Namespace, observation: "Observation"
+) -> tuple[AclSet, AclSet | None]:
+    read = observation.read_acl_set_with_observed_settings
+    return read(args.acls), read(args.baseline) if args.baseline else None
+
+
+def _changes_with_request_counts(
+    args: argparse.Namespace, trace_input: "TraceInput", decided: Relation
+) -> Relation:
+    """Return the changes; the affected requests are searched only if there are changes."""
+    engine = trace_input.engine
+    changes = sum_changed_decisions(engine, decided)
+    if not engine.rows(engine.sql("select * from {changes} limit 1", changes=changes)):
+        return engine.sql(
+            "select *, 0 as requests_changed, 0 as requests_changed_of_principal from {changes}",
+            changes=changes,
+        )
+    accesses = accesses_of_requests(
+        engine, trace_input.table("accesses", *COLUMNS), with_listed_accesses=args.lists
     )
-    decided = decided_accesses_except_still_allowed(
-        observation.request_accesses,
-        observation.read_acl_set_with_observed_settings(args.acls),
-        baseline,
-    ).persist()
-    rows = accesses_of_requests(
-        trace_input.table("accesses", *COLUMNS), with_listed_accesses=args.lists
-    )
-    if decided.where("allowed != would_be_allowed").isEmpty():
-        rows = rows.limit(0)
     return add_changed_request_counts(
-        sum_changed_decisions(decided), decided, rows, by_baseline=baseline is not None
+        engine, changes, decided, accesses, by_baseline=args.baseline is not None
     )
 
 
 def _count_changed_listed_names_by_principal(
     args: argparse.Namespace, observation: "Observation"
 ) -> list[dict[str, Any]]:
-    """Return how many names the new ACLs would remove from or add to lists, by principal."""
-    lists = observation.all_accesses.where(f.col("role") == LISTED)
-    baseline = (
-        observation.read_acl_set_with_observed_settings(args.baseline) if args.baseline else None
+    """Return how many names the new ACLs would remove from or add to lists, by principal.
+
+    The result is empty if there are no lists, or if the job is to treat them like requests.
+    """
+    if args.lists or not observation.totals_and_settings["left_out_lists"]:
+        return []
+    engine = observation.engine
+    lists = engine.sql(
+        f"select * from {{accesses}} where role = '{LISTED}'", accesses=observation.all_accesses
     )
-    changed = what_breaks(
-        lists, observation.read_acl_set_with_observed_settings(args.acls), baseline
+    changed = what_breaks(engine, lists, *_candidate_and_baseline(args, observation))
+    keys = "change, principal, resource_type"
+    return engine.rows(
+        engine.sql(
+            f"select {keys}, count(distinct resource_name) as names from {{changed}}"
+            f" group by {keys} order by {keys}",
+            changed=changed,
+        )
     )
-    keys = ("change", "principal", "resource_type")
-    rows = changed.groupBy(*keys).agg(f.count_distinct("resource_name").alias("names"))
-    return [row.asDict() for row in rows.orderBy(*keys).collect()]
 
 
 def _listed_names_note(change: dict[str, Any]) -> str:
@@ -241,10 +298,10 @@ def _listed_names_note(change: dict[str, Any]) -> str:
 
 
 def _note_totals_and_set_failing(
-    args: argparse.Namespace, frame: "DataFrame", outcome: Outcome
+    args: argparse.Namespace, engine: SqlEngine, changes: Relation, outcome: Outcome
 ) -> None:
     """Add a note: how many accesses and requests change, and of which principals."""
-    found = [row.asDict() for row in sum_changes_by_principal(frame).collect()]
+    found = engine.rows(sum_changes_by_principal(engine, changes))
     denied, allowed = (
         [row for row in found if row["change"] == change] for change in (DENIED, ALLOWED)
     )
@@ -298,4 +355,5 @@ JOB = Job(
     _add_acls_baseline_and_fail_options,
     _run,
     _accesses_and_requests_by_change_charts,
+    runs_locally=True,
 )

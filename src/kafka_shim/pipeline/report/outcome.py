@@ -1,18 +1,15 @@
 """The result of a job: its rows, notes and totals."""
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kafka_shim.pipeline.report.output import overwrite_table
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, count_rows
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-    from kafka_shim.pipeline.trace_input import Observation, TraceOrLake
+    from kafka_shim.pipeline.observation import Observation
+    from kafka_shim.pipeline.trace_input import TraceInput
 
 
 PRINCIPALS_NOTED = 3
@@ -87,26 +84,18 @@ def damage_notes(totals: dict[str, Any]) -> list[str]:
     return [f"{size} left out; `kafka-shim pipeline damage` lists them"]
 
 
-@contextmanager
-def cached_in_spark(frame: "DataFrame") -> "Iterator[DataFrame]":
-    """Cache the DataFrame inside the `with` block."""
-    frame.persist()
-    try:
-        yield frame
-    finally:
-        frame.unpersist()
-
-
 def access_outcome_with_observation_notes(
     args: argparse.Namespace,
     observation: "Observation",
-    frame: "DataFrame",
+    relation: Relation,
     printed_columns: tuple[str, ...],
 ) -> Outcome:
     """Return the outcome of a job about accesses: its rows, and the
     observed accesses and period.
     """
-    outcome = _outcome_with_collected_or_written_rows(args, frame, printed_columns)
+    outcome = _outcome_with_collected_or_written_rows(
+        args, observation.engine, relation, printed_columns
+    )
     outcome.totals = dict(observation.totals_and_settings)
     outcome.notes = [
         access_counts_period_super_users_note(observation.totals_and_settings),
@@ -119,28 +108,32 @@ def access_outcome_with_observation_notes(
 
 def table_outcome_with_fail_option(
     args: argparse.Namespace,
-    source: "TraceOrLake",
-    frame: "DataFrame",
+    trace_input: "TraceInput",
+    relation: Relation,
     printed_columns: tuple[str, ...],
 ) -> Outcome:
     """Return the outcome of a job about clients, times or damage: its rows and their number."""
-    with cached_in_spark(frame):
-        outcome = _outcome_with_collected_or_written_rows(args, frame, printed_columns)
-        found = frame.count()
-    outcome.totals = source.damage_totals_except_unfinished_tails()
+    engine = trace_input.engine
+    with engine.cached(relation) as cached:
+        outcome = _outcome_with_collected_or_written_rows(args, engine, cached, printed_columns)
+        found = count_rows(engine, cached)
+    outcome.totals = trace_input.damage_totals_except_unfinished_tails()
     outcome.notes = [f"{found} rows", *damage_notes(outcome.totals), *outcome.notes]
     outcome.has_failing_findings = bool(getattr(args, "fail", False) and found)
     return outcome
 
 
 def _outcome_with_collected_or_written_rows(
-    args: argparse.Namespace, frame: "DataFrame", printed_columns: tuple[str, ...]
+    args: argparse.Namespace,
+    engine: SqlEngine,
+    relation: Relation,
+    printed_columns: tuple[str, ...],
 ) -> Outcome:
     """Collect the rows; with an output folder, write them there and return only their number."""
-    outcome = Outcome(args.job, frame.columns, list(printed_columns), [], {}, [])
+    outcome = Outcome(args.job, engine.columns(relation), list(printed_columns), [], {}, [])
     if args.parquet:
-        overwrite_table(frame, args.parquet, args.table_format)
-        outcome.notes.append(f"{frame.count()} rows written to {args.parquet}")
+        engine.overwrite_table(relation, args.parquet, args.table_format)
+        outcome.notes.append(f"{count_rows(engine, relation)} rows written to {args.parquet}")
     else:
-        outcome.rows = [row.asDict() for row in frame.collect()]
+        outcome.rows = engine.rows(relation)
     return outcome

@@ -5,10 +5,7 @@ import json
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TextIO
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from typing import Any, TextIO
 
 CELL_MAX = 44
 
@@ -65,9 +62,3 @@ def print_csv(columns: Sequence[str], rows: list[dict[str, Any]], stream: TextIO
             " ".join(map(str, value)) if isinstance(value, list) else iso_text_if_time(value)
             for value in values
         )
-
-
-def overwrite_table(frame: "DataFrame", path: str, table_format: str) -> None:
-    """Write the whole result in Spark, replacing the folder's content."""
-    writer = frame.write.format(table_format).mode("overwrite")
-    writer.option("overwriteSchema", value=True).save(path)

@@ -37,6 +37,7 @@ from kafka_shim.pipeline.tables import (
     select_columns,
 )
 from kafka_shim.protocol.trace.blocks import BlockHeader
+from kafka_shim.protocol.trace.entries import BlockBody
 from kafka_shim.protocol.trace.segments import Block, Damage, read_segment, segment_paths
 
 SPLIT_BYTES = 64 * 1024 * 1024
@@ -178,6 +179,8 @@ def _unsummed_table_batches(
     ):
         if isinstance(block, Damage):
             continue
+        if selection.principals:
+            block = _entries_of_principals(block, selection.principals)  # noqa: PLW2901
         _ROWS[table](columns, block, selection, pending)
         if len(pending.counts) >= DISTINCT_ROWS:
             flush_counts_to_rows(columns, pending)
@@ -187,6 +190,14 @@ def _unsummed_table_batches(
     flush_counts_to_rows(columns, pending)
     if len(columns):
         yield columns.take_batch()
+
+
+def _entries_of_principals(block: Block, principals: frozenset[str]) -> Block:
+    """Return a block with the entries of these principals only."""
+    connections = [each for each in block.body.connections if each.principal in principals]
+    numbers = {each.number for each in connections}
+    entries = [entry for entry in block.body.entries if entry.connection in numbers]
+    return msgspec.structs.replace(block, body=BlockBody(connections, entries))
 
 
 def _sum_equal_rows_of_batches(source: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -39,7 +39,7 @@ CountsByAccess = dict[tuple[Any, ...], list[Any]]
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """The wanted entries: times in microseconds, [since, until); no APIs means all.
+    """The wanted entries: times in microseconds, [since, until); no APIs or principals means all.
 
     `release` determines which accesses were alternatives for the same requirement. For derived
     accesses, `topic_names_by_id` are given, and `existence` says what existed (None: unknown).
@@ -53,6 +53,7 @@ class Selection(msgspec.Struct, frozen=True):
     topic_names_by_id: dict[bytes, str] = {}
     present_release: str = RELEASES[-1]
     existence: "ExistenceIndex | None" = None
+    principals: frozenset[str] = frozenset()
 
     @property
     def has_time_limit(self) -> bool:

@@ -1,11 +1,11 @@
 """`spark.read.format("kafka_trace")`: the tables of a trace as DataFrames, batch or streaming.
 
 Options: `table` (accesses if not given), `paths` or the path of `load`, `since` and `until` (ISO
-times), `apis` (Kafka's names, separated by commas), `release`, `present`, `splitBytes`,
-`topicIds` and `sightings` (results of a first pass as JSON; without them the reader makes that
-pass if accesses are derived), or `splits`, a JSON list of [path, start, end, whether a
-block begins there]. A stream has `startingOffsets` (earliest, latest) and `maxBytesPerTrigger`
-in addition. Columns are pruned by `schema(...)`.
+times), `apis` (Kafka's names, separated by commas), `principals` (one, or a JSON list),
+`release`, `present`, `splitBytes`, `topicIds` and `sightings` (results of a first pass as JSON;
+without them the reader makes that pass if accesses are derived), or `splits`, a JSON list of [path,
+start, end, whether a block begins there]. A stream has `startingOffsets` (earliest, latest) and
+`maxBytesPerTrigger` in addition. Columns are pruned by `schema(...)`.
 
 Filters are not pushed down on purpose: Spark then reuses a filtered reader for the same DataFrame
 without the filter, and gives wrong results.
@@ -13,36 +13,30 @@ without the filter, and gives wrong results.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-import msgspec
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader
 from pyspark.sql.types import StructType
 
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.batches import SPLIT_BYTES, Split, plan_splits
-from kafka_shim.pipeline.rows.columns import Selection
-from kafka_shim.pipeline.rows.existence import ExistenceIndex, ExistenceRecord
 from kafka_shim.pipeline.rows.trace_facts import TABLES_FROM_TRACE_FACTS, read_trace_facts
+from kafka_shim.pipeline.selection_options import SIGHTINGS, TOPIC_IDS, selection_from_options
 from kafka_shim.pipeline.spark.trace_reader import TraceReader
 from kafka_shim.pipeline.spark.trace_stream_reader import TraceStreamReader
 from kafka_shim.pipeline.tables import TABLES, select_columns, spark_ddl
-from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.enums import ApiKey
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FORMAT = "kafka_trace"
-TOPIC_IDS = "topicIds"
-SIGHTINGS = "sightings"
 MAX_BYTES_PER_TRIGGER = 1 << 30
 
 
 OPTIONS = (
-    *("table", "path", "paths", "splits", "since", "until", "apis", "release", "present"),
+    *("table", "path", "paths", "splits", "since", "until", "apis", "principals"),
+    *("release", "present"),
     *("splitBytes", TOPIC_IDS, SIGHTINGS, "startingOffsets", "maxBytesPerTrigger"),
 )
 
@@ -114,44 +108,6 @@ def trace_table(
     if columns:
         reader = reader.schema(spark_ddl(select_columns(TABLES[table], list(columns))))
     return reader.options(**(options or {})).load()
-
-
-def selection_from_options(options: Mapping[str, str]) -> Selection:
-    """Return the selection in the options. Raise PipelineError for an invalid one."""
-    apis = [name.strip() for name in options.get("apis", "").split(",") if name.strip()]
-    known = {key.wire_name: int(key) for key in ApiKey}
-    for name in apis:
-        if name not in known:
-            raise PipelineError(f"unknown API `{name}`; expected a name such as Fetch")
-    release = options.get("release", RELEASES[-1])
-    names = json.loads(options.get(TOPIC_IDS, "{}"))
-    existence = ExistenceIndex(
-        msgspec.json.decode(options.get(SIGHTINGS, "[]"), type=list[ExistenceRecord])
-    )
-    return Selection(
-        _time_option_us(options, "since"),
-        _time_option_us(options, "until"),
-        frozenset(known[name] for name in apis),
-        release,
-        {bytes.fromhex(topic_id): name for topic_id, name in names.items()},
-        options.get("present", release),
-        existence,
-    )
-
-
-def _time_option_us(options: Mapping[str, str], name: str) -> int | None:
-    text = options.get(name)
-    if text is None:
-        return None
-    try:
-        when = datetime.fromisoformat(text)
-    except ValueError:
-        raise PipelineError(
-            f"invalid time `{text}` for {name}; expected one such as 2026-01-31T12:00:00Z"
-        ) from None
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=UTC)
-    return round(when.timestamp() * 1_000_000)
 
 
 def _splits_option_or_all_of_paths(options: Mapping[str, str]) -> list[Split]:

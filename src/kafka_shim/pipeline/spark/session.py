@@ -122,5 +122,8 @@ def _local_settings(cores: int, *, without_optimising_compiler: bool) -> dict[st
         "spark.ui.showConsoleProgress": "false",  # would overwrite our own output
         "spark.sql.shuffle.partitions": str(cores),
         "spark.sql.catalogImplementation": "in-memory",
+        # each broadcast table takes whole pages, 64 MiB by default: a plan with many small ones
+        # would not fit into the heap
+        "spark.buffer.pageSize": "1m",
         "spark.driver.extraJavaOptions": " ".join(options),
     }

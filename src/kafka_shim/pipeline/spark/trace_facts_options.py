@@ -12,7 +12,8 @@ from kafka_shim.pipeline.rows.existence import (
     merge_records_of_same_entity,
 )
 from kafka_shim.pipeline.rows.trace_facts import may_have_derived_accesses
-from kafka_shim.pipeline.spark.data_source import FORMAT, SIGHTINGS, TOPIC_IDS
+from kafka_shim.pipeline.selection_options import SIGHTINGS, TOPIC_IDS
+from kafka_shim.pipeline.spark.data_source import FORMAT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -1,4 +1,4 @@
-"""`kafka-shim trace info|cat|grep|view|import|export`: print, search, import, export traces."""
+"""`kafka-shim trace`: print, search, import, export and analyse traces."""
 
 import argparse
 import json
@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol.trace.segments import trace_size_in_bytes
+from kafka_shim.shim.cli import pipeline
 from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.cli.trace_export import add_export_arguments, run_export
 from kafka_shim.shim.cli.trace_import import add_import_arguments, run_import
@@ -30,6 +31,13 @@ VERBS = {
     "import": "make a trace from a network capture or a log",
     "export": "convert a trace to JSON lines or to a network capture",
 }
+JOBS = {
+    "denials": "list who was denied what, since when, and what would allow it",
+    "what-breaks": "show what a new ACL set would newly deny and newly allow",
+    "unused-acls": "list ACLs that the trace never needed, with the commands to remove them",
+    "least-acls": "find the smallest ACL set that allows everything in the trace",
+}
+"""Jobs of `kafka-shim pipeline` that run in this process, on DuckDB."""
 LINES_HELP = (
     "print text instead of JSON: time, connection/request, principal, content (cut if long)"
 )
@@ -39,7 +47,7 @@ _BAR_WIDTH = 40
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="|".join(VERBS))
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="|".join((*VERBS, *JOBS)))
     info, cat, grep, view, importing, export = (
         verbs.add_parser(name, help=text, description=text) for name, text in VERBS.items()
     )
@@ -65,6 +73,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="port to serve the page on (default: any free one)",
     )
     view.set_defaults(text=None)
+    for name, text in JOBS.items():
+        pipeline.add_local_job_arguments(name, verbs.add_parser(name, help=text, description=text))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -72,6 +82,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_trace_subcommand(args: argparse.Namespace) -> int:
+    if args.verb in JOBS:
+        return pipeline.run_jobs(args)
     if args.verb == "import":
         return run_import(args)
     require_path_with_trace(args.trace)

@@ -1,0 +1,298 @@
+"""Decisions of an ACL set about accesses, by joins in an engine.
+
+The joins find the ACLs of each accessed resource (the literal name, prefixes by their length, `*`),
+of them those for the principal and the host, and of those the one that decides; see
+`acls.acl_tables`. `authorizer` decides what joins cannot: accesses to any resource of a type, which
+have the name `*`, and the release whose search for prefixes stops early.
+"""
+
+from collections import defaultdict
+
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.model import ANY_USER
+from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
+from kafka_shim.pipeline.acls.acl_tables import (
+    DEFAULT_ALLOW,
+    DEFAULT_DENY,
+    SUPER_USER,
+    acl_tables,
+    network_host_table,
+    network_hosts,
+    operation_table,
+)
+from kafka_shim.pipeline.acls.authorizer_decisions import DECIDED, decision_mapper
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.pipeline.rows.access_roles import accesses_to_any_resource
+from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
+from kafka_shim.protocol.enums import Operation, ResourceType
+
+_QUESTION = ("principal", "host", "operation", "resource_type", "resource_name")
+
+_RESOURCE_PATTERNS = """
+with resources as (select distinct resource_type, resource_name from {questions}),
+pattern_keys as (
+    select resource_type, resource_name, 0 as prefix_length, resource_name as pattern_name
+    from resources
+    union all
+    select resource_type, resource_name, 0, '*'
+    from resources where $has_wildcard
+    union all
+    select r.resource_type, r.resource_name, l.prefix_length,
+        substr(r.resource_name, 1, l.prefix_length)
+    from resources r
+    join (
+        select distinct resource_type, prefix_length from {patterns} where prefix_length > 0
+    ) l on l.resource_type = r.resource_type and l.prefix_length <= length(r.resource_name)
+)
+select k.resource_type, k.resource_name, p.pattern
+from pattern_keys k
+join {patterns} p on p.resource_type = k.resource_type and p.prefix_length = k.prefix_length
+    and p.pattern_name = k.pattern_name
+"""
+_APPLYING_ACLS = """
+select q.principal, q.host, q.operation, q.resource_type, q.resource_name, a.rank, a.is_deny
+from {questions} q
+join {operations} o on o.operation = q.operation
+join {resource_patterns} r
+    on r.resource_type = q.resource_type and r.resource_name = q.resource_name
+join {acls} a on a.pattern = r.pattern and a.principal = $acl_principal
+$join_networks
+where (a.covered_operations & o.operation_bit) <> 0
+    and (a.host = '*' or a.host = q.host $or_in_network)
+"""
+_JOIN_NETWORKS = "left join {networks} n on n.acl_host = a.host and n.host = q.host"
+_DECIDED = """
+select a.*,
+    case when s.principal is not null then true
+        when d.rule_number is not null then d.is_allowed
+        else $default_allowed end as decided_allowed,
+    case when s.principal is not null then $super_user
+        when d.rule_number is not null then d.rule_number
+        when $default_allowed then $default_allow
+        else $default_deny end as decided_rule
+from {accesses} a
+left join {super_users} s on s.principal = a.principal
+left join {decisions} d on d.principal = a.principal and d.host = a.host
+    and d.operation = a.operation and d.resource_type = a.resource_type
+    and d.resource_name = a.resource_name and d.is_any_resource = $is_any_resource
+$join_closed
+"""
+_JOIN_CLOSED = """
+left join (select distinct resource_type, resource_name from {resource_patterns}) c
+    on c.resource_type = a.resource_type and c.resource_name = a.resource_name
+"""
+
+
+def _is_any_resource(alias: str = "") -> str:
+    """Return the condition that an access is to any resource of its type (KIP-679)."""
+    kinds = " or ".join(
+        f"({alias}api_key = {int(key)} and {alias}operation = '{Operation(operation).name}'"
+        f" and {alias}resource_type = '{ResourceType(kind).name}')"
+        for key, operation, kind in sorted(accesses_to_any_resource())
+    )
+    return f"({alias}resource_name = '*' and ({kinds}))"
+
+
+IS_ANY_RESOURCE = _is_any_resource()
+_NAME_IS_STAR = "resource_name = '*'"
+"""The condition of accesses to any resource, and of those to a resource that has this name: of its
+ACLs, the order is another.
+"""
+
+
+class AclDecider:
+    """Decides accesses with an ACL set; its relations live as long as the engine."""
+
+    def __init__(self, engine: SqlEngine, acl_set: AclSet) -> None:
+        self._engine = engine
+        self._acl_set = acl_set
+        self._rules = acl_rules_of_release(acl_set.release)
+        tables = acl_tables(acl_set)
+        positions = {acl: position for position, acl in enumerate(acl_set.acls)}
+        self.positions = [positions[acl] for acl in tables.ranked_acls]
+        """The position in the set of each ACL, by rank."""
+        self.ranks_by_pattern: dict[int, list[int]] = defaultdict(list)
+        for rank, pattern in enumerate(tables.acls["pattern"].to_pylist()):
+            self.ranks_by_pattern[pattern].append(rank)
+        self._acls = engine.relation_from_arrow(tables.acls)
+        self._patterns = engine.relation_from_arrow(tables.patterns)
+        self._rule_texts = engine.relation_from_arrow(tables.rules)
+        self.super_users = engine.relation_from_arrow(tables.super_users)
+        self._operations = engine.relation_from_arrow(operation_table())
+
+    def with_decisions(self, accesses: Relation, name_prefix: str) -> Relation:
+        """Add the columns `allowed` and `rule_number` with a prefix: whether each requirement is
+        met, by the access or else by all of its alternatives, and the number of the rule.
+
+        `accesses` are read repeatedly, so the engine should keep them.
+        """
+        own = self._with_own_decisions(accesses)
+        columns = ", ".join(f"a.{name}" for name in self._engine.columns(accesses))
+        if not self._has_any(accesses, "size(instead) > 0"):
+            return self._engine.sql(
+                f"select {columns}, decided_allowed as {name_prefix}allowed,"
+                f" decided_rule as {name_prefix}rule_number from {{own}} a",
+                own=own,
+            )
+        alternatives = self._decided_alternatives(accesses)
+        keys = " and ".join(f"i.{name} = a.{name}" for name in DECISION_COLUMNS)
+        return self._engine.sql(
+            f"""
+            select {columns},
+                a.decided_allowed or coalesce(i.all_allowed, false) as {name_prefix}allowed,
+                case when not a.decided_allowed and i.all_allowed then i.first_rule
+                    else a.decided_rule end as {name_prefix}rule_number
+            from {{own}} a left join {{alternatives}} i on {keys}
+            """,
+            own=own,
+            alternatives=alternatives,
+        )
+
+    def _has_any(self, accesses: Relation, condition: str) -> bool:
+        """Return whether an access fulfils a condition; if not, parts of a plan can be left out."""
+        rows = self._engine.sql(
+            f"select 1 as one from {{accesses}} where {condition} limit 1", accesses=accesses
+        )
+        return bool(self._engine.rows(rows))
+
+    def with_rule_texts(self, decided: Relation, name_prefix: str) -> Relation:
+        """Replace the column `rule_number` with a prefix by `rule`, the text."""
+        number = f"{name_prefix}rule_number"
+        columns = ", ".join(f"d.{name}" for name in self._engine.columns(decided) if name != number)
+        return self._engine.sql(
+            f"select {columns}, r.rule as {name_prefix}rule from {{decided}} d"
+            f" join {{rules}} r on r.rule_number = d.{number}",
+            decided=decided,
+            rules=self._rule_texts,
+        )
+
+    def applying_acls(self, questions: Relation, resource_patterns: Relation) -> Relation:
+        """Return a row with the rank for each question and each ACL that allows or denies it."""
+        networks = {}
+        text = _APPLYING_ACLS.replace("$join_networks", "").replace("$or_in_network", "")
+        if network_hosts(self._acl_set):
+            hosts = self._engine.rows(
+                self._engine.sql("select distinct host from {questions}", questions=questions)
+            )
+            table = network_host_table(self._acl_set, (row["host"] for row in hosts))
+            networks = {"networks": self._engine.relation_from_arrow(table)}
+            text = _APPLYING_ACLS.replace("$join_networks", _JOIN_NETWORKS).replace(
+                "$or_in_network", "or n.host is not null"
+            )
+        of_principal, of_everyone = (
+            text.replace("$acl_principal", principal)
+            for principal in ("q.principal", f"'{ANY_USER}'")
+        )
+        return self._engine.sql(
+            f"{of_principal} union all {of_everyone}",
+            questions=questions,
+            operations=self._operations,
+            resource_patterns=resource_patterns,
+            acls=self._acls,
+            **networks,
+        )
+
+    def resource_patterns(self, questions: Relation) -> Relation:
+        """Return the patterns of ACLs that match each resource in the questions."""
+        condition = "resource_name <> '*'"
+        if not self._rules.wildcard_covers_starred_names:
+            condition = "substr(resource_name, 1, 1) <> '*'"
+        return self._engine.sql(
+            _RESOURCE_PATTERNS.replace("$has_wildcard", condition),
+            questions=questions,
+            patterns=self._patterns,
+        )
+
+    def _with_own_decisions(self, accesses: Relation) -> Relation:
+        """Add `decided_allowed` and `decided_rule`: the decisions without alternatives."""
+        questions = self._engine.computed_once(self._questions(accesses, "resource_name <> '*'"))
+        patterns = self._engine.computed_once(self.resource_patterns(questions))
+        default = "false"
+        if self._acl_set.allow_everyone_if_no_acl:
+            early = self._rules.prefix_search_stops_early
+            default = "true" if early else "(c.resource_name is null)"
+        values = {
+            "$join_closed": _JOIN_CLOSED if "c." in default else "",
+            "$default_allowed": default,
+            "$default_allow": str(DEFAULT_ALLOW),
+            "$default_deny": str(DEFAULT_DENY),
+            "$super_user": str(SUPER_USER),
+            "$is_any_resource": _is_any_resource("a."),
+        }
+        text = _DECIDED
+        for name, value in values.items():
+            text = text.replace(name, value)
+        return self._engine.sql(
+            text,
+            accesses=accesses,
+            super_users=self.super_users,
+            decisions=self._decisions(accesses, questions, patterns),
+            **({"resource_patterns": patterns} if "c." in default else {}),
+        )
+
+    def _decisions(self, accesses: Relation, questions: Relation, patterns: Relation) -> Relation:
+        """Return the decisions that depend on an ACL, and all that the authorizer made."""
+        if self._rules.prefix_search_stops_early:
+            return self._decided_by_authorizer(self._questions(accesses, "true"))
+        columns = ", ".join(_QUESTION)
+        by_acls = self._engine.sql(
+            f"""
+            select {columns}, false as is_any_resource, bool_and(not is_deny) as is_allowed,
+                coalesce(min(rank) filter (where is_deny), max(rank)) as rule_number
+            from {{applying}} group by {columns}
+            """,
+            applying=self.applying_acls(questions, patterns),
+        )
+        if not self._has_any(accesses, _NAME_IS_STAR):
+            return by_acls
+        return self._engine.sql(
+            "select * from {by_acls} union all select * from {by_authorizer}",
+            by_acls=by_acls,
+            by_authorizer=self._decided_by_authorizer(self._questions(accesses, _NAME_IS_STAR)),
+        )
+
+    def _questions(self, accesses: Relation, condition: str) -> Relation:
+        columns = ", ".join(_QUESTION)
+        return self._engine.sql(
+            f"""
+            select distinct {columns}, is_any_resource
+            from (select *, {IS_ANY_RESOURCE} as is_any_resource from {{accesses}}) marked
+            where {condition}
+            """,
+            accesses=accesses,
+        )
+
+    def _decided_by_authorizer(self, questions: Relation) -> Relation:
+        return self._engine.map_batches(
+            questions, decision_mapper(pack_acl_set(self._acl_set)), DECIDED
+        )
+
+    def _decided_alternatives(self, accesses: Relation) -> Relation:
+        """Return whether all alternatives of an access are allowed, and the rule of the first."""
+        columns = ", ".join(DECISION_COLUMNS)
+        with_alternatives = self._engine.sql(
+            f"select distinct {columns} from {{accesses}} where size(instead) > 0",
+            accesses=accesses,
+        )
+        # an element is OPERATION|TYPE|name
+        rest = "substr(element, length(split_part(element, '|', 1)) + 2)"
+        names = ", ".join(f"{name} as own_{name}" for name in DECISION_COLUMNS)
+        elements = self._engine.sql(
+            f"""
+            select {names}, position, principal, host, api_key,
+                split_part(element, '|', 1) as operation,
+                split_part({rest}, '|', 1) as resource_type,
+                substr({rest}, length(split_part({rest}, '|', 1)) + 2) as resource_name
+            from {{elements}}
+            """,
+            elements=self._engine.numbered_elements(with_alternatives, "instead"),
+        )
+        grouped = ", ".join(f"own_{name} as {name}" for name in DECISION_COLUMNS)
+        return self._engine.sql(
+            f"""
+            select {grouped}, bool_and(decided_allowed) as all_allowed,
+                max(decided_rule) filter (where position = 0) as first_rule
+            from {{decided}} group by {", ".join(f"own_{name}" for name in DECISION_COLUMNS)}
+            """,
+            decided=self._with_own_decisions(self._engine.computed_once(elements)),
+        )

@@ -1,0 +1,123 @@
+"""The ACLs that each observed decision depends on, as signatures with their numbers of requests."""
+
+from typing import Any
+
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.pipeline.acl_decisions import IS_ANY_RESOURCE, AclDecider
+from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.acls.matches import DecisionSignature, SignatureFinder
+from kafka_shim.pipeline.acls.removable import CountedSignature
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
+
+_QUESTION = "principal, host, operation, resource_type, resource_name"
+
+
+def signatures_and_other_rows(
+    engine: SqlEngine, accesses: Relation, acl_set: AclSet
+) -> tuple[list[CountedSignature], list[dict[str, Any]]]:
+    """Return the signatures of all accesses, and the rows that only the authorizer can decide.
+
+    Of those, the requirement can be met in another way, they are about any resource of a type, or
+    the release overlooks ACLs. Accesses of super users are left out.
+    """
+    rules = acl_rules_of_release(acl_set.release)
+    is_plain = f"size(instead) = 0 and not {IS_ANY_RESOURCE}"
+    if rules.prefix_search_stops_early:
+        is_plain = "false"
+    others = _other_rows(engine, accesses, acl_set, is_plain)
+    return (
+        [*_signatures_by_joins(engine, accesses, acl_set, is_plain), *others[0]],
+        others[1],
+    )
+
+
+def _signatures_by_joins(
+    engine: SqlEngine, accesses: Relation, acl_set: AclSet, is_plain: str
+) -> list[CountedSignature]:
+    decider = AclDecider(engine, acl_set)
+    questions = engine.computed_once(
+        engine.sql(
+            f"""
+            select {_QUESTION}, cast(sum(requests) as bigint) as requests,
+                max(last_seen) as last_seen
+            from {{accesses}}
+            where {is_plain} and principal not in (select principal from {{super_users}})
+            group by {_QUESTION}
+            """,
+            accesses=accesses,
+            super_users=decider.super_users,
+        )
+    )
+    patterns = engine.computed_once(decider.resource_patterns(questions))
+    on_resource = f"""
+        select resource_type, resource_name, array_sort(array_agg(pattern)) as patterns
+        from {{patterns}} where {str(acl_set.allow_everyone_if_no_acl).lower()}
+        group by resource_type, resource_name
+    """
+    same = " and ".join(f"a.{name.strip()} = q.{name.strip()}" for name in _QUESTION.split(","))
+    rows = engine.sql(
+        f"""
+        select allows, denies, patterns, cast(sum(requests) as bigint) as requests,
+            max(last_seen) as last_seen
+        from (
+            select q.requests, q.last_seen, a.allows, a.denies, r.patterns
+            from {{questions}} q
+            left join (
+                select {_QUESTION},
+                    array_sort(array_agg(rank) filter (where not is_deny)) as allows,
+                    array_sort(array_agg(rank) filter (where is_deny)) as denies
+                from {{applying}} group by {_QUESTION}
+            ) a on {same}
+            left join ({on_resource}) r
+                on r.resource_type = q.resource_type and r.resource_name = q.resource_name
+        ) signatures
+        group by allows, denies, patterns
+        """,
+        questions=questions,
+        applying=decider.applying_acls(questions, patterns),
+        patterns=patterns,
+    )
+    return [_counted_signature(row, decider) for row in engine.rows(rows)]
+
+
+def _counted_signature(row: dict[str, Any], decider: AclDecider) -> CountedSignature:
+    allows, denies = (
+        sorted(decider.positions[rank] for rank in row[name] or ()) for name in ("allows", "denies")
+    )
+    on_resource = {
+        decider.positions[rank]
+        for pattern in row["patterns"] or ()
+        for rank in decider.ranks_by_pattern[pattern]
+    }
+    inapplicable = sorted(on_resource.difference(allows, denies))
+    signature = DecisionSignature(
+        determines_decision=True,
+        allows=tuple(allows),
+        denies=tuple(denies),
+        inapplicable=tuple(inapplicable),
+    )
+    return signature, row["requests"], row["last_seen"]
+
+
+def _other_rows(
+    engine: SqlEngine, accesses: Relation, acl_set: AclSet, is_plain: str
+) -> tuple[list[CountedSignature], list[dict[str, Any]]]:
+    columns = ", ".join(DECISION_COLUMNS)
+    rows = engine.rows(
+        engine.sql(
+            f"""
+            select {columns}, cast(sum(requests) as bigint) as requests,
+                max(last_seen) as last_seen
+            from {{accesses}} where not ({is_plain}) group by {columns}
+            """,
+            accesses=accesses,
+        )
+    )
+    finder = SignatureFinder(acl_set, acl_set.build_authorizer().store) if rows else None
+    signatures = [
+        (finder.find_signature(row), row["requests"], row["last_seen"])
+        for row in rows
+        if finder is not None and row["principal"] not in acl_set.super_users
+    ]
+    return signatures, [{name: row[name] for name in DECISION_COLUMNS} for row in rows]

@@ -1,0 +1,111 @@
+"""DuckDB in this process: for data that fits on one machine, without Java."""
+
+import itertools
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from kafka_shim.pipeline.engines.engine import BatchFunction
+from kafka_shim.pipeline.errors import PipelineError
+
+BATCH_ROWS = 100_000
+_NAME = re.compile(r"\{(\w+)\}")
+_MACROS = {
+    "size(list)": "len(list)",
+    "unix_micros(time)": "epoch_us(time)",
+    "timestamp_micros(micros)": "make_timestamptz(micros)",
+}
+"""Spark's functions that DuckDB knows under other names."""
+
+
+class DuckDbEngine:
+    """Runs queries in a database in memory; relations are the names of its views and tables."""
+
+    def __init__(self) -> None:
+        self.connection = duckdb.connect()
+        self.connection.execute("set TimeZone = 'UTC'")
+        for head, body in _MACROS.items():
+            self.connection.execute(f"create macro {head} as {body}")
+        self._numbers = itertools.count()
+        self._kept: list[str] = []
+
+    def sql(self, query: str, **relations: str) -> str:
+        text = _NAME.sub(lambda match: relations.get(match[1], match[0]), query)
+        return self._create("view", text)
+
+    def relation_from_arrow(self, rows: pa.Table) -> str:
+        name = self._new_name()
+        self.connection.register(name, rows)
+        return name
+
+    def stored_batches(self, batches: pa.RecordBatchReader) -> str:
+        """Return a table with these rows."""
+        name = self._new_name()
+        self.connection.register("batches", batches)
+        self.connection.execute(f"create temp table {name} as from batches")
+        self.connection.unregister("batches")
+        return name
+
+    def parquet_files(self, files: list[str], columns: list[str]) -> str:
+        """Return columns of Parquet files."""
+        names = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+        return self._create("view", f"select {', '.join(columns)} from read_parquet([{names}])")
+
+    def map_batches(self, relation: str, function: BatchFunction, schema: pa.Schema) -> str:
+        reader = self.connection.sql(f"from {relation}").to_arrow_reader(BATCH_ROWS)
+        return self.relation_from_arrow(pa.Table.from_batches(function(iter(reader)), schema))
+
+    def numbered_elements(self, relation: str, list_column: str) -> str:
+        numbers = f"generate_subscripts({list_column}, 1) - 1 as position"
+        elements = f"unnest({list_column}) as element"
+        return self._create("view", f"select *, {numbers}, {elements} from {relation}")
+
+    def struct_expression(self, *columns: str) -> str:
+        return "{" + ", ".join(f"'{name}': {name}" for name in columns) + "}"
+
+    def computed_once(self, relation: str) -> str:
+        self._kept.append(self._create("table", f"from {relation}"))
+        return self._kept[-1]
+
+    def release(self) -> None:
+        while self._kept:
+            self.connection.execute(f"drop table {self._kept.pop()} cascade")
+
+    @contextmanager
+    def cached(self, relation: str) -> Iterator[str]:
+        table = self._create("table", f"from {relation}")
+        try:
+            yield table
+        finally:
+            self.connection.execute(f"drop table {table} cascade")
+
+    def columns(self, relation: str) -> list[str]:
+        return list(self.connection.sql(f"from {relation}").columns)
+
+    def rows(self, relation: str) -> list[dict[str, Any]]:
+        table = self.connection.sql(f"from {relation}").to_arrow_table()
+        rows: list[dict[str, Any]] = table.to_pylist()
+        return rows
+
+    def overwrite_table(self, relation: str, folder: str, table_format: str) -> None:
+        if table_format != "parquet":
+            raise PipelineError(f"--engine local writes parquet only, not {table_format}")
+        path = Path(folder)
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(parents=True)
+        target = str(path / "part-0.parquet").replace("'", "''")
+        self.connection.execute(f"copy {relation} to '{target}' (format parquet)")
+
+    def _create(self, kind: str, query: str) -> str:
+        name = self._new_name()
+        self.connection.execute(f"create temp {kind} {name} as {query}")
+        return name
+
+    def _new_name(self) -> str:
+        return f"relation_{next(self._numbers)}"

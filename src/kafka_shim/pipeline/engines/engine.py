@@ -1,0 +1,64 @@
+"""What jobs expect of an engine.
+
+The queries are written in Spark's SQL as far as DuckDB understands it, too. DuckDB gets the few
+functions that it lacks as macros (see `duckdb_engine`). What differs in syntax are methods here.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Relation = Any
+"""A table or the result of a query, lazily computed: Spark's DataFrame, or a view in DuckDB."""
+BatchFunction = Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
+
+
+class SqlEngine(Protocol):
+    """Runs queries over relations; `{name}` in a query stands for the relation of that name."""
+
+    def sql(self, query: str, **relations: Relation) -> Relation: ...
+
+    def relation_from_arrow(self, rows: "pa.Table") -> Relation: ...
+
+    def map_batches(
+        self, relation: Relation, function: BatchFunction, schema: "pa.Schema"
+    ) -> Relation:
+        """Return the relation's batches, each changed by a function; Spark runs it in workers."""
+        ...
+
+    def numbered_elements(self, relation: Relation, list_column: str) -> Relation:
+        """Return a row per element of a list, with `position` (from 0) and `element`."""
+        ...
+
+    def struct_expression(self, *columns: str) -> str:
+        """Return the expression of a struct with these columns as fields."""
+        ...
+
+    def computed_once(self, relation: Relation) -> Relation:
+        """Compute a relation now and keep its rows until `release`."""
+        ...
+
+    def release(self) -> None:
+        """Release the relations of `computed_once`."""
+        ...
+
+    def cached(self, relation: Relation) -> AbstractContextManager[Relation]:
+        """Compute a relation only once inside the `with` block."""
+        ...
+
+    def columns(self, relation: Relation) -> list[str]: ...
+
+    def rows(self, relation: Relation) -> list[dict[str, Any]]: ...
+
+    def overwrite_table(self, relation: Relation, folder: str, table_format: str) -> None:
+        """Write all rows, replacing the folder's content."""
+        ...
+
+
+def count_rows(engine: SqlEngine, relation: Relation) -> int:
+    """Return the number of rows."""
+    (row,) = engine.rows(engine.sql("select count(*) as count from {relation}", relation=relation))
+    return int(row["count"])

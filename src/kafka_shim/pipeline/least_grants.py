@@ -1,0 +1,254 @@
+"""The smallest ACL set for observed accesses: sums and groups by SQL, ACLs by the authorizer.
+
+Each resource of a principal is handled separately, so a principal may have any number of accesses.
+Accesses that can be met in several ways, of which there are few, are first reduced to one way.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
+from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
+from kafka_shim.authorizer.least_acls import (
+    ObservedAccess,
+    choose_alternatives,
+    least_grants,
+)
+from kafka_shim.authorizer.model import Acl, Action, Actor
+from kafka_shim.authorizer.name_prefixes import (
+    Grant,
+    OperationOnResource,
+    join_names_into_prefixes,
+)
+from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess
+from kafka_shim.pipeline.acl_decisions import IS_ANY_RESOURCE
+from kafka_shim.pipeline.acls.acl_tables import principal_table
+from kafka_shim.pipeline.acls.required_access import (
+    observed_access_of_row,
+    operation_on_resource,
+)
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.protocol.enums import Operation, Permission, ResourceType
+
+LEAST_ACLS = pa.schema(
+    [
+        ("principal", pa.string()),
+        ("acl", pa.string()),
+        ("requests", pa.int64()),
+        ("over_grants", pa.list_(pa.string())),
+        ("add", pa.string()),
+    ]
+)
+_CELL = pa.schema(
+    [
+        *(
+            (name, pa.string())
+            for name in ("principal", "host", "operation", "resource_type", "resource_name")
+        ),
+        ("allowed", pa.bool_()),
+        ("requests", pa.int64()),
+    ]
+)
+_CELL_COLUMNS = ", ".join(_CELL.names)
+_QUESTION = "principal, host, operation, resource_type, resource_name, is_any_resource"
+_LATEST = f"""
+with marked as (
+    select *, {IS_ANY_RESOURCE} as is_any_resource from {{accesses}}
+    where rule is distinct from 'SuperUser'
+        and principal not in (select principal from {{super_users}})
+),
+decided as (
+    select {_QUESTION}, max(last_seen) filter (where allowed) as last_allowed,
+        max(last_seen) filter (where not allowed) as last_denied
+    from marked group by {_QUESTION}
+)
+select m.principal, m.host, m.api_key, m.operation, m.resource_type, m.resource_name, m.instead,
+    m.allowed, cast(sum(m.requests) as bigint) as requests, max(m.last_seen) as last_seen,
+    m.allowed and (m.is_any_resource or size(m.instead) > 0) as has_alternatives, m.is_any_resource
+from marked m
+join decided d on {" and ".join(f"d.{name} = m.{name}" for name in _QUESTION.split(", "))}
+where m.allowed = (d.last_denied is null or coalesce(d.last_allowed >= d.last_denied, false))
+group by m.principal, m.host, m.api_key, m.operation, m.resource_type, m.resource_name, m.instead,
+    m.allowed, m.is_any_resource
+"""
+"""The accesses with the latest decision, without super users."""
+_MEETING = """
+select distinct p.principal, p.host, p.operation, p.resource_type, p.resource_name
+from {latest} p join {ways} w on w.principal = p.principal and w.host = p.host
+    and w.resource_type = p.resource_type and w.resource_name = p.resource_name
+where p.allowed and not p.has_alternatives
+union all
+select p.principal, p.host, p.operation, p.resource_type, min(p.resource_name)
+from {latest} p
+where p.allowed and not p.has_alternatives
+    and p.principal in (select principal from {ways})
+group by p.principal, p.host, p.operation, p.resource_type
+"""
+"""The accesses whose ACLs may meet an alternative of others: on its name, or any name of a type."""
+
+
+def least_grant_rows(
+    engine: SqlEngine,
+    accesses: Relation,
+    over_grants_max: int | None,
+    super_users: Sequence[str],
+) -> Relation:
+    """Return rows of `LEAST_ACLS` for the accesses, in no order."""
+    users = principal_table(super_users)
+    latest = engine.computed_once(
+        engine.sql(_LATEST, accesses=accesses, super_users=engine.relation_from_arrow(users))
+    )
+    chosen = engine.relation_from_arrow(
+        pa.Table.from_pylist(list(_chosen_alternatives(engine, latest)), _CELL)
+    )
+    element = engine.struct_expression("host", "operation", "allowed", "requests")
+    resources = engine.sql(
+        f"""
+        select principal, resource_type, resource_name, array_agg({element}) as cells
+        from (
+            select {_CELL_COLUMNS} from {{latest}}
+            where not has_alternatives and not is_any_resource
+            union all
+            select {_CELL_COLUMNS} from {{chosen}}
+        ) cells
+        group by principal, resource_type, resource_name having bool_or(allowed)
+        """,
+        latest=latest,
+        chosen=chosen,
+    )
+    literal = engine.map_batches(resources, _grants_of_resources, LEAST_ACLS)
+    if over_grants_max is None:
+        return literal
+    return _joined_into_prefixes(engine, literal, latest, accesses, over_grants_max)
+
+
+def _chosen_alternatives(engine: SqlEngine, latest: Relation) -> Iterator[dict[str, Any]]:
+    """Yield the cells of accesses with alternatives."""
+    with_alternatives = engine.sql("select * from {l} where has_alternatives", l=latest)
+    rows = engine.rows(with_alternatives)
+    if not rows:
+        return
+    accesses = [observed_access_of_row(row) for row in rows]
+    ways = [
+        {
+            "principal": access.required.actor.principal,
+            "host": access.required.actor.host,
+            "resource_type": check.action.resource_type.name,
+            "resource_name": check.action.resource_name,
+        }
+        for access in accesses
+        for way in access.required.alternatives
+        for check in way
+    ]
+    names = ("principal", "host", "resource_type", "resource_name")
+    table = pa.Table.from_pylist(ways, pa.schema([(name, pa.string()) for name in names]))
+    meeting = engine.sql(_MEETING, latest=latest, ways=engine.relation_from_arrow(table))
+    needs = [
+        _access_of_cell(row["principal"], row | {"allowed": True, "requests": 0}, row)
+        for row in engine.rows(meeting)
+    ]
+    for access in choose_alternatives(accesses, needs):
+        actor = access.required.actor
+        ((check,),) = access.required.alternatives
+        yield {
+            "principal": actor.principal,
+            "host": actor.host,
+            "operation": check.action.operation.name,
+            "resource_type": check.action.resource_type.name,
+            "resource_name": check.action.resource_name,
+            "allowed": True,
+            "requests": access.request_count,
+        }
+
+
+def _grants_of_resources(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        grants = (
+            grant
+            for row in batch.to_pylist()
+            for grant in least_grants(
+                _access_of_cell(row["principal"], cell, row) for cell in row["cells"]
+            )
+        )
+        yield pa.RecordBatch.from_pylist([_grant_row(grant) for grant in grants], LEAST_ACLS)
+
+
+def _access_of_cell(
+    principal: str, cell: dict[str, Any], resource: dict[str, Any]
+) -> ObservedAccess:
+    action = Action(
+        Operation[cell["operation"]],
+        ResourceType[resource["resource_type"]],
+        resource["resource_name"],
+    )
+    required = RequiredAccess(Actor(principal, cell["host"]), ((CheckedAction(action),),))
+    return ObservedAccess(required, cell["allowed"], cell["requests"])
+
+
+def _grant_row(grant: Grant) -> dict[str, Any]:
+    return {
+        "principal": grant.acl.principal,
+        "acl": format_acl_rule(grant.acl),
+        "requests": grant.requests,
+        "over_grants": list(grant.over_granted_names),
+        "add": format_command("--add", grant.acl),
+    }
+
+
+def _joined_into_prefixes(
+    engine: SqlEngine,
+    literal_rows: Relation,
+    latest: Relation,
+    accesses: Relation,
+    over_grants_max: int,
+) -> Relation:
+    allows: dict[str, list[Grant]] = defaultdict(list)
+    rows = []
+    for row in engine.rows(literal_rows):
+        acl = _acl_of_rule(row["acl"])
+        if acl.permission is Permission.ALLOW:
+            allows[row["principal"]].append(Grant(acl, row["requests"]))
+        else:
+            rows.append(row)
+    used_names = _used_names_by_resource_type(engine, accesses)
+    denied = _denied_by_principal(engine, latest, allows)
+    for principal, grants in allows.items():
+        joined = join_names_into_prefixes(
+            grants, used_names, over_grants_max, denied.get(principal, [])
+        )
+        rows += map(_grant_row, joined)
+    return engine.relation_from_arrow(pa.Table.from_pylist(rows, LEAST_ACLS))
+
+
+def _acl_of_rule(text: str) -> Acl:
+    acl = parse_acl_rule(text)
+    assert acl is not None, text
+    return acl
+
+
+def _used_names_by_resource_type(
+    engine: SqlEngine, accesses: Relation
+) -> dict[ResourceType, frozenset[str]]:
+    names: dict[ResourceType, set[str]] = defaultdict(set)
+    query = "select distinct resource_type, resource_name from {accesses}"
+    for row in engine.rows(engine.sql(query, accesses=accesses)):
+        names[ResourceType[row["resource_type"]]].add(row["resource_name"])
+    return {resource_type: frozenset(of_type) for resource_type, of_type in names.items()}
+
+
+def _denied_by_principal(
+    engine: SqlEngine, latest: Relation, principals: Iterable[str]
+) -> dict[str, list[OperationOnResource]]:
+    denied: dict[str, list[OperationOnResource]] = defaultdict(list)
+    wanted = set(principals)
+    query = (
+        "select distinct principal, operation, resource_type, resource_name"
+        " from {latest} where not allowed"
+    )
+    for row in engine.rows(engine.sql(query, latest=latest)):
+        if row["principal"] in wanted:
+            denied[row["principal"]].append(operation_on_resource(row))
+    return denied

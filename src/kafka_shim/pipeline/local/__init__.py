@@ -1,0 +1,1 @@
+"""Read traces and lakes in this process, without Java."""

@@ -1,0 +1,66 @@
+"""The tables of traces or of a lake, for DuckDB."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
+from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.rows.batches import Split, plan_splits, table_batches
+from kafka_shim.pipeline.rows.trace_facts import TABLES_FROM_TRACE_FACTS, read_trace_facts
+from kafka_shim.pipeline.selection_options import selection_from_options
+from kafka_shim.pipeline.tables import TABLES, select_columns
+
+TRACE_BYTES_MAX = 1 << 30
+"""A larger trace takes minutes in one process; Spark reads it on all cores."""
+
+
+class LocalTraceTables:
+    """Tables of traces."""
+
+    def __init__(
+        self, engine: DuckDbEngine, paths: Sequence[str], options: Mapping[str, str]
+    ) -> None:
+        self._engine = engine
+        self._splits = plan_splits(list(paths))
+        _raise_if_too_large(self._splits)
+        self._selection = selection_from_options(options)
+        self._with_facts = read_trace_facts(self._splits).selection_with_facts(self._selection)
+
+    def table(self, name: str, *columns: str) -> str:
+        """Return a table, or some of its columns, within the selection."""
+        schema = select_columns(TABLES[name], list(columns)) if columns else TABLES[name]
+        batches = pa.RecordBatchReader.from_batches(schema, self._batches(name, schema.names))
+        return self._engine.stored_batches(batches)
+
+    def _batches(self, name: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        selection = self._with_facts if name in TABLES_FROM_TRACE_FACTS else self._selection
+        for split in self._splits:
+            yield from table_batches(name, split, selection, columns)
+
+
+def _raise_if_too_large(splits: Sequence[Split]) -> None:
+    size = sum(split.end - split.start for split in splits)
+    if size > TRACE_BYTES_MAX:
+        raise PipelineError(
+            f"the trace has {size / (1 << 30):.1f} GiB, too much for the local engine (at most"
+            f" {TRACE_BYTES_MAX >> 30} GiB); use `kafka-shim pipeline`, which runs on Spark, or"
+            " write a lake with `kafka-shim pipeline ingest` and read that"
+        )
+
+
+class LocalLakeTables:
+    """Tables of a lake."""
+
+    def __init__(self, engine: DuckDbEngine, folder: Path) -> None:
+        self._engine = engine
+        self._folder = folder
+
+    def table(self, name: str, *columns: str) -> str:
+        """Return a table, or some of its columns; empty if the lake has no files of it."""
+        schema = select_columns(TABLES[name], list(columns)) if columns else TABLES[name]
+        files = sorted(map(str, (self._folder / name).rglob("*.parquet")))
+        if not files:
+            return self._engine.relation_from_arrow(schema.empty_table())
+        return self._engine.parquet_files(files, schema.names)

@@ -1,0 +1,31 @@
+"""Run jobs in this process, on DuckDB."""
+
+import argparse
+from collections.abc import Iterator
+
+import duckdb
+
+from kafka_shim.pipeline.arguments import args_of_chained_jobs
+from kafka_shim.pipeline.errors import InvalidOptionOrFileError, PipelineError
+from kafka_shim.pipeline.option_checks import check_job
+from kafka_shim.pipeline.report.outcome import Outcome
+from kafka_shim.pipeline.trace_input import local_trace_input
+
+
+def run_jobs_locally(args: argparse.Namespace) -> Iterator[tuple[argparse.Namespace, Outcome]]:
+    """Run the jobs of a command. Raise PipelineError if one fails."""
+    checked_jobs = [check_job(job) for job in args_of_chained_jobs(args)]
+    for checked in checked_jobs:
+        if not checked.job.runs_locally:
+            raise InvalidOptionOrFileError(
+                f"{checked.args.job} runs on Spark only; remove --engine local"
+            )
+    for checked in checked_jobs:
+        trace_input = local_trace_input(checked.args.trace, checked.reader_options)
+        try:
+            outcome = checked.job.run(checked.args, trace_input)
+        except duckdb.Error as error:
+            raise PipelineError(str(error).partition("\n")[0]) from error
+        finally:
+            trace_input.release_observation()
+        yield checked.args, outcome

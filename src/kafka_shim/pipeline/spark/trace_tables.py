@@ -1,0 +1,66 @@
+"""The tables of traces or of a lake, for Spark."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafka_shim.pipeline.rows.batches import plan_splits
+from kafka_shim.pipeline.spark.data_source import trace_table
+from kafka_shim.pipeline.spark.lake_tables import lake_table
+from kafka_shim.pipeline.spark.trace_facts_options import (
+    existence_option_if_derived,
+    topic_id_table_if_derived,
+    topic_names_option,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+_WITH_FACTS = ("accesses", "observed")
+
+
+class SparkTraceTables:
+    """Tables of traces."""
+
+    def __init__(self, spark: "SparkSession", paths: list[str], options: Mapping[str, str]) -> None:
+        self._spark = spark
+        self._paths = paths
+        self._options = dict(options)
+
+    def table(self, name: str, *columns: str) -> "DataFrame":
+        """Return a table, or some of its columns, within the selection."""
+        options = (
+            self._options_with_topic_names_and_existence() if name in _WITH_FACTS else self._options
+        )
+        return trace_table(self._spark, name, self._paths, options, columns)
+
+    def added_needs(self, present_release: str, target_release: str) -> "DataFrame":
+        """Return what requests need only in the target release."""
+        options = self._options_with_topic_names_and_existence() | {
+            "release": target_release,
+            "present": present_release,
+        }
+        return trace_table(self._spark, "added_needs", self._paths, options)
+
+    def _options_with_topic_names_and_existence(self) -> dict[str, str]:
+        """Return the options, with names of topic ids and what existed if accesses are derived."""
+        splits = plan_splits(self._paths)
+        return (
+            self._options
+            | topic_names_option(topic_id_table_if_derived(self._spark, splits))
+            | existence_option_if_derived(self._spark, splits)
+        )
+
+
+class SparkLakeTables:
+    """Tables of a lake."""
+
+    def __init__(self, spark: "SparkSession", folder: Path) -> None:
+        self._spark = spark
+        self._folder = folder
+
+    def table(self, name: str, *columns: str) -> "DataFrame":
+        """Return a table, or some of its columns; empty if the lake has no files of it."""
+        rows = lake_table(self._spark, name, self._folder)
+        return rows.select(*columns) if columns else rows

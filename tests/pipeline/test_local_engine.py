@@ -1,0 +1,120 @@
+"""`kafka-shim trace JOB` and `--engine local`: the jobs about ACLs in one process, without Java."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+from kafka_shim.authorizer.acl_formats import format_acls_losslessly
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
+from kafka_shim.pipeline.local import trace_tables
+from kafka_shim.pipeline.trace_input import local_trace_input
+from kafka_shim.shim.cli import main
+from tests.pipeline import twin
+from tests.pipeline.traces import random_acls, random_trace
+
+SUPERS = ("User:root",)
+
+
+class Recorded:
+    """A trace, the ACLs that decided it, and the file of these ACLs."""
+
+    def __init__(self, folder: Path) -> None:
+        rng = random.Random(7)
+        self.acls = random_acls(rng, 25)
+        self.trace = str(folder / "trace")
+        authorizer = StandardAuthorizer(super_users=SUPERS, store=AclStore(self.acls))
+        random_trace(folder / "trace", rng, authorizer, 200)
+        self.acl_file = str(folder / "acls.csv")
+        Path(self.acl_file).write_text(format_acls_losslessly(self.acls, "csv"))
+        self.seen = twin.accesses(folder / "trace")
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    return Recorded(tmp_path_factory.mktemp("recorded"))
+
+
+def result(capsys: Any, *words: str) -> dict[str, Any]:
+    assert main([*words, "--json"]) == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_each_job_runs_without_a_jvm(
+    recorded: Recorded, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    acls = ("--acls", recorded.acl_file)
+    denied = sum(not access["allowed"] for access in recorded.seen)
+    rows = result(capsys, "trace", "denials", recorded.trace)["rows"]
+    assert sum(row["requests"] for row in rows) == denied
+    rows = result(capsys, "pipeline", "denials", recorded.trace, "--engine", "local")["rows"]
+    assert sum(row["requests"] for row in rows) == denied
+    assert result(capsys, "trace", "what-breaks", recorded.trace, *acls)["rows"] == []
+    rows = result(capsys, "trace", "unused-acls", recorded.trace, *acls)["rows"]
+    assert len(rows) == len(recorded.acls)
+    assert result(capsys, "trace", "least-acls", recorded.trace)["changes"] == 0
+
+
+def test_denials_are_counted_by_interval(recorded: Recorded, capsys: Any) -> None:
+    words = ("trace", "denials", recorded.trace, "--interval", "1 second")
+    rows = result(capsys, *words)["rows"]
+    assert sum(row["requests"] for row in rows) == sum(not a["allowed"] for a in recorded.seen)
+    assert {row["time"] for row in rows} == {"2023-11-14T22:13:20+00:00"}
+
+
+def test_rows_are_written_as_parquet(recorded: Recorded, tmp_path: Path, capsys: Any) -> None:
+    folder = str(tmp_path / "rows")
+    assert main(["trace", "denials", recorded.trace, "--parquet", folder]) == 0
+    assert f"{pq.read_table(folder).num_rows} rows written to {folder}" in capsys.readouterr().out
+
+
+def test_a_trace_that_is_too_large_is_refused(
+    recorded: Recorded, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trace_tables, "TRACE_BYTES_MAX", 1000)
+    assert main(["trace", "denials", recorded.trace]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("kafka-shim trace denials: the trace has")
+    assert "kafka-shim pipeline" in error
+
+
+def test_a_job_that_needs_spark_says_so(recorded: Recorded, capsys: Any) -> None:
+    words = ["pipeline", "denials", recorded.trace, "--engine", "local"]
+    assert main([*words, "--then", "clients", recorded.trace]) == 2
+    assert "clients runs on Spark only" in capsys.readouterr().err
+
+
+def test_an_error_of_the_engine_is_one_line(
+    recorded: Recorded, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> str:
+        raise duckdb.OutOfMemoryException("could not allocate\nmore lines")
+
+    monkeypatch.setattr(DuckDbEngine, "sql", fail)
+    assert main(["trace", "denials", recorded.trace]) == 1
+    assert capsys.readouterr().err == "kafka-shim trace denials: could not allocate\n"
+
+
+def test_traces_can_be_read_in_python(recorded: Recorded) -> None:
+    trace = local_trace_input([recorded.trace])
+    rows = trace.engine.rows(trace.accesses_of_requests())
+    assert sum(row["requests"] for row in rows) == len(recorded.seen)
+
+
+def test_a_principal_can_be_selected(recorded: Recorded, capsys: Any) -> None:
+    words = ("trace", "denials", recorded.trace, "--principal", "User:alice")
+    found = result(capsys, *words)
+    mine = [access for access in recorded.seen if access["principal"] == "User:alice"]
+    assert found["accesses"] == len(mine) > 0
+    assert sum(row["requests"] for row in found["rows"]) == sum(not a["allowed"] for a in mine)
+    assert {row["principal"] for row in found["rows"]} == {"User:alice"}
+    assert main(["trace", "denials", recorded.trace, "--principal", "alice"]) == 2
+    assert "--principal `alice`: expected Type:name" in capsys.readouterr().err
