@@ -170,3 +170,35 @@ def test_the_placeholder_is_replaced_by_the_address() -> None:
     done = least_acls("--", sys.executable, "-c", show, "{bootstrap}")
     assert done.returncode == 0
     assert done.stdout == "# no ACL is needed\n"
+
+
+LAYOUTS = Path(__file__).parents[2] / "recordings/audit/recorded_layouts"
+
+
+def test_a_log_of_a_real_broker_shows_the_acls_that_are_needed(tmp_path: Path) -> None:
+    result = least_acls("--from-log", str(LAYOUTS / "strimzi.txt"), "--format", "list")
+    assert result.returncode == 0, result.stderr
+    (acl,) = read_distinct_acls_of_file(written(tmp_path / "acls.txt", result.stdout))
+    assert (acl.principal, acl.resource_name) == ("User:alice", "a:b c")
+    assert "the decisions on 3 accesses are the same" in result.stderr
+
+
+def test_a_log_that_cannot_be_read_is_no_proof_of_anything(tmp_path: Path) -> None:
+    lines = (LAYOUTS / "kafka.txt").read_text() + "2026-11-23 Principal = torn\n" * 5
+    result = least_acls("--from-log", str(written(tmp_path / "torn.log", lines)))
+    assert result.returncode == 3
+    assert "more than the 1 % of --max-unread" in result.stderr
+    nothing = least_acls("--from-log", str(written(tmp_path / "no.log", "no line of a broker\n")))
+    assert nothing.returncode == 1
+    assert nothing.stdout == ""
+
+
+def test_a_log_and_a_command_cannot_be_combined() -> None:
+    result = least_acls("--from-log", "kafka.log", "--", "true")
+    assert result.returncode == 2
+    assert "--from-log runs no command" in result.stderr
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path

@@ -12,6 +12,7 @@ from kafka_shim.authorizer.least_acls import least_acls
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
+from kafka_shim.shim.cli.least_acls_from_log import add_log_arguments, print_acls_for_logs
 from kafka_shim.shim.cli.policy.descriptions import count_with_noun
 from kafka_shim.shim.cli.usage import UsageError, check_principal_option, run_reporting_errors
 from kafka_shim.shim.config import Config
@@ -40,8 +41,14 @@ its exit code does not matter, and the ACLs are printed without a proof, unless 
 
   kafka-shim least-acls --for 20s --prove -- bin/service
 
+--from-log runs no program: it finds the fewest ACLs for what a broker's authorizer log or request
+log shows. It requires kafka-shim[local], but no Java.
+
+  kafka-shim least-acls --from-log kafka-authorizer.log
+
 Exit codes: 0 proven, or printed without a proof, 1 the program failed although everything was
-allowed, 3 it failed with only these ACLs, 2 usage error.
+allowed, 3 it failed with only these ACLs, or more
+than 1 % of a log was not read, 2 usage error.
 """
 
 
@@ -97,6 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="skip the second run, which proves that the ACLs suffice",
     )
+    add_log_arguments(parser)
     parser.usage = "%(prog)s [OPTION ...] -- COMMAND [ARG ...]"
     add(
         "words",
@@ -112,6 +120,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _print_least_acls_and_optionally_prove(args: argparse.Namespace) -> int:
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
+    if args.from_log:
+        if words:
+            raise UsageError("--from-log runs no command; remove what follows --")
+        return print_acls_for_logs(args)
     if not words:
         raise UsageError("no command given; expected one after --, as in: least-acls -- bin/tool")
     check_principal_option("--principal", args.principal)
