@@ -4,9 +4,22 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kafka_shim.pipeline.report.outcome import Outcome
+from kafka_shim.pipeline.report.summary import summary_notes
 
 BEGIN = datetime(2026, 1, 31, 22, 0, tzinfo=UTC)
 HEAD = {"first_seen": BEGIN.isoformat(), "last_seen": (BEGIN + timedelta(hours=6)).isoformat()}
+OBSERVED = HEAD | {
+    "accesses": 60,
+    "distinct": 9,
+    "super_users": [],
+    "considered": 50,
+    "left_out": [
+        {"reason": "a try", "accesses": 10, "principals": {"User:bob": 10}},
+    ],
+    "unattributed": [],
+    "damaged_blocks": 1,
+    "damaged_bytes": 17,
+}
 AWKWARD = 'User:<script>alert("1")</script>'
 PEOPLE = {"User:alice": 30, "User:bob": 12, AWKWARD: 3}
 
@@ -74,19 +87,27 @@ def what_breaks() -> Outcome:
         for n in range(20)
     ]
     shown = list(rows[0])
-    return Outcome("what-breaks", shown, shown, rows, HEAD, ["20 newly denied, 20 newly allowed"])
+    totals = HEAD | {"newly_denied": 20, "requests_newly_failing": 900}
+    return Outcome("what-breaks", shown, shown, rows, totals, ["20 newly denied, 20 newly allowed"])
 
 
 def unused_acls() -> Outcome:
     acl = "TOPIC|orders|LITERAL|User:bob|*|READ|ALLOW"
     rows: list[dict[str, Any]] = [
-        {"state": state, "can_go": state != "needed", "requests": 3, "acl": acl}
-        for state in ("never used", "shadowed", "needed", "needed")
+        {
+            "state": state,
+            "can_go": state in ("never used", "shadowed"),
+            "requests": 3,
+            "acl": acl,
+            "not_known": "the log has denials only" if state == "not known" else None,
+        }
+        for state in ("never used", "shadowed", "needed", "not known")
     ]
     return Outcome("unused-acls", list(rows[0]), list(rows[0]), rows, HEAD, ["2 of 4 ACLs can go"])
 
 
 def whole_report() -> Outcome:
     nothing = Outcome("damage", ["path"], ["path"], [], {}, ["0 rows"])
-    parts = [timeline(), denials(), what_breaks(), unused_acls(), nothing]
-    return Outcome("report", [], [], [], HEAD, [], parts=parts)
+    parts = [what_breaks(), denials(), unused_acls(), timeline(), nothing]
+    notes = summary_notes(parts, OBSERVED)
+    return Outcome("report", [], [], [], HEAD, notes, parts=parts)

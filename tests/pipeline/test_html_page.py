@@ -23,7 +23,8 @@ from kafka_shim.pipeline.report.charts import (
     largest_series_line_chart,
     stacked_column_chart,
 )
-from tests.pipeline.outcomes import AWKWARD, BEGIN, PEOPLE, denials, whole_report
+from kafka_shim.pipeline.report.summary import summary_notes
+from tests.pipeline.outcomes import AWKWARD, BEGIN, OBSERVED, PEOPLE, denials, whole_report
 
 VOID = {"meta", "link", "img", "br", "input"}
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -85,6 +86,26 @@ def test_everything_has_a_name_for_screen_readers() -> None:
             assert attributes["scope"] in ("col", "row")
         if tag == "a":
             assert str(attributes["href"])[1:] in ids
+
+
+def test_a_report_begins_with_what_breaks_and_how_sure_that_is() -> None:
+    report = whole_report()
+    text = html_page_of_outcome(report, ["t"])
+    sections = re.findall(r'<h2 id="section-\d-title">([^<]+)', text)
+    assert sections[:4] == ["summary", "what-breaks", "denials", "unused-acls"]
+    summary = text[text.index("section-1-title") : text.index("section-2-title")]
+    for line in (
+        "What breaks: 20 accesses would newly be denied, and 900 requests newly fail",
+        "Denied: 45 accesses of 3 principals, 3 different ones.",
+        "Unused ACLs: 2 of 4 can be removed; of 1 others it is not known whether they were used.",
+        "Based on 60 accesses, 9 different, 2026-01-31T22:00:00+00:00 to",
+        "left out: 10 accesses of User:bob: a try",
+        "1 damaged places (17 bytes) left out",
+    ):
+        assert line in summary
+    without_acls = summary_notes([denials()], OBSERVED)
+    assert without_acls[0].startswith("What breaks: not examined; --acls FILE")
+    assert without_acls[2].startswith("Unused ACLs: not examined; --acls FILE")
 
 
 def test_foreign_text_is_escaped() -> None:

@@ -160,12 +160,16 @@ def html_page_of_outcome(outcome: "Outcome", traces: list[str]) -> str:
         )
         heading += f" Accesses from {first} to {last}."
     sections = [_html_section(part) for part in outcome.parts or [outcome]]
+    if outcome.parts:
+        sections.insert(0, _html_section(outcome))
     return html_page(f"kafka-shim pipeline {outcome.job}", heading, sections)
 
 
 def _html_section(outcome: "Outcome") -> "Section":
     from kafka_shim.pipeline.report.html_page import Section
 
+    if outcome.parts:
+        return Section("summary", "What the sections below found.", outcome.notes, [], [], [])
     job = import_job(outcome.job)
     return Section(
         outcome.job,

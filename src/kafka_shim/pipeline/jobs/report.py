@@ -9,6 +9,7 @@ from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs import import_job
 from kafka_shim.pipeline.options import ACL_FORMATS, ENGINES, TABLE_FORMATS
 from kafka_shim.pipeline.report.outcome import Outcome
+from kafka_shim.pipeline.report.summary import summary_notes
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.trace_input import TraceInput
@@ -47,22 +48,21 @@ def _run_parts(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         import_job(part.job).run(part, trace_input)
         for part in _jobs_of_report(args, interval_for_observation(head))
     ]
-    return Outcome("report", [], [], [], head, [], parts=parts)
+    return Outcome("report", [], [], [], head, summary_notes(parts, head), parts=parts)
 
 
 def _jobs_of_report(args: argparse.Namespace, interval: str) -> list[argparse.Namespace]:
-    """Return the jobs of the report with their options; some need --acls, or both releases."""
-    jobs: dict[str, dict[str, object]] = {
-        "timeline": {"interval": interval},
-        "clients": {},
-        "denials": {"interval": None, "acls": None},
-        "least-acls": {"over_grant": None, "against": None, "format": None},
-        "damage": {},
-    }
+    """Return the jobs of the report, the most important first; some need --acls, or releases."""
+    jobs: dict[str, dict[str, object]] = {}
     if args.acls:
-        jobs |= {"what-breaks": {"baseline": None}, "unused-acls": {}}
+        jobs["what-breaks"] = {"baseline": None}
+    jobs["denials"] = {"interval": None, "acls": None}
+    if args.acls:
+        jobs["unused-acls"] = {}
+    jobs["least-acls"] = {"over_grant": None, "against": None, "format": None}
     if args.present and args.target:
-        jobs |= {"readiness": {"acls": None}}
+        jobs["readiness"] = {"acls": None}
+    jobs |= {"timeline": {"interval": interval}, "clients": {}, "damage": {}}
     given = vars(args) | {
         "engine": ENGINES[0],
         "fail": False,

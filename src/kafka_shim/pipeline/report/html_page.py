@@ -30,7 +30,7 @@ _STRIPES = (
 
 
 class Section(msgspec.Struct):
-    """The section of a job; `columns` are those of the shown rows."""
+    """The section of a job; `columns` are those of the shown rows, none in a summary."""
 
     title: str
     explanation: str
@@ -91,6 +91,8 @@ def _section_html(number: int, section: Section) -> str:
 
 
 def _first_rows_table_html(section: Section) -> str:
+    if not section.columns:
+        return ""
     if not section.rows:
         return "<p>No rows.</p>"
     shown = section.rows[:ROWS_MAX]

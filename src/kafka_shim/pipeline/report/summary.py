@@ -1,0 +1,55 @@
+"""The summary of a report: what breaks, what was denied, what is unused, and how sure that is."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from kafka_shim.pipeline.report.outcome import (
+    Outcome,
+    access_counts_period_super_users_note,
+    damage_notes,
+    left_out_and_unattributed_notes,
+)
+
+
+def summary_notes(parts: Iterable[Outcome], totals: dict[str, Any]) -> list[str]:
+    """Return a line for each question that a report answers, and what its answers depend on."""
+    by_job = {part.job: part for part in parts}
+    return [
+        _breaks_note(by_job.get("what-breaks")),
+        _denied_note(by_job["denials"]),
+        _unused_note(by_job.get("unused-acls")),
+        f"Based on {access_counts_period_super_users_note(totals)}.",
+        *left_out_and_unattributed_notes(totals),
+        *damage_notes(totals),
+    ]
+
+
+def _breaks_note(what_breaks: Outcome | None) -> str:
+    if what_breaks is None:
+        return "What breaks: not examined; --acls FILE compares ACLs with what was observed."
+    totals = what_breaks.totals
+    return (
+        f"What breaks: {totals['newly_denied']} accesses would newly be denied, and"
+        f" {totals['requests_newly_failing']} requests newly fail, with the ACLs of --acls."
+    )
+
+
+def _denied_note(denials: Outcome) -> str:
+    accesses = sum(row["requests"] for row in denials.rows)
+    principals = {row["principal"] for row in denials.rows}
+    return (
+        f"Denied: {accesses} accesses of {len(principals)} principals,"
+        f" {len(denials.rows)} different ones."
+    )
+
+
+def _unused_note(unused_acls: Outcome | None) -> str:
+    if unused_acls is None:
+        return "Unused ACLs: not examined; --acls FILE says which ACLs are in force."
+    removable, unknown = (
+        sum(1 for row in unused_acls.rows if row[name]) for name in ("can_go", "not_known")
+    )
+    text = f"Unused ACLs: {removable} of {len(unused_acls.rows)} can be removed"
+    if unknown:
+        text += f"; of {unknown} others it is not known whether they were used"
+    return f"{text}."
