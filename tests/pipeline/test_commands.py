@@ -1,4 +1,4 @@
-"""The pipeline's commands, on Spark: their output, files and errors."""
+"""The pipeline's commands: their output, files and errors."""
 
 import json
 import random
@@ -27,6 +27,8 @@ from tests.pipeline.traces import (
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 OLD, NEW = "3.9", "4.0"
+LOCAL = ("--engine", "local")
+"""For what is the same on both engines: Spark takes seconds for each command."""
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +48,8 @@ def test_what_breaks_prints_what_is_found_and_fails_if_asked(
     spark: Any, traced: tuple[Path, Path, AclSet], capsys: Any, tmp_path: Path
 ) -> None:
     trace, candidate, acl_set = traced
-    words = ("what-breaks", str(trace), "--acls", str(candidate))
+    on_spark = ("what-breaks", str(trace), "--acls", str(candidate))
+    words = (*on_spark, *LOCAL)
     expected = twin.what_breaks(twin.accesses(trace), list(acl_set.acls), acl_set.super_users)
     assert cli.run(parsed(*words, "--json")) == 0
     found = json.loads(capsys.readouterr().out)
@@ -59,7 +62,7 @@ def test_what_breaks_prints_what_is_found_and_fails_if_asked(
     assert f"{found['newly_denied']} newly denied, {found['newly_allowed']} newly allowed" in out
     assert cli.run(parsed(*words, "--csv")) == 0
     assert capsys.readouterr().out.count("\n") == len(expected) + 1
-    assert cli.run(parsed(*words, "--parquet", str(tmp_path / "out"))) == 0
+    assert cli.run(parsed(*on_spark, "--parquet", str(tmp_path / "out"))) == 0
     assert spark.read.parquet(str(tmp_path / "out")).count() == len(expected)
 
 
@@ -82,11 +85,10 @@ def test_jobs_of_one_command_share_a_session(
 
 
 def test_least_acls_can_be_used_as_they_are_printed(
-    spark: Any, traced: tuple[Path, Path, AclSet], capsys: Any, tmp_path: Path
+    traced: tuple[Path, Path, AclSet], capsys: Any, tmp_path: Path
 ) -> None:
-    assert spark
     trace, _, _ = traced
-    assert cli.run(parsed("least-acls", str(trace), "--format", "yaml")) == 0
+    assert cli.run(parsed("least-acls", str(trace), "--format", "yaml", *LOCAL)) == 0
     printed = capsys.readouterr()
     path = tmp_path / "least.yaml"
     path.write_text(printed.out)
@@ -99,8 +101,7 @@ def test_least_acls_can_be_used_as_they_are_printed(
     assert twin.what_breaks(twin.accesses(trace), again, ("User:root",)) == {}
 
 
-def test_least_acls_name_acls_to_add_and_to_remove(spark: Any, tmp_path: Path, capsys: Any) -> None:
-    assert spark
+def test_least_acls_name_acls_to_add_and_to_remove(tmp_path: Path, capsys: Any) -> None:
     trace, present = tmp_path / "trace", tmp_path / "present.txt"
     rules: list[dict[str, Any]] = [
         {"principal": "User:a", "allow": "All", "topic": "orders"},
@@ -110,7 +111,7 @@ def test_least_acls_name_acls_to_add_and_to_remove(spark: Any, tmp_path: Path, c
     present.write_text(
         format_acls_losslessly([acl for rule in rules for acl in parse_rule(rule)], "list")
     )
-    assert cli.run(parsed("least-acls", str(trace), "--against", str(present))) == 0
+    assert cli.run(parsed("least-acls", str(trace), "--against", str(present), *LOCAL)) == 0
     lines = capsys.readouterr().out.splitlines()
     at = lines.index("1 to add and 2 to remove")
     tail = "--topic orders"
@@ -124,7 +125,8 @@ def test_least_acls_name_acls_to_add_and_to_remove(spark: Any, tmp_path: Path, c
             read_distinct_acls_from_file(str(trace.parent / "present.txt"))[1:], "yaml"
         )
     )
-    assert cli.run(parsed("least-acls", str(trace), "--against", str(present), "--json")) == 0
+    against = ("--against", str(present), "--json")
+    assert cli.run(parsed("least-acls", str(trace), *against, *LOCAL)) == 0
     assert "1 to add and 1 to remove" in capsys.readouterr().err
 
 
