@@ -236,6 +236,16 @@ def random_traffic(folder: Path, seed: int) -> list[dict[str, Any]]:
     return seen
 
 
+def decisions_by_access(rows: list[dict[str, Any]]) -> dict[tuple[str, str], str]:
+    decided: dict[tuple[str, str], set[bool]] = {}
+    for row in rows:
+        decided.setdefault((row["who"], f"READ TOPIC:{row['topic']}"), set()).add(row["allowed"])
+    return {
+        key: "both" if len(all_) > 1 else "allowed" if True in all_ else "denied"
+        for key, all_ in decided.items()
+    }
+
+
 def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.clients import versions_and_requests_by_client_and_api
     from kafka_shim.pipeline.jobs.diff import diff
@@ -275,18 +285,7 @@ def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: 
         mine = [row for row in seen if row["who"] == who]
         assert versions[who] == (sorted({row["version"] for row in mine}), len(mine))
 
-    def outcomes(rows: list[dict[str, Any]]) -> dict[tuple[str, str], str]:
-        decided: dict[tuple[str, str], set[bool]] = {}
-        for row in rows:
-            decided.setdefault((row["who"], f"READ TOPIC:{row['topic']}"), set()).add(
-                row["allowed"]
-            )
-        return {
-            key: "both" if len(all_) > 1 else "allowed" if True in all_ else "denied"
-            for key, all_ in decided.items()
-        }
-
-    first, second = outcomes(seen), outcomes(other)
+    first, second = decisions_by_access(seen), decisions_by_access(other)
     expected = {
         (*key, first.get(key), second.get(key))
         for key in first.keys() | second.keys()
