@@ -102,3 +102,79 @@ def test_an_expired_exception_fails_also_if_it_is_not_needed(
     exception = ", exception: {owner: shop, reason: moves soon, until: 2020-01-31}}"
     assert check(EVE.replace("us-orders", "eu-orders").replace("}", exception)) == 3
     assert "the exception expired: until 2020-01-31, shop: moves soon" in capsys.readouterr().out
+
+
+def test_shared_rules_are_included_from_another_folder(
+    check: Check, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "shared").mkdir()
+    shared = "acls: [missing]\ninclude: more.yaml\nexpect:\n- {no-acl: {deny: }}\n"
+    (tmp_path / "shared" / "rules.yaml").write_text(shared)
+    (tmp_path / "shared" / "more.yaml").write_text("- {no-acl: {allow: Write, topic: us-orders}}\n")
+    assert check("include: [shared/rules.yaml]\n") == 3
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(f"FAIL {tmp_path}/shared/more.yaml:1: no ACL with allow: Write")
+    assert f"ok   {tmp_path}/shared/rules.yaml:4: no ACL with deny: any" in lines
+    assert lines[-1].startswith("1 of 2 expectations hold")
+
+
+@pytest.mark.parametrize(
+    ("included", "said"),
+    [
+        (
+            "include: ../policy.yaml\n",
+            "shared.yaml:1: include: `../policy.yaml` includes this file",
+        ),
+        ("- {principal: User:a}\n", "shared.yaml:1: expectation 1: expected one of"),
+        (None, "shared.yaml"),
+    ],
+)
+def test_errors_of_included_files_have_their_place(
+    included: str | None,
+    said: str,
+    check: Check,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "rules").mkdir()
+    if included is not None:
+        (tmp_path / "rules" / "shared.yaml").write_text(included)
+    assert check("include: rules/shared.yaml\n") == 2
+    assert f"rules/{said}" in capsys.readouterr().err
+
+
+def test_forbidden_acls_may_exist_for_some_principals(
+    check: Check, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = "- {no-acl: {allow: Write, topic: us-orders, but: [User:eve]}}\n"
+    assert check(rule) == 0
+    assert check(rule.replace("eve", "bob")) == 3
+    assert "there is ALLOW User:eve Write on topic `us-orders`" in capsys.readouterr().out
+
+
+def test_coverage_names_acls_without_expectation_and_expectations_without_acl(
+    check: Check, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = (
+        "- {principal: User:eu-app, may: Write, topic: eu-orders}\n"
+        "- {principal: User:bob, may-not: Write, topic: us-orders}\n"
+    )
+    assert check(rules, "--coverage", "--quiet") == 0
+    assert capsys.readouterr().out.splitlines()[1:-1] == [
+        "coverage: an expectation is about 1 of 3 ACLs",
+        "    no expectation: ALLOW User:us-app Write on topic `us-*`",
+        "    no expectation: ALLOW User:eve Write on topic `us-orders`",
+        "coverage: an ACL applies to 1 of 2 expectations",
+    ]
+    with pytest.raises(SystemExit) as caught:
+        check(rules, "--coverage", "--json")
+    assert caught.value.code == 2
+
+
+def test_an_acl_that_another_one_overrules_is_covered_too(
+    check: Check, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = "- {only: User:us-app, may: Write, topic: us-orders, exception: EXCEPTION}\n"
+    rule = rule.replace("EXCEPTION", "{owner: a, reason: b, until: 2099-12-31}")
+    assert check(rule, "--coverage") == 0
+    assert "an expectation is about 2 of 3 ACLs" in capsys.readouterr().out

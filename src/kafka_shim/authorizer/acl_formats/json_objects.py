@@ -23,7 +23,7 @@ from kafka_shim.authorizer.acl_formats.values_with_lines import (
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import WILDCARD, Acl
 
-_KEYS = (
+KEYS = (
     "principal",
     "host",
     "resource_type",
@@ -92,9 +92,9 @@ def parse_object(entry: object, where: str) -> Acl:
     if not isinstance(entry, Mapping):
         raise AclTextError(f"{where}: `{entry}` is not an object")
     fields = {**_DEFAULTS, **entry}
-    for key in _KEYS:
+    for key in KEYS:
         if not isinstance(fields.get(key), str):
             raise AclTextError(f"{where}: `{key}` is missing, or is not a string")
-    check_keys_are_known(fields, _KEYS, where)
-    lines = [line_of_key_or_of_parent(entry, key) for key in _KEYS]
-    return parse_acl_texts(cast("AclTexts", tuple(fields[key] for key in _KEYS)), where, lines)
+    check_keys_are_known(fields, KEYS, where)
+    lines = [line_of_key_or_of_parent(entry, key) for key in KEYS]
+    return parse_acl_texts(cast("AclTexts", tuple(fields[key] for key in KEYS)), where, lines)

@@ -97,12 +97,12 @@ def acls_that_allow(
     """Return all ACLs that allow the access to one of its names, also broader ones."""
     return [
         acl
-        for acl in _acls_applying_to(authorizer, access, sample_name)
+        for acl in acls_applying_to(authorizer, access, sample_name)
         if acl.permission is Permission.ALLOW
     ]
 
 
-def _acls_applying_to(
+def acls_applying_to(
     authorizer: StandardAuthorizer, access: PolicyAccess, sample_name: str
 ) -> Iterator[Acl]:
     """Yield the ACLs that allow or deny it, the most specific pattern first."""

@@ -44,7 +44,7 @@ KEYS = (
     "release",
     "name",
 )
-_NO_ACL_KEYS = ("principal", "allow", "deny", "host", *RESOURCES)
+_NO_ACL_KEYS = ("principal", "but", "allow", "deny", "host", *RESOURCES)
 
 
 class ExpectationKind(Enum):
@@ -58,7 +58,10 @@ class ExpectationKind(Enum):
 
 
 class ForbiddenAcls(msgspec.Struct, frozen=True):
-    """ACLs that must not exist; None selects all. An ACL for ALL counts for every operation."""
+    """ACLs that must not exist; None selects all. An ACL for ALL counts for every operation.
+
+    ACLs of `except_principals` may exist.
+    """
 
     principals: tuple[str, ...]
     permission: Permission | None
@@ -66,6 +69,7 @@ class ForbiddenAcls(msgspec.Struct, frozen=True):
     resource_type: ResourceType | None
     names: tuple[NameSet, ...]
     hosts: tuple[str, ...]
+    except_principals: tuple[str, ...] = ()
 
 
 class Expectation(msgspec.Struct, frozen=True):
@@ -250,6 +254,7 @@ def _parse_forbidden_acls_expectation(fields: Mapping[str, Any], release: str) -
         RESOURCES[resource_keys[0]] if resource_keys else None,
         tuple(names),
         tuple(_parse_hosts_empty_if_missing(filters)),
+        tuple(parse_string_or_strings(filters["but"], "but") if "but" in filters else ()),
     )
     if any(name.glob for name in names):
         raise AclTextError("`like` requires may or can; an ACL has a name or a prefix")

@@ -10,6 +10,7 @@ from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Acti
 from kafka_shim.authorizer.networks import covers_host
 from kafka_shim.authorizer.policy.access_steps import (
     PolicyAccess,
+    acls_applying_to,
     acls_that_allow,
     steps_to_allow_access,
     steps_to_deny_access,
@@ -112,6 +113,22 @@ class ExpectationChecker:
         with self._with_steps_applied(list(removals)):
             is_sufficient = self._holds_stopping_at_first_violation(verdict.expectation)
         return tuple(removals) if is_sufficient else ()
+
+    def acls_applying_to_expectation(self, expectation: Expectation) -> set[Acl]:
+        """Return the ACLs that allow or deny an access that the expectation is about."""
+        if expectation.forbidden_acls is not None:
+            return set(self._existing_forbidden_acls(expectation.forbidden_acls))
+        acls: set[Acl] = set()
+        for principal, expect_allowed in self._principals_with_expected_decisions(expectation):
+            for access in self._decide_accesses_of_all_clauses(
+                principal, expectation, expect_allowed=expect_allowed
+            ):
+                if not access.need.any_name:
+                    whole_access, name = _access_to_all_names_and_sample(access)
+                    acls.update(acls_applying_to(self._authorizer, whole_access, name))
+                elif access.decision.acl is not None:
+                    acls.add(access.decision.acl)
+        return acls
 
     def _verdict_with_first_steps(self, expectation: Expectation) -> Verdict:
         if expectation.kind is ExpectationKind.NO_ACL and expectation.forbidden_acls is not None:
@@ -349,6 +366,7 @@ class ExpectationChecker:
             for acl in self._authorizer.store.acls_matching(acl_filter):
                 if (
                     (forbidden.permission in (None, acl.permission))
+                    and acl.principal not in forbidden.except_principals
                     and (operations is None or acl.operation in operations)
                     and (not forbidden.names or names_covered_by_acl(acl) in forbidden.names)
                 ):

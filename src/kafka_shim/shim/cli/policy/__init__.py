@@ -19,6 +19,7 @@ from kafka_shim.shim.cli.policy import (
     lint,
     matrix,
     plan,
+    schema,
     verify,
 )
 from kafka_shim.shim.cli.policy.input_error import InputError
@@ -50,6 +51,7 @@ VERBS: dict[str, _SubcommandModule] = {
     "verify": verify,
     "check": check,
     "compact": compact,
+    "schema": schema,
     "least-acls": least_acls_of_trace,
 }
 

@@ -20,6 +20,7 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
     read_cluster_acls,
     release_of_options_or_cluster,
 )
+from kafka_shim.shim.cli.policy.coverage import PolicyCoverage, empty_coverage
 from kafka_shim.shim.cli.policy.expectation_files import ExpectationFile, read_expectation_file
 from kafka_shim.shim.cli.policy.input_error import InputError
 from kafka_shim.shim.cli.policy.sarif import sarif_log
@@ -32,6 +33,7 @@ from kafka_shim.shim.cli.policy.verdicts import (
     verdict_object,
     verdict_sarif_result,
 )
+from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.cli.usage import UsageError
 
 QUIET_FAILURES_MAX = 10
@@ -84,6 +86,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"print only failures, at most {QUIET_FAILURES_MAX}, and how many there are",
     )
     add(
+        "--coverage",
+        action="store_true",
+        help="also print the ACLs that no expectation is about, and the expectations to which no"
+        " ACL applies",
+    )
+    add(
         "--format",
         choices=("text", "json", "sarif"),
         default="text",
@@ -95,7 +103,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    judged = _judge_expectations(args)
+    if args.coverage and args.format != "text":
+        raise UsageError("--coverage is printed as text only")
+    coverage = empty_coverage() if args.coverage else None
+    judged = _judge_expectations(args, coverage)
     failed = sum(found.has_failed_or_expired_exception for found in judged)
     if args.junit:
         args.junit.write_text(junit_report(judged), encoding="utf-8")
@@ -124,6 +135,8 @@ def run(args: argparse.Namespace) -> int:
     held = len(judged) - failed - excepted
     more = f", {excepted} excepted" if excepted else ""
     print(f"{held} of {len(judged)} expectations hold in Kafka {', '.join(releases)}{more}")
+    if coverage is not None:
+        print("\n".join(map(escaped_result_line_with_overlong_words_cut, coverage.report_lines())))
     return EXIT_MISMATCH if failed else 0
 
 
@@ -131,27 +144,34 @@ def _failed(judged: Sequence[JudgedExpectation]) -> list[JudgedExpectation]:
     return [found for found in judged if found.has_failed_or_expired_exception]
 
 
-def _judge_expectations(args: argparse.Namespace) -> list[JudgedExpectation]:
+def _judge_expectations(
+    args: argparse.Namespace, coverage: PolicyCoverage | None
+) -> list[JudgedExpectation]:
+    """Check all expectations, and add them to the coverage."""
     cluster_acls = None
     if not args.acls and args.bootstrap_server:
         cluster_acls = read_cluster_acls(args)
     release = release_of_options_or_cluster(args, cluster_acls)
     files = _read_expectation_files(args.files, release)
     judged = []
-    for expectation_file in files:
-        acls = _acls_to_judge(args, expectation_file, release, cluster_acls)
-        checkers: dict[str, ExpectationChecker] = {}
-        for located in expectation_file.expectations:
-            expected_release = located.expectation.release
-            if expected_release not in checkers:
-                checkers[expected_release] = _create_expectation_checker(
-                    args, expectation_file, acls, expected_release
-                )
-            judged.append(
-                JudgedExpectation(
-                    located, checkers[expected_release].check_expectation(located.expectation)
-                )
-            )
+    total = sum(len(each.expectations) for each in files)
+    with ProgressBar("checking expectations", total) as progress:
+        for expectation_file in files:
+            acls = _acls_to_judge(args, expectation_file, release, cluster_acls)
+            checkers: dict[str, ExpectationChecker] = {}
+            if coverage is not None:
+                coverage.acls |= dict.fromkeys(acls)
+            for located in expectation_file.expectations:
+                of_release = located.expectation.release
+                if of_release not in checkers:
+                    checkers[of_release] = _create_expectation_checker(
+                        args, expectation_file, acls, of_release
+                    )
+                verdict = checkers[of_release].check_expectation(located.expectation)
+                judged.append(JudgedExpectation(located, verdict))
+                if coverage is not None:
+                    coverage.add_expectation(located, checkers[of_release])
+                progress(len(judged))
     return judged
 
 

@@ -1,6 +1,7 @@
 """Expectations from YAML and TOML files, with their line numbers."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from kafka_shim.shim.cli.policy.expectation_exceptions import (
 from kafka_shim.shim.cli.policy.expectation_variables import expand_entry
 from kafka_shim.shim.cli.policy.input_error import InputError, file_and_line, read_text_without_bom
 
-_KEYS = ("expect", "acls", "release", "super-users")
+KEYS = ("expect", "include", "acls", "release", "super-users")
 
 
 class LocatedExpectation(msgspec.Struct, frozen=True):
@@ -49,23 +50,59 @@ class ExpectationFile(msgspec.Struct, frozen=True):
 
 
 def read_expectation_file(path: str, release: str) -> ExpectationFile:
-    """Read a file; InputError, with path and line, for each invalid
+    """Read a file and those that it includes; InputError, with path and line, for each invalid
     expectation, or if it has none.
     """
+    return _read_unless_included_by_itself(path, release, ())
+
+
+def _read_unless_included_by_itself(
+    path: str, release: str, included_by: Sequence[Path]
+) -> ExpectationFile:
     text = read_text_without_bom(path)
     try:
         document = _load(text, is_toml=path.endswith(".toml"))
         header = _parse_header(document, release)
         entries = _require_entries(document)
+        folder, chain = Path(path).parent, (*included_by, Path(path).resolve())
+        with add_line_to_errors(document.line_of("include")):
+            _reject_circle_of_includes(folder, header.includes, chain)
     except AclTextError as error:
         raise _input_error_with_lines(path, error) from error
+    included = _expectations_of_files(
+        [str(folder / name) for name in header.includes], header.release, chain
+    )
     expectations = _parse_located_expectations(
         path, entries, document.expectation_lines, header.release
     )
-    folder = Path(path).parent
     return ExpectationFile(
-        expectations, tuple(str(folder / name) for name in header.acls), header.super_users
+        (*included, *expectations),
+        tuple(str(folder / name) for name in header.acls),
+        header.super_users,
     )
+
+
+def _reject_circle_of_includes(folder: Path, names: Sequence[str], chain: Sequence[Path]) -> None:
+    for name in names:
+        if (folder / name).resolve() in chain:
+            raise AclTextError(f"include: `{name}` includes this file")
+
+
+def _expectations_of_files(
+    paths: Sequence[str], release: str, included_by: Sequence[Path]
+) -> tuple[LocatedExpectation, ...]:
+    """Return the expectations of included files, whose own ACLs and super users do not count."""
+    expectations: list[LocatedExpectation] = []
+    messages: list[str] = []
+    for path in paths:
+        try:
+            included = _read_unless_included_by_itself(path, release, included_by)
+            expectations += included.expectations
+        except InputError as error:
+            messages += error.messages
+    if messages:
+        raise InputError(*messages)
+    return tuple(expectations)
 
 
 class _Document(msgspec.Struct, frozen=True):
@@ -82,6 +119,7 @@ class _Document(msgspec.Struct, frozen=True):
 
 class _Header(msgspec.Struct, frozen=True):
     release: str
+    includes: tuple[str, ...]
     acls: tuple[str, ...]
     super_users: tuple[str, ...]
 
@@ -122,24 +160,27 @@ def _parse_header(document: _Document, release: str) -> _Header:
     unknown = ErrorCollector()
     for name, key in keys.items():
         with unknown.collect_errors(document.line_of(key)):
-            check_keys_are_known([name], _KEYS, "the file")
+            check_keys_are_known([name], KEYS, "the file")
     unknown.raise_collected_errors()
     return _Header(
         parsed("release", lambda value: parse_minor_release(str(value)), release),
-        parsed("acls", _parse_acl_paths, ()),
+        parsed("include", partial(_parse_paths, key="include"), ()),
+        parsed("acls", partial(_parse_paths, key="acls"), ()),
         parsed("super-users", _parse_super_users, ()),
     )
 
 
 def _require_entries(document: _Document) -> Sequence[object]:
+    if document.expectations is None and "include" in document.header:
+        return ()
     if not isinstance(document.expectations, list) or not document.expectations:
         line = document.line_of("expect") or 1
         raise AclTextError("expected a list of expectations, at the top or below `expect`", line)
     return document.expectations
 
 
-def _parse_acl_paths(value: object) -> tuple[str, ...]:
-    return tuple(parse_string_or_strings(value, "acls", may_be_empty=True))
+def _parse_paths(value: object, key: str) -> tuple[str, ...]:
+    return tuple(parse_string_or_strings(value, key, may_be_empty=True))
 
 
 def _parse_super_users(value: object) -> tuple[str, ...]:

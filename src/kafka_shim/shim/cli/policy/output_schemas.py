@@ -1,0 +1,151 @@
+"""JSON schemas of saved plans, and of what commands print with --json."""
+
+from typing import Any
+
+from kafka_shim.authorizer.acl_formats.json_objects import KEYS as ACL_KEYS
+from kafka_shim.authorizer.model import DecisionReason
+from kafka_shim.authorizer.policy.lint import FINDING_KINDS
+from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.shim.cli.policy import plan_file
+
+Schema = dict[str, Any]
+
+_TEXT: Schema = {"type": "string"}
+_FLAG: Schema = {"type": "boolean"}
+_LINE: Schema = {"type": "integer", "minimum": 0, "description": "0: unknown"}
+_OPERATION: Schema = {"enum": [each.name for each in Operation if each > Operation.ANY]}
+_RESOURCE_TYPE: Schema = {"enum": [each.name for each in ResourceType if each > ResourceType.ANY]}
+_REASON: Schema = {"enum": [each.name for each in DecisionReason]}
+
+
+def _object(properties: Schema, optional: tuple[str, ...] = ()) -> Schema:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": properties,
+        "required": [key for key in properties if key not in optional],
+    }
+
+
+def _list(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def _or_null(schema: Schema) -> Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+_ACL = _object(
+    dict.fromkeys(ACL_KEYS, _TEXT) | {"operation": _OPERATION, "resource_type": _RESOURCE_TYPE}
+)
+_NAMES: Schema = {"oneOf": [_object({"name": _TEXT}), _object({"prefix": _TEXT})]}
+_STEP = _object({"action": {"enum": ["add", "remove"]}, "acl": _ACL})
+_DECISION = _object({"allowed": _FLAG, "because": _REASON, "acl": _or_null(_ACL)})
+
+
+def plan_schema() -> Schema:
+    """Return the schema of the files of `policy plan --out`."""
+    request = _object({"action": {"enum": ["add", "remove"]}, "acls": _list(_ACL)})
+    return _object(
+        {
+            "format": {"const": plan_file.FORMAT},
+            "version": {"const": plan_file.VERSION},
+            "source": _TEXT,
+            "release": _TEXT,
+            "old_acls_sha256": _TEXT,
+            "new_acls_sha256": _TEXT,
+            "requests": _list(request),
+            "interim": _list(_TEXT),
+        }
+    )
+
+
+def expectation_results_schema() -> Schema:
+    """Return the schema of `policy test --json`: a list with an object per expectation."""
+    access = _object(
+        {
+            "principal": _TEXT,
+            "host": _TEXT,
+            "operation": _OPERATION,
+            "resource_type": _RESOURCE_TYPE,
+            "names": _or_null(_NAMES),
+            "requirement": _or_null(_TEXT),
+            "allowed": _FLAG,
+            "because": _REASON,
+            "acl": _or_null(_ACL),
+        }
+    )
+    return _list(
+        _object(
+            {
+                "file": _TEXT,
+                "line": _LINE,
+                "expectation": _TEXT,
+                "release": _TEXT,
+                "held": _FLAG,
+                "failed": _FLAG,
+                "exception": _or_null(_TEXT),
+                "responses": _list(access),
+                "acls": _list(_ACL),
+                "to_hold": _list(_STEP),
+                "to_hold_without_deny": _list(_STEP),
+            }
+        )
+    )
+
+
+def diff_schema() -> Schema:
+    """Return the schema of `policy diff --json`."""
+    witness = _object(
+        {
+            "principal": _TEXT,
+            "host": _TEXT,
+            "operation": _OPERATION,
+            "resource_type": _RESOURCE_TYPE,
+            "resource_name": _or_null(_TEXT),
+            "before": _DECISION,
+            "after": _DECISION,
+        }
+    )
+    change = _object(
+        {
+            "change": {"enum": ["gain", "loss"]},
+            "principal": _TEXT,
+            "except_principals": _list(_TEXT),
+            "resource_type": _RESOURCE_TYPE,
+            "names": _or_null(_NAMES),
+            "except_names": _list(_NAMES),
+            "operations": _list(_OPERATION),
+            "hosts": _list(_TEXT),
+            "except_hosts": _list(_TEXT),
+            "text": _TEXT,
+            "follows_from_others": _FLAG,
+            "witness": _or_null(witness),
+            "used": {"type": "integer", "description": "with --used-by only"},
+        },
+        optional=("used",),
+    )
+    return _object({"release": _TEXT, "changes": _list(change)})
+
+
+def lint_schema() -> Schema:
+    """Return the schema of `policy lint --json`: a list with an object per finding."""
+    located = {"file": _TEXT, "line": _LINE, "acl": _ACL}
+    finding = {"kind": {"enum": list(FINDING_KINDS)}, **located, "said": _TEXT}
+    return _list(_object({**finding, "because": _list(_object(located))}))
+
+
+def matrix_schema() -> Schema:
+    """Return the schema of `policy matrix --json`: a list with an object per cell."""
+    operations = _list(_OPERATION)
+    return _list(
+        _object(
+            {
+                "principal": _TEXT,
+                "resource_type": _RESOURCE_TYPE,
+                "names": _NAMES,
+                "allowed": operations,
+                "partly": operations,
+            }
+        )
+    )
