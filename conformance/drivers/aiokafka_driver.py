@@ -59,6 +59,10 @@ class Token(AbstractTokenProvider):
         return self.login["token"]
 
 
+def _offset_or_error(done: Any) -> Any:
+    return done if isinstance(done, BaseException) else {"offset": done.offset}
+
+
 class Listener(Inbox, ConsumerRebalanceListener):
     """An inbox with the type that the client requires of listeners."""
 
@@ -202,6 +206,16 @@ class Client:
         producer = await self._producer()
         sent = [await producer.send(topic, text.encode(), partition=partition) for text in values]
         return {"offsets": [(await future).offset for future in sent]}
+
+    async def produce_to_several(self, topics: list[str], value: str) -> Any:
+        producer = await self._producer()
+        sent = [await producer.send(topic, value.encode()) for topic in topics]
+        done = await asyncio.gather(*sent, return_exceptions=True)
+        return {
+            "items": {
+                topic: _offset_or_error(each) for topic, each in zip(topics, done, strict=True)
+            }
+        }
 
     async def begin(self) -> None:
         producer = await self._producer()  # its start initialises it

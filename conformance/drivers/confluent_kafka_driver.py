@@ -26,12 +26,12 @@ RENAMED = {
 UNKNOWN = {"default.api.timeout.ms", "max.block.ms"}
 PRODUCER = {
     *("delivery.timeout.ms", "enable.idempotence", "transactional.id", "acks"),
-    *("compression.type", "transaction.timeout.ms"),
+    *("compression.type", "transaction.timeout.ms", "linger.ms"),
 }
 CONSUMER = {
     *("auto.offset.reset", "enable.auto.commit", "allow.auto.create.topics", "group.id"),
     *("group.instance.id", "isolation.level", "session.timeout.ms", "group.protocol"),
-    *("heartbeat.interval.ms", "fetch.max.bytes", "max.partition.fetch.bytes"),
+    *("heartbeat.interval.ms", "fetch.max.bytes", "max.partition.fetch.bytes", "check.crcs"),
 }
 
 
@@ -323,6 +323,23 @@ class Client(line_loop.PolledClient):
         if len(reports) < len(values):
             raise TimeoutError(f"{len(reports)} of {len(values)} records are done")
         return {"offsets": [offset for _, offset in reports]}
+
+    def produce_to_several(self, topics: list[str], value: str) -> Any:
+        reports: dict[str, tuple[KafkaError | None, int]] = {}
+
+        def report(error: KafkaError | None, message: kafka.Message) -> None:
+            reports[message.topic()] = (error, message.offset())
+
+        for topic in topics:
+            self._producer.produce(topic, value, on_delivery=report)
+        self._producer.flush(SECONDS)
+
+        def offset(topic: str) -> dict[str, Any]:
+            error, offset = reports[topic]
+            _raise_if(error)
+            return {"offset": offset}
+
+        return items(topics, offset)
 
     def begin(self) -> None:
         if not self._has_begun:

@@ -259,6 +259,10 @@ class Client(line_loop.PolledClient):
         futures = [send(topic, value.encode(), partition=partition) for value in values]
         return {"offsets": [future.get(SECONDS).offset for future in futures]}
 
+    def produce_to_several(self, topics: list[str], value: str) -> Any:
+        futures = {topic: self._producer.send(topic, value.encode()) for topic in topics}
+        return items(topics, lambda topic: {"offset": futures[topic].get(SECONDS).offset})
+
     def begin(self) -> None:
         if not self._has_begun:
             self._producer.init_transactions()

@@ -63,6 +63,16 @@ final class Members {
         return Map.of("offsets", offsets);
     }
 
+    static Object produceToSeveral(Client client, Loop.Fields fields) throws Exception {
+        Map<String, Future<RecordMetadata>> sent = new LinkedHashMap<>();
+        for (String topic : fields.texts("topics")) {
+            var record = new ProducerRecord<String, String>(topic, fields.text("value"));
+            sent.put(topic, client.producer().send(record));
+        }
+        return Loop.items(
+                sent.keySet(), name -> Map.of("offset", sent.get(name).get().offset()));
+    }
+
     static Object begin(Client client, Loop.Fields fields) {
         if (!client.hasBegun) {
             client.producer().initTransactions();

@@ -189,6 +189,12 @@ _RECORDS = {
         {"topic": STRING, "values": STRINGS, "partition_": INTEGER},
         {"offsets": INTEGERS},
     ),
+    "produce_to_several": Command(
+        "Write a value to each of these topics without waiting in between, and wait until all are"
+        " acknowledged or failed. Use one request if the client can.",
+        {"topics": STRINGS, "value": STRING},
+        items_field_of_results_by_name(offset=INTEGER),
+    ),
     "begin": Command("Begin a transaction; the first one initialises the producer."),
     "send_offsets": Command(
         "Add an offset of a group to the transaction.", {"group": STRING, **_PLACE}

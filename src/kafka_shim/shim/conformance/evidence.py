@@ -54,6 +54,7 @@ APIS_OF_COMMANDS: Mapping[str, tuple[ApiKey, ...]] = {
     "alter_group_offsets": (ApiKey.OFFSET_COMMIT,),
     "delete_group_offsets": (ApiKey.OFFSET_DELETE,),
     "produce": (ApiKey.PRODUCE,),
+    "produce_to_several": (ApiKey.PRODUCE,),
     "begin": (ApiKey.INIT_PRODUCER_ID,),
     "send_offsets": (ApiKey.ADD_OFFSETS_TO_TXN, ApiKey.TXN_OFFSET_COMMIT),
     "commit": (ApiKey.END_TXN, ApiKey.INIT_PRODUCER_ID),
@@ -273,6 +274,28 @@ def _reported_offsets_not_in_responses(
     return None
 
 
+def _item_offset_not_in_responses(
+    run: CommandRun, responses: Sequence[Any]
+) -> tuple[str, str] | None:
+    """Compare with the offsets of all topics, since newer responses have no topic names."""
+    assert run.response.ok is not None
+    offsets = {
+        partition.base_offset
+        for response in responses
+        for topic in response.responses
+        for partition in topic.partition_responses
+        if not partition.error_code
+    }
+    for name in run.response.ok["items"]:
+        item = run.response.item_or_whole_error_response(name).ok
+        if item is not None and item["offset"] not in (-1, *offsets):
+            return (
+                f"for `{name}` the offset {' or '.join(map(str, sorted(offsets)))}",
+                f"`{run.command}` reported {item['offset']}",
+            )
+    return None
+
+
 def _first_reported_value_not_received(
     run: CommandRun, responses: Sequence[Any]
 ) -> tuple[str, str] | None:
@@ -322,6 +345,7 @@ _RESULT_CHECKS: Mapping[str, ResultCheck] = {
     ),
     "describe_configs": _first_setting_missing_in_result,
     "produce": _reported_offsets_not_in_responses,
+    "produce_to_several": _item_offset_not_in_responses,
     "consume": _first_reported_value_not_received,
     "consume_assigned": _first_reported_value_not_received,
     "consume_share": _first_reported_value_not_received,

@@ -13,6 +13,7 @@ from kafka_shim.shim.conformance import token_signing
 from kafka_shim.shim.conformance.cluster import ClusterUnderTest, ShimCluster
 from kafka_shim.shim.conformance.frames import FrameListener, HistoryWithResponses
 from kafka_shim.shim.settings.defaults import default_super_users_if_unrestricted
+from kafka_shim.shim.tls.generated_certificates import write_certificate_for_host
 
 USER = "alice"
 PASSWORD = "alice-secret"  # noqa: S105 - of a test broker
@@ -31,6 +32,8 @@ class ClusterSetup(msgspec.Struct, frozen=True):
     mechanisms: tuple[str, ...] = MECHANISMS
     has_signed_tokens: bool = False
     """Tokens are checked with the key of `signing`; otherwise they need no signature."""
+    certificate_host: str = ""
+    """The brokers' certificate is for this host only; empty: for the address that clients use."""
 
 
 DEFAULT_SETUP = ClusterSetup()
@@ -103,7 +106,11 @@ class ShimClusterProvider:
             if setup.has_signed_tokens
             else {}
         )
-        return {"shim.tls.directory": str(folder), **keys, **dict(setup.properties)}
+        certificates = {"shim.tls.directory": str(folder)}
+        if setup.certificate_host:
+            store = write_certificate_for_host(folder, setup.certificate_host)
+            certificates["ssl.keystore.location"] = str(store)
+        return {**certificates, **keys, **dict(setup.properties)}
 
     @property
     def ca_path(self) -> str:

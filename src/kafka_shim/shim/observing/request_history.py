@@ -155,13 +155,17 @@ class HistoryEntry:
             "host": self.host,
         }
 
-    def _decoded_request_or_none(self) -> dict[str, Any] | None:
+    def request_message_or_none(self) -> Any:
+        """Return the request, without secrets; None if its frame was shortened."""
         try:
             header, at = read_request_header(self._frame)
-            message = codecs.read_request(header.api_key, header.api_version, self._frame, at)
+            return codecs.read_request(header.api_key, header.api_version, self._frame, at)
         except ProtocolError:
             return None
-        return message_json(message, self.version)
+
+    def _decoded_request_or_none(self) -> dict[str, Any] | None:
+        message = self.request_message_or_none()
+        return None if message is None else message_json(message, self.version)
 
     def _decoded_response_or_none(self, frame: bytes) -> dict[str, Any] | None:
         try:

@@ -38,6 +38,18 @@ def load_and_write_generated_certificates(
     _replace_atomically(folder / "client.pem", issue_identity_pem(authority, "client"))
 
 
+def write_certificate_for_host(folder: Path, host: str) -> Path:
+    """Write a key and a certificate for one host, issued by the folder's authority, as PEM.
+
+    Leave the authority's certificate there as `ca.pem`. Raise ConfigError without the extra `tls`.
+    """
+    authority = _load_or_create_authority(folder)
+    _replace_atomically(folder / "ca.pem", authority.cert_pem.bytes(), mode=0o644)
+    path = folder / f"{host}.pem"
+    _replace_atomically(path, issue_identity_pem(authority, host))
+    return path
+
+
 def _load_or_create_authority(folder: Path) -> "trustme.CA":
     """Return the authority of a directory: all listeners and brokers that use it share one.
 

@@ -1,4 +1,6 @@
-"""What a client does when an access is denied: three cases for each row of denied_command_rows.py.
+"""What a client does when an access is denied: three cases for each row of the tables.
+
+These are in denied_command_rows.py and denied_application_rows.py.
 
 `reports-error`: the caller gets the error in time and not as retriable, and the client does not
 repeat the request in a loop. `partial-success`: the allowed part of the same request succeeds.
@@ -20,6 +22,7 @@ from kafka_shim.shim.conformance.case_context import (
     CaseContext,
     UnmetExpectationError,
 )
+from kafka_shim.shim.conformance.denied_application_rows import APPLICATION_DENIALS
 from kafka_shim.shim.conformance.denied_command import ALLOWED, DENIED, DeniedCommand
 from kafka_shim.shim.conformance.denied_command_rows import DENIALS
 from kafka_shim.shim.conformance.driver import DriverResponse
@@ -142,7 +145,7 @@ def _required_commands(row: DeniedCommand) -> list[str]:
 
 def _denial_cases() -> CaseFamily:
     family = CaseFamily("denials")
-    for row in DENIALS:
+    for row in (*DENIALS, *APPLICATION_DENIALS):
         name = ErrorCode(row.code).name
         error = error_name_with_code(row.code)
         common: dict[str, Any] = {

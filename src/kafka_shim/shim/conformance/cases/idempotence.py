@@ -2,10 +2,14 @@
 IdempotentWrite for that.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from kafka_shim.authorizer.requirements import INIT_PRODUCER_ID_IDEMPOTENT
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.records.batches import iterate_batches
 from kafka_shim.shim.conformance.case import CaseFamily
-from kafka_shim.shim.conformance.case_context import CaseContext, UnmetExpectationError
+from kafka_shim.shim.conformance.case_context import EVERYTHING, CaseContext, UnmetExpectationError
 from kafka_shim.shim.conformance.denied_command import requires_permission
 from kafka_shim.shim.conformance.driver import DriverResponse
 from kafka_shim.shim.conformance.requirement_level import RequirementLevel
@@ -161,6 +165,71 @@ async def expect_idempotent_write_suffices(context: CaseContext) -> None:
         await _produce_with_write_permission(
             context, set_enable_idempotence=True, grant_idempotent_write=True
         )
+    )
+
+
+def _produce_requests(context: CaseContext) -> list[Any]:
+    messages = [each.request_message_or_none() for each in context.client_requests(ApiKey.PRODUCE)]
+    return [message for message in messages if message is not None]
+
+
+async def _produce_with_acks_of_leader(
+    context: CaseContext, settings: Mapping[str, str]
+) -> DriverResponse:
+    """Return what a client reports that is opened with acks=1, and produces if that succeeds.
+
+    Raise UnmetExpectationError if it sends records with a producer id and acks other than all.
+    """
+    await context.create_topics(TOPIC)
+    await context.grant_to_user(*EVERYTHING)
+    response = await context.try_open_client(
+        {"acks": "1", **settings}, omitted_default_settings=["enable.idempotence"]
+    )
+    if response.ok is not None:
+        response = await context.run_command("produce", topic=TOPIC, values=["a"])
+    for request in _produce_requests(context):
+        for data in (data for topic in request.topic_data for data in topic.partition_data):
+            batches = iterate_batches(bytes(data.records or b""))
+            if request.acks != -1 and any(batch.producer_id >= 0 for batch in batches):
+                raise UnmetExpectationError(
+                    "records with a producer id only with acks -1",
+                    f"the client sent a batch with a producer id and acks {request.acks}",
+                )
+    return response
+
+
+@_KIPS.case(
+    "idempotence.acks-of-leader",
+    "a producer with acks=1 is not idempotent, unless it waits for all replicas nevertheless",
+    origin="KIP-679",
+    expected_response="ok",
+    expected_requests="no producer id in batches of a Produce with acks 1",
+    commands="produce",
+    runs_on_real_cluster=True,
+)
+async def expect_acks_of_leader_disables_idempotence(context: CaseContext) -> None:
+    _expect_record_written(await _produce_with_acks_of_leader(context, {}))
+
+
+@_KIPS.case(
+    "idempotence.acks-conflict",
+    "a producer rejects acks=1 with enable.idempotence or waits for all replicas; acks=all works",
+    origin="KIP-679",
+    expected_response="an error, or ok with acks -1",
+    expected_requests="no producer id in batches of a Produce with acks 1",
+    commands="produce",
+    capabilities="idempotence",
+    runs_on_real_cluster=True,
+)
+async def expect_acks_conflict_rejected_or_ignored(context: CaseContext) -> None:
+    response = await _produce_with_acks_of_leader(context, {"enable_idempotence": "true"})
+    if response.ok is not None and any(each.acks != -1 for each in _produce_requests(context)):
+        raise UnmetExpectationError(
+            "an error, or acks -1", "the client was not idempotent although its settings say so"
+        )
+    await context.open_client({"acks": "all", "enable_idempotence": "true"}, client="second")
+    await context.run_successfully_unwrapping_single_item(
+        "produce", client="second", topic=TOPIC, values=["a"]
     )
 
 
