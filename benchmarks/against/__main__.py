@@ -1,13 +1,14 @@
 """Compare the shim with franz-go's kfake and a real Kafka, request by request.
 
     python -m benchmarks.against [--only TEXT,...] [--brokers NAME,...] [--modes NAME,...]
-                                 [--rounds N] [--json] [--check]
+                                 [--rounds N] [--json] [--check] [--publish]
 
 The brokers take turns; the client uses one core, the broker the other. Figures are medians over
 the rounds: microseconds per request, of time and of the broker's processor time. Clients log in
 and need ACLs. Each kind is measured with equal requests and with different ones.
 `--only` takes parts of kinds' names, separated by commas. A further broker, `compiled`, is the
-shim with modules compiled by mypyc. Needs Go, Java 17 and Maven.
+shim with modules compiled by mypyc. `--publish` writes the figures into the README, in place of the
+last ones. Needs Go, Java 17 and Maven.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from benchmarks.against.client import Peer, Taken, play
 from benchmarks.against.compiled import compiled
 from benchmarks.against.exchanges import EXCHANGES, Exchange, play as play_whole
 from benchmarks.against.kinds import KINDS, Kind
+from benchmarks.against.publication import machine_state, publish
 from benchmarks.against.setting import Setting, made
 from benchmarks.against.table import text
 from benchmarks.command import finish
@@ -83,7 +85,8 @@ def _medians(found: list[Taken]) -> dict[str, float]:
     }
 
 
-def measure(options: argparse.Namespace) -> list[goals.Row]:
+def measure(options: argparse.Namespace) -> tuple[list[goals.Row], str]:
+    """Return the figures, and the state of the machine and the versions."""
     parts = options.only.lower().split(",")
     rows: list[goals.Row] = []
 
@@ -94,8 +97,11 @@ def measure(options: argparse.Namespace) -> list[goals.Row]:
 
     with contextlib.ExitStack() as stack:
         on_core(BROKER_CORE)
-        brokers = [stack.enter_context(_OPENED[name]()) for name in options.brokers.split(",")]
+        brokers: list[Broker] = [
+            stack.enter_context(_OPENED[name]()) for name in options.brokers.split(",")
+        ]
         on_core(CLIENT_CORE)
+        state = machine_state(brokers, options.rounds)
         sides = [_side(stack, broker) for broker in brokers]
         for kind in _named(KINDS, parts):
             for mode in (mode for mode in options.modes.split(",") if mode in MODES):
@@ -104,7 +110,7 @@ def measure(options: argparse.Namespace) -> list[goals.Row]:
         if goals.WHOLE in options.modes.split(","):
             for exchange in _named(EXCHANGES, parts):
                 add(compare_whole(exchange, sides, options.rounds))
-    return rows
+    return rows, state
 
 
 def _named(kinds: Sequence[Named], parts: list[str]) -> list[Named]:
@@ -130,8 +136,11 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="default: %(default)s")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--check", action="store_true", help="exit 3 when a goal is missed")
+    parser.add_argument("--publish", action="store_true", help="write them into the README")
     options = parser.parse_args()
-    rows = measure(options)
+    rows, state = measure(options)
+    if options.publish:
+        publish(rows, state)
     means = goals.means(rows)
     figures = {"rows": [row._asdict() for row in rows], "means": means}
     lines = [f"{name}: {mean:.2f}" for name, mean in means.items()]

@@ -111,6 +111,12 @@ def _metadata_of_one(number: int, _: Setting) -> Request:
     return ApiKey.METADATA, 12, MetadataRequest([MetadataRequestTopic(name=topic(number))])
 
 
+def _metadata_with_operations(number: int, _: Setting) -> Request:
+    topics = [MetadataRequestTopic(name=name) for name in two_of(number)]
+    asked = MetadataRequest(topics, include_topic_authorized_operations=True)
+    return ApiKey.METADATA, 12, asked
+
+
 def _metadata_of_many(number: int, _: Setting) -> Request:
     topics = [MetadataRequestTopic(name=topic(number + n)) for n in range(100)]
     asked = MetadataRequest(topics, include_topic_authorized_operations=True)
@@ -206,6 +212,7 @@ KINDS = (
     Kind("FindCoordinator", "read", _coordinator),
     Kind("Metadata of a topic", "read", _metadata_of_one),
     Kind("Metadata of two", "read", _metadata),
+    Kind("Metadata of two, operations", "read", _metadata_with_operations),
     Kind("Metadata of 100, operations", "read", _metadata_of_many),
     Kind("DescribeCluster", "read", _cluster),
     Kind("DescribeAcls", "read", _acls),

@@ -1,0 +1,97 @@
+"""Write the figures of a run into the README, in place of those of the last one.
+
+The README has two marks, between which everything is written here: the machine with its state, the
+figures of each kind of request, the means with their goals, and the missed goals.
+"""
+
+import datetime as dt
+import os
+import platform
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.against.brokers import Broker
+from benchmarks.against.goals import WHOLE, Row, means, missed
+
+PAGE = Path(__file__).parents[1] / "README.md"
+_BEGIN, _END = "<!-- figures of benchmarks.against -->", "<!-- end of the figures -->"
+
+
+def machine_state(brokers: Sequence[Broker], rounds: int) -> str:
+    """Return a sentence about the machine, its load, and the versions that are compared."""
+    found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    model = found[1] if found else platform.machine()
+    load = " ".join(f"{load:.1f}" for load in os.getloadavg())
+    is_real_time = os.sched_getscheduler(0) == os.SCHED_FIFO
+    versions = [f"{broker.name} {broker.version}" for broker in brokers if broker.version]
+    today = dt.datetime.now(dt.UTC).date()
+    return (
+        f"Measured on {today} on {os.cpu_count()} cores ({model}), CPython"
+        f" {platform.python_version()}, load {load} (1, 5 and 15 minutes)"
+        f"{', with real-time priority' if is_real_time else ''}; medians of {rounds} rounds;"
+        f" {', '.join(versions) or 'the shim alone'}."
+    )
+
+
+def publish(rows: Sequence[Row], state: str, page: Path = PAGE) -> None:
+    """Replace the published figures by those of a run."""
+    text = page.read_text()
+    before, begin, rest = text.partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if not begin or not end:
+        raise SystemExit(f"{page}: expected the lines {_BEGIN} and {_END}")
+    page.write_text(f"{before}{begin}\n\n{published(rows, state)}\n\n{end}{after}")
+
+
+def published(rows: Sequence[Row], state: str) -> str:
+    """Return the figures of a run as Markdown."""
+    of_requests = [row for row in rows if row.mode != WHOLE]
+    wholes = [row for row in rows if row.mode == WHOLE]
+    parts = [state]
+    for mode in dict.fromkeys(row.mode for row in of_requests):
+        parts += [
+            f"Microseconds per request, {_in_words(mode)}:",
+            _table("request", [row for row in of_requests if row.mode == mode]),
+        ]
+    if wholes:
+        parts += ["Milliseconds of actions of several connections:", _table("action", wholes, 1000)]
+    parts += ["Geometric means of the ratios:", _means_table(means(rows))]
+    goals = missed(rows)
+    parts += ["Missed goals:" if goals else "All goals are met."]
+    parts += ["\n".join(f"- {goal}" for goal in goals)] if goals else []
+    return "\n\n".join(parts)
+
+
+def _in_words(mode: str) -> str:
+    return f"with {mode.removeprefix('depth ')} in flight" if mode.startswith("depth") else mode
+
+
+def _table(head: str, rows: Sequence[Row], unit_us: int = 1) -> str:
+    names = list(rows[0].taken)
+    others = [name for name in ("kfake", "real", "compiled") if name in names]
+    cells = [head, *names, *(f"{other} / shim" for other in others)]
+    lines = [f"| {' | '.join(cells)} |", "|---" * len(cells) + "|"]
+    for row in rows:
+        name = row.kind
+        if row.mode != WHOLE:
+            name += f", {'different' if row.different else 'repeated'}"
+        figures = [
+            f"{row.taken[name]['clock'] / unit_us:.{1 if unit_us == 1 else 2}f}" for name in names
+        ]
+        ratios = [f"x{row.ratio(other):.2f}" for other in others]
+        lines.append(f"| {' | '.join([name, *figures, *ratios])} |")
+    return "\n".join(lines)
+
+
+def _means_table(found: Mapping[str, float]) -> str:
+    """Return the means of elapsed and of processor time."""
+    lines = ["| broker | requests | elapsed time | processor time |", "|---|---|---|---|"]
+    for key, mean in found.items():
+        name, _, part = key.rpartition(", ")
+        other, _, requests = name.partition(", ")
+        if part == "clock":
+            lines.append(
+                f"| {other} | {requests} | x{mean:.2f} | x{found[f'{name}, processor']:.2f} |"
+            )
+    return "\n".join(lines)
