@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, Final
 
 REPOSITORY: Final = "https://github.com/kafka-shim/kafka-shim/blob/main/"
+_RAW: Final = "https://raw.githubusercontent.com/kafka-shim/kafka-shim/main/"
+_PAGE: Final = re.compile(r"\[([^]]+)\]\(([^)#:]+\.md)[^)]*\)")
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s:#]+)(?=[)#])")
 
 
@@ -40,9 +42,27 @@ def breakable(text: re.Match[str]) -> str:
     return _JOINT.sub("<wbr>", text[0])
 
 
+def llms_text(readme: str) -> str:
+    """Return the list of pages for language models (llmstxt.org), made of docs/README.md."""
+    lines = ["# kafka-shim", ""]
+    for line in readme.splitlines()[2:]:
+        if line.startswith("All pages of kafka-shim, "):
+            lines.append(f"> kafka-shim is {line.removeprefix('All pages of kafka-shim, ')}")
+        elif line.startswith("## "):
+            lines += ["", line, ""]
+        else:
+            about = line.strip("| ").partition(" | ")[0] if line.startswith("| ") else ""
+            for title, target in _PAGE.findall(line):
+                address = _RAW + posixpath.normpath(posixpath.join("docs", target))
+                lines.append(f"- [{title}]({address})" + (f": {about}" if about else ""))
+    return "\n".join(lines) + "\n"
+
+
 def on_post_build(config: Any, **_: Any) -> None:
-    """Add the script, and change the page that has no source."""
+    """Add the script and llms.txt, and change the page that has no source."""
     folder = Path(config.site_dir)
+    readme = Path(config.docs_dir, "README.md").read_text(encoding="utf-8")
+    (folder / "llms.txt").write_text(llms_text(readme), encoding="utf-8")
     (folder / WORKER).write_text(Path(__file__).with_name("worker.js").read_text())
     missing = folder / "404.html"
     missing.write_text(_WORKER.sub(f"/{WORKER}", missing.read_text()))

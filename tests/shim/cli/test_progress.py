@@ -1,8 +1,10 @@
 """Commands that take long show a progress bar, but only on a terminal."""
 
 import contextlib
+import itertools
 import os
 import sys
+import time
 from pathlib import Path
 from typing import TextIO
 
@@ -96,3 +98,29 @@ def test_progress_without_a_total_shows_the_number() -> None:
     with contextlib.redirect_stderr(terminal.file), ProgressBar("reading lines", 0) as progress:
         progress(12_345)
     assert terminal.shown().startswith("\rreading lines 12,345\r ")
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        ("checking expectations [", ["test", "{expectations}", "--acls", "{acls}"]),
+        ("checking ACLs [", ["lint", "{acls}"]),
+        ("comparing 1", ["diff", "{acls}", "{nothing}"]),
+    ],
+)
+def test_policy_commands_show_progress_after_a_second(
+    what: str, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = "- {principal: User:a, %s: Read, topic: t}\n"
+    contents = {"acls": rule % "allow", "expectations": rule % "may", "nothing": "acls: []\n"}
+    for name, content in contents.items():
+        (tmp_path / f"{name}.yaml").write_text(content)
+    paths = {name: str(tmp_path / f"{name}.yaml") for name in contents}
+    command = ["policy", *(word.format(**paths) for word in words)]
+    for seconds_per_look, is_shown in ((0.0, False), (2.0, True)):
+        times = itertools.count(1.0, seconds_per_look)
+        monkeypatch.setattr(time, "monotonic", lambda times=times: next(times))
+        terminal = Terminal()
+        with contextlib.redirect_stderr(terminal.file):
+            assert main(command) == 0
+        assert (f"\r{what}" in terminal.shown()) == is_shown

@@ -4,7 +4,7 @@ The authorizer makes the decisions. It decides each region of names (see `names`
 patterns of both sets divide all names, for every principal and host in an ACL.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 
 import msgspec
@@ -86,7 +86,11 @@ class AccessChange(msgspec.Struct, frozen=True, gc=False):
 
 
 def access_changes(
-    old: DecisionFunction, new: DecisionFunction, release: str, new_release: str | None = None
+    old: DecisionFunction,
+    new: DecisionFunction,
+    release: str,
+    new_release: str | None = None,
+    report_change_count: Callable[[int], object] = int,
 ) -> tuple[AccessChange, ...]:
     """Return all decisions that differ in `new`, as few changes as possible.
 
@@ -97,11 +101,11 @@ def access_changes(
         raise_if_prefixes_are_overlooked(side)
     compared = ComparedDecisions(old, new, release, new_release or release)
     comparison = _DecisionComparison(compared)
-    changes = [
-        change
-        for resource_type in compared.resource_types_with_possible_changes()
-        for change in comparison.changes_on_resource_type(resource_type)
-    ]
+    changes: list[AccessChange] = []
+    for resource_type in compared.resource_types_with_possible_changes():
+        for change in comparison.changes_on_resource_type(resource_type):
+            changes.append(change)
+            report_change_count(len(changes))
     return tuple(sorted(changes, key=_change_sort_key))
 
 

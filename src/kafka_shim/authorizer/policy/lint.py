@@ -1,7 +1,7 @@
 """Find probable mistakes in the ACLs of files, alone and together."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -53,7 +53,10 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def add_acls_and_find_probable_mistakes(
-    located_acls: Sequence[LocatedAcl], empty_authorizer: StandardAuthorizer, release: str
+    located_acls: Sequence[LocatedAcl],
+    empty_authorizer: StandardAuthorizer,
+    release: str,
+    report_checked_count: Callable[[int], object] = int,
 ) -> Iterator[Finding]:
     """Return all findings, in the order of the ACLs, which are added to the empty authorizer.
 
@@ -70,7 +73,8 @@ def add_acls_and_find_probable_mistakes(
             rejections[each.acl] = refusal.message or refusal.error.name
         first.setdefault(each.acl, each)
     among = _CrossAclChecks(empty_authorizer, release, first)
-    for each in located_acls:
+    for number, each in enumerate(located_acls):
+        report_checked_count(number)
         if first[each.acl] is not each:
             yield Finding("duplicate", each, "written before", (first[each.acl],))
         elif each.acl in rejections:

@@ -13,19 +13,23 @@ class ProgressBar:
     """A progress display: `with ProgressBar("reading", total) as progress: progress(done)`.
 
     Any unit can be used. If the total is 0 (unknown), the number of processed items is shown.
+    Nothing is shown before `delay_s`.
     """
 
-    def __init__(self, task: str, total: int, *, is_shown: bool = True) -> None:
+    def __init__(
+        self, task: str, total: int, *, is_shown: bool = True, delay_s: float = 0.0
+    ) -> None:
         self._task = task
         self._total = total
         self._is_shown = is_shown and sys.stderr.isatty()
+        self._starts_at = time.monotonic() + delay_s
         self._drawn_at = 0.0
 
     def __call__(self, done: int) -> None:
         if not self._is_shown:
             return
         now = time.monotonic()
-        if now - self._drawn_at < _REDRAW_S:
+        if now - self._drawn_at < _REDRAW_S or now < self._starts_at:
             return
         self._drawn_at = now
         print(f"\r{self._task} {self._progress_text(done)}", end="", file=sys.stderr, flush=True)

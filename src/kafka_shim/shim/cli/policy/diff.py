@@ -30,6 +30,7 @@ from kafka_shim.shim.cli.policy.policy_side import (
     side_of_files,
 )
 from kafka_shim.shim.cli.policy.used_access import count_allowed_accesses_in_trace
+from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.cli.usage import UsageError
 
 HELP = "show who gains and who loses which access between two sets of ACLs"
@@ -116,7 +117,8 @@ def described_changes(
     """Return the changes with their examples, and with their uses in a trace."""
     before, after = old.authorizer(), new.authorizer()
     try:
-        changes = access_changes(before, after, old.release, new.release)
+        with ProgressBar("comparing", 0, delay_s=1.0) as progress:
+            changes = access_changes(before, after, old.release, new.release, progress)
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {new.release}: {error}") from error
     use_counts = None if trace is None else _uses_of_lost_access(trace, changes)

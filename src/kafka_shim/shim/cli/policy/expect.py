@@ -155,7 +155,7 @@ def _judge_expectations(
     files = _read_expectation_files(args.files, release)
     judged = []
     total = sum(len(each.expectations) for each in files)
-    with ProgressBar("checking expectations", total) as progress:
+    with ProgressBar("checking expectations", total, delay_s=1.0) as progress:
         for expectation_file in files:
             acls = _acls_to_judge(args, expectation_file, release, cluster_acls)
             checkers: dict[str, ExpectationChecker] = {}

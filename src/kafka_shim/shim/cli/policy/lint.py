@@ -29,6 +29,7 @@ from kafka_shim.shim.cli.policy.descriptions import acl_sentence, count_with_nou
 from kafka_shim.shim.cli.policy.github_annotations import github_annotation
 from kafka_shim.shim.cli.policy.input_error import file_and_line
 from kafka_shim.shim.cli.policy.sarif import SarifResult, sarif_log
+from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.cli.usage import UsageError
 
 HELP = "find suspicious ACLs: shadowed, redundant, without effect, for everybody ..."
@@ -78,7 +79,10 @@ def run(args: argparse.Namespace) -> int:
     written, release = _located_acls_and_release(args)
     authorizer = authorizer_with_options(args, (), release)
     try:
-        all_findings = list(add_acls_and_find_probable_mistakes(written, authorizer, release))
+        with ProgressBar("checking ACLs", len(written), delay_s=1.0) as progress:
+            all_findings = list(
+                add_acls_and_find_probable_mistakes(written, authorizer, release, progress)
+            )
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
     findings = [finding for finding in all_findings if finding.kind not in args.ignore]

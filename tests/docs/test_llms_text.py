@@ -1,0 +1,31 @@
+"""llms.txt of the site lists every page of the documentation, with an address and a description."""
+
+import re
+from importlib.util import module_from_spec, spec_from_file_location
+
+from tests.docs.shown import ROOT
+
+RAW = "https://raw.githubusercontent.com/kafka-shim/kafka-shim/main/"
+
+
+def test_llms_text_lists_every_page_with_a_description() -> None:
+    spec = spec_from_file_location("site_hooks", ROOT / "docs" / "site" / "hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    hooks = module_from_spec(spec)
+    spec.loader.exec_module(hooks)
+    text = hooks.llms_text((ROOT / "docs" / "README.md").read_text())
+    lines = text.splitlines()
+    assert lines[0] == "# kafka-shim"
+    assert lines[2].startswith("> kafka-shim is a Kafka broker for tests")
+    links = re.findall(r"^- \[(.+)\]\((.+)\)(?:: (.+))?$", text, re.MULTILINE)
+    assert all(address.startswith(RAW) for _, address, _ in links)
+    paths = {address.removeprefix(RAW) for _, address, _ in links}
+    assert all((ROOT / path).is_file() for path in paths)
+    assert {f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md")} - paths == {
+        "docs/README.md"
+    }
+    assert (
+        f"- [ACLs as code]({RAW}docs/policy.md): test, compare, review and apply ACLs in files"
+        in lines
+    )
