@@ -47,8 +47,18 @@ def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterC
                 changes = {op.key: None if op.remove else op.value for op in entry.ops}
                 alterations.append((_entity_names_by_type(entry), changes))
     if not request.validate_only:
-        context.cluster.quotas.alter_limits(alterations, context.offload)
+        _alter_limits_and_report(alterations, context)
     return AlterClientQuotasResponse(entries=context.offload(_results_in_hash_map_order, results))
+
+
+def _alter_limits_and_report(alterations: list[Alteration], context: RequestContext) -> None:
+    """Alter limits, and report what changed to the observer of changes, if there is one."""
+    quotas, is_observed = context.cluster.quotas, context.cluster.observe_change is not None
+    entities = [entity for entity, _ in alterations] if is_observed else []
+    before = quotas.limits_as_texts(entities)
+    quotas.alter_limits(alterations, context.offload)
+    for entity, limits in quotas.limits_as_texts(entities).items():
+        context.cluster.report_settings(f"quotas of {entity}", before[entity], limits)
 
 
 def _results_in_hash_map_order(results: Mapping[EntityKey, EntryData]) -> list[EntryData]:

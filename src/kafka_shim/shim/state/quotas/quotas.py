@@ -141,6 +141,16 @@ class Quotas:
         self._update_connection_rates(changes)
         self._changed()
 
+    def limits_as_texts(self, entities: Iterable[Entity]) -> dict[str, dict[str, str]]:
+        """Return the limits of entities with names such as `user=alice, client-id=default`."""
+        keys = {entity_key(entity): None for entity in entities}
+        return {
+            ", ".join(f"{kind}={name or 'default'}" for kind, name in sorted(key)): {
+                limit: f"{value:.15g}" for limit, value in self._limits.get(key, {}).items()
+            }
+            for key in keys
+        }
+
     def _replace_state(
         self, limits: Limits, hashes: dict[EntityKey, int], order: JavaHashOrder[EntityKey]
     ) -> None:
