@@ -201,6 +201,42 @@ def test_the_time_line_selects_a_time(page: Page, broker: KafkaBroker) -> None:
     page.row("User:bob")
 
 
+def test_a_conversation_is_shown_in_order_with_its_gaps(page: Page, broker: KafkaBroker) -> None:
+    send(broker, "bob")
+    send(broker, "alice")
+    page.row("Produce", "User:alice")
+    page.click("//tr[td[starts-with(., 'Produce')]]")
+    page.wait(lambda: page.shows("#detail", "All of connection"))
+    [produced] = broker.requests(api="Produce")
+    page.click("//a[starts-with(., 'All of connection')]")
+    page.wait(
+        lambda: address(page).startswith(f"requests?filter=connection%3A{produced.connection}&")
+    )
+    asked = [row for row in broker.requests() if row.connection == produced.connection]
+    page.wait(lambda: [int(row.split()[0]) for row in page.rows] == [row.number for row in asked])
+    script = "return [...document.querySelectorAll('#rows tr')]"
+    script += ".map(row => [...row.cells].map(cell => cell.textContent))"
+    head, *rows = page.driver.execute_script(script)
+    gaps, numbers = ([row[head.index(name)] for row in rows] for name in ("Gap", "Correlation"))
+    assert gaps[0] == ""
+    assert all(gap.endswith("s") for gap in gaps[1:])
+    assert numbers == [str(row.correlation_id) for row in asked]
+
+
+def test_the_status_stays_while_nothing_happens(page: Page) -> None:
+    """A text that changes every second is read aloud every second."""
+    page.wait(lambda: page.shows("#broker", "connection"))
+    script = """
+    window.mutations = 0;
+    const observer = new MutationObserver((list) => { window.mutations += list.length; });
+    for (const id of ["broker", "note", "lost"])
+      observer.observe(document.getElementById(id), { subtree: true, childList: true });
+    """
+    page.driver.execute_script(script)
+    threading.Event().wait(2.2)
+    assert page.driver.execute_script("return window.mutations") == 0
+
+
 def test_two_requests_are_compared(page: Page, broker: KafkaBroker) -> None:
     send(broker, "bob")
     send(broker, "alice")

@@ -7,6 +7,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from benchmarks.inspector import load
+from kafka_shim.shim.faults.spec import Match
 from kafka_shim.shim.testing import KafkaBroker, start
 from tests.shim.control.inspector.page import TABS, Page, needs_browser, send
 from tests.shim.control.plain_http import Http
@@ -318,6 +319,56 @@ def test_a_fault_is_added_with_the_form(page: Page, broker: KafkaBroker) -> None
     page.element("#new-fault button").click()
     page.row("delay ms 50", "api Produce, topic orders", "every time")
     assert len(broker.faults.list()) == 1
+
+
+def test_the_form_has_all_conditions_of_faults(page: Page, broker: KafkaBroker) -> None:
+    page.tab("faults")
+    for name in Match.__struct_fields__:
+        assert page.shows(f'#new-fault [name="{name}"]'), name
+    page.fill('#new-fault [name="api"]', "Fetch")
+    page.fill('#new-fault [name="partition"]', "2")
+    page.fill('#new-fault [name="client_id"]', "shop")
+    page.element("#new-fault button").click()
+    page.row("api Fetch, client id shop, partition 2", "active")
+    page.click("//td//button[.='Duplicate']")
+    page.fill('#new-fault [name="partition"]', "3")
+    page.element("#new-fault button").click()
+    page.row("api Fetch, client id shop, partition 3", "active")
+    assert [fault.match["partition"] for fault in broker.faults.list()] == [2, 3]
+
+
+def test_topics_and_groups_are_deleted_after_a_question(page: Page, broker: KafkaBroker) -> None:
+    page.tab("topics")
+    page.click("//tr[td='payments']")
+    page.click("//button[.='Delete the topic']")
+    page.driver.switch_to.alert.dismiss()
+    page.click("//button[.='Delete the topic']")
+    page.driver.switch_to.alert.accept()
+    page.wait(lambda: page.shows("#note", "topic payments deleted") and not page.shows("#detail"))
+    assert [topic.name for topic in broker.topics.list()] == ["orders"]
+    consumer = Consumer(broker.config() | {"group.id": "billing"})
+    consumer.commit(offsets=[TopicPartition("orders", 0, 0)], asynchronous=False)
+    consumer.close()
+    page.tab("groups")
+    page.click("//tr[td='billing']")
+    page.click("//button[.='Delete the group']")
+    page.driver.switch_to.alert.accept()
+    page.wait(lambda: page.shows("#note", "group billing deleted"))
+    page.wait(lambda: not page.rows)
+
+
+def test_the_theme_can_be_chosen_and_stays(page: Page) -> None:
+    script = "return getComputedStyle(document.body).backgroundColor"
+    seen = {}
+    for name in ("light", "dark", "system"):
+        page.element("#theme").click()
+        page.driver.refresh()
+        page.wait(lambda: page.shows("#theme"))
+        assert page.element("#theme").text == f"Theme: {name}"
+        seen[name] = page.driver.execute_script(script)
+    assert seen["light"] == "rgb(246, 247, 249)"
+    assert seen["dark"] == "rgb(20, 23, 27)"
+    assert seen["system"] in (seen["light"], seen["dark"])
 
 
 def test_request_and_response_are_shown_side_by_side(page: Page, broker: KafkaBroker) -> None:
