@@ -47,6 +47,7 @@ VIEWS: Final = {
     "changes": None,
 }
 """The inspector's tabs in their order, each with the row to open."""
+IN_DARK_TOO: Final = ("decisions", "principals")
 
 
 def session(shell: Shell, addresses: dict[str, str]) -> str:
@@ -63,7 +64,7 @@ def session(shell: Shell, addresses: dict[str, str]) -> str:
 
 
 def use(broker: KafkaBroker) -> None:
-    """Use the broker like a shop: alice writes, bob reads, carol is denied."""
+    """Use the broker like a shop: alice writes, bob reads, carol is denied both."""
     broker.topics.create("orders", partitions=3)
     broker.topics.create("payments")
     broker.acls.add(
@@ -90,6 +91,13 @@ def use(broker: KafkaBroker) -> None:
     if message.error():
         raise KafkaException(message.error())
     consumer.close()
+    denied = Consumer(broker.config("carol") | {"group.id": "refunds", "client.id": "refunds"})
+    denied.subscribe(["payments"])
+    deadline = time.monotonic() + 20
+    while not broker.decisions(api="FindCoordinator", principal="User:carol"):
+        assert time.monotonic() < deadline
+        denied.poll(0.1)
+    denied.close()
     payer = Producer(broker.config("admin") | {"transactional.id": "payments-eu"})
     payer.init_transactions(20)
     payer.begin_transaction()
@@ -98,7 +106,7 @@ def use(broker: KafkaBroker) -> None:
 
 
 def shots(driver: Any, broker: KafkaBroker, folder: Path) -> None:
-    """Write a picture of each view in light colours, and of a denial in dark colours, too."""
+    """Write a picture of each view in light colours, and of some in dark colours, too."""
     for view, row in VIEWS.items():
         driver.get("about:blank")
         driver.get(f"{broker.control_url}/inspector#{view}")
@@ -110,9 +118,9 @@ def shots(driver: Any, broker: KafkaBroker, folder: Path) -> None:
             driver.find_element("xpath", row).click()
         time.sleep(1)  # column widths still change
         driver.save_screenshot(str(folder / f"{view}.png"))
-        if view == "decisions":
+        if view in IN_DARK_TOO:
             color_scheme(driver, "dark")
-            driver.save_screenshot(str(folder / "decisions-dark.png"))
+            driver.save_screenshot(str(folder / f"{view}-dark.png"))
             color_scheme(driver, "light")
 
 

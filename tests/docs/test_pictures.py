@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.docs.pictures import PICTURES, VIEWS, session
+from tests.docs.pictures import IN_DARK_TOO, PICTURES, VIEWS, session
 from tests.docs.shell import Shell
 from tests.docs.shown import ROOT
 from tests.generated_files import outdated
@@ -17,5 +17,6 @@ def test_the_picture_shows_the_printed_session(shell: Shell, demo: dict[str, str
 def test_every_view_is_on_the_page() -> None:
     page = (ROOT / "docs" / "inspector.md").read_text()
     shown = {Path(name).stem for name in VIEWS}
+    shown |= {f"{view}-dark" for view in IN_DARK_TOO}
     assert all(f"(pictures/{name}.png)" in page for name in shown)
-    assert shown | {"decisions-dark"} == {path.stem for path in PICTURES.glob("*.png")}
+    assert shown == {path.stem for path in PICTURES.glob("*.png")}

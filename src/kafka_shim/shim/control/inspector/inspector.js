@@ -12,7 +12,7 @@ import { overview } from "./overview.js";
 import { principals } from "./principals.js";
 import { denied, keepFrom, kept, loadDenied, loadNew, loadRecording } from "./request_history.js";
 import { decisions, folded, requests } from "./requests.js";
-import { drawRows, focusRow, matching, SHOWN, sorted } from "./rows.js";
+import { drawRows, during, focusRow, matching, SHOWN, sorted } from "./rows.js";
 import { drawTimeline } from "./timeline.js";
 import { topics } from "./topics.js";
 import { transactions } from "./transactions.js";
@@ -135,8 +135,9 @@ function rowsToShow(view) {
   }
   const all = kept[tab].toReversed();
   const isDenied = (row) => (tab === "requests" ? denied.has(row.number) : !row.allowed);
-  drawTimeline(matching(view, address.denied ? all.filter(isDenied) : all, filter), isDenied);
-  const left = matching(view, address.denied ? all.filter(isDenied) : all, filter, time);
+  const found = matching(view, address.denied ? all.filter(isDenied) : all, filter);
+  drawTimeline(found, isDenied);
+  const left = during(found, time.split("-").map(Number));
   holdPlace(all[0]?.number ?? 0);
   const seen = state.top === null ? left : left.filter((row) => row.number <= state.top);
   const rows = tab === "requests" && !address.each && !sort ? folded(seen) : seen;

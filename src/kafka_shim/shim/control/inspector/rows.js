@@ -38,13 +38,14 @@ function condition(view, word) {
 }
 
 /** Return the rows with all these words. Spaces in quotation marks belong to a word. */
-export function matching(view, rows, filter, time = "") {
+export function matching(view, rows, filter) {
   const words = filter.toLowerCase().match(/(?:"[^"]*"|[^\s"])+/g) ?? [];
   const conditions = words.filter((word) => word !== "-").map((word) => condition(view, word.replaceAll('"', "")));
-  const [from, to] = time.split("-").map(Number);
-  if (time) conditions.unshift((row) => row.time_us >= from && row.time_us < to);
   return conditions.length ? rows.filter((row) => conditions.every((holds) => holds(row))) : rows;
 }
+
+/** Return the rows from a time to another, in µs; all without them. */
+export const during = (rows, [from, to]) => (to ? rows.filter((row) => row.time_us >= from && row.time_us < to) : rows);
 
 /** Return rows in the order of a column; with a minus, the largest first. */
 export function sorted(view, rows, sort) {
