@@ -6,9 +6,9 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource
 
-from kafka_shim.shim.control import state_bodies
+from kafka_shim.shim.control import bodies, state_bodies
 from kafka_shim.shim.testing import KafkaBroker, start
-from tests.shim.control.plain_http import Http, works
+from tests.shim.control.plain_http import Http, fails, works
 
 pytestmark = pytest.mark.client
 
@@ -64,6 +64,8 @@ def test_changes_name_clients_the_inspector_and_the_control_api(
     [request] = shared.requests(api="IncrementalAlterConfigs")
     assert by["request"] == request.number
     assert changes(api, after=topic["number"]) == [settings]
+    undo(api, settings)
+    assert shared.topics.list()[0].configs == {"retention.ms": "1000"}
 
 
 def test_a_topic_that_a_request_created_is_named_with_its_client(
@@ -131,3 +133,16 @@ def test_a_reset_drops_what_it_undoes(api: Http, shared: KafkaBroker) -> None:
     ]
     shared.topics.create("orders")
     assert [row["items"][0]["name"] for row in changes(api)] == ["orders"]
+
+
+def test_settings_of_a_topic_are_changed_and_checked(api: Http, shared: KafkaBroker) -> None:
+    shared.topics.create("orders", configs={"retention.ms": "1000", "segment.ms": "7"})
+    new = {"configs": {"retention.ms": None, "cleanup.policy": "compact"}}
+    topic = works(api.ask("POST", "/topics/orders/settings", new), bodies.TopicRow)
+    assert topic["configs"] == {"segment.ms": "7", "cleanup.policy": "compact"}
+    undo(api, changes(api)[-1])
+    assert shared.topics.list()[0].configs == {"retention.ms": "1000", "segment.ms": "7"}
+    for wrong in ({"retention.ms": "soon"}, {"retention.msec": "1"}):
+        path = "/topics/orders/settings"
+        fails(api.ask("POST", path, {"configs": wrong}), 400, "topic `orders`: ")
+    fails(api.ask("POST", "/topics/nothing/settings", new), 404, "unknown topic `nothing`")

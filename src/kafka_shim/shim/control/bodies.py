@@ -163,6 +163,12 @@ class NewTopic(msgspec.Struct, forbid_unknown_fields=True):
     replication_factor: int | None = None
 
 
+class TopicSettings(msgspec.Struct, forbid_unknown_fields=True):
+    """Settings to change on a topic; null removes one, so that the broker's applies."""
+
+    configs: dict[str, str | None]
+
+
 class NewUser(msgspec.Struct, forbid_unknown_fields=True):
     """A user for every enabled SASL mechanism; an existing user gets the new password."""
 

@@ -15,6 +15,7 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
 from kafka_shim.authorizer.policy.checked_accesses import ineffective_acl_messages
 from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.messages.create_topics_request import CreatableTopicConfig
 from kafka_shim.protocol.records.compression import MissingPackageError
 from kafka_shim.protocol.wire_json import uuid_text
 from kafka_shim.shim.broker import Broker
@@ -23,7 +24,13 @@ from kafka_shim.shim.config import InitialTopic
 from kafka_shim.shim.control.access_matrix import access_matrix, access_of_principal
 from kafka_shim.shim.control.acl_listing import matching_acls
 from kafka_shim.shim.control.acl_use import acl_use
-from kafka_shim.shim.control.bodies import AclRules, ClockAdvance, NewTopic, NewUser
+from kafka_shim.shim.control.bodies import (
+    AclRules,
+    ClockAdvance,
+    NewTopic,
+    NewUser,
+    TopicSettings,
+)
 from kafka_shim.shim.control.change_rows import change_rows
 from kafka_shim.shim.control.control_error import (
     ControlError,
@@ -45,6 +52,10 @@ from kafka_shim.shim.control.transaction_rows import transactions_and_limited_pr
 from kafka_shim.shim.control.who_can_query import who_can_response
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.faults.fault_effects import remove_exact_acls
+from kafka_shim.shim.handlers.common.topic_plan import (
+    TopicError,
+    topic_configs_as_sent_if_valid,
+)
 from kafka_shim.shim.initial_state import create_topic
 from kafka_shim.shim.request.time_slices import TimeSlices
 from kafka_shim.shim.state.logs.log_cleaner import compact_logs
@@ -197,6 +208,21 @@ class BrokerControl:
             raise ControlError(404, f"unknown topic `{name}`")
         self._cluster.topics.delete_topic(name)
         return {"done": True}
+
+    def alter_topic_settings(self, name: str, settings: TopicSettings) -> dict[str, Any]:
+        topic = self._cluster.topics.get(name)
+        if topic is None:
+            raise ControlError(404, f"unknown topic `{name}`")
+        wanted = {**topic.configs, **settings.configs}
+        configs = [CreatableTopicConfig(*item) for item in wanted.items() if item[1] is not None]
+        try:
+            new = topic_configs_as_sent_if_valid(configs, self._cluster)
+        except TopicError as error:
+            raise ControlError(
+                400, f"topic `{name}`: {error.message or error.error.name}"
+            ) from error
+        self._cluster.topics.replace_configs(topic, new)
+        return _topic_row(topic)
 
     def compact_topic(self, name: str) -> dict[str, Any]:
         topic = self._cluster.topics.get(name)

@@ -15,6 +15,8 @@ UNDO_CALLS_MAX = 100
 """Changes that need more calls cannot be undone: the page would be busy for long."""
 
 Row = dict[str, Any]
+_TOPIC = "topic "
+"""What the names of topics' settings begin with; those of others have no undo."""
 
 
 def change_rows(log: ChangeLog, after: int) -> Row:
@@ -90,6 +92,9 @@ def _undo_call(item: StateChange) -> Row | None:
             path, body = "faults", item.before
         case "fault", "changed":
             path = f"faults/{name}/{'enable' if item.before == 'on' else 'disable'}"
+        case "settings", "changed" if item.name.startswith(_TOPIC):
+            path = f"topics/{quote(item.name.removeprefix(_TOPIC), safe='')}/settings"
+            body = {"configs": item.before}
         case "leader", "changed" if item.before != NOBODY:
             topic, _, partition = item.name.rpartition("-")
             path = f"topics/{quote(topic, safe='')}/partitions/{partition}/leader"

@@ -47,18 +47,18 @@ def plan_topic_creation(topic: CreatableTopic, cluster: Cluster) -> TopicPlan:
     """Check a topic of the request and place its replicas. Raise TopicError if it is invalid."""
     if cluster.facts.topics.create_topics_checks_name_first:
         _check_new_topic_name_valid_and_unused(topic.name, cluster)
-        configs = _topic_configs_as_sent_if_valid(topic.configs, cluster)
+        configs = topic_configs_as_sent_if_valid(topic.configs, cluster)
         return TopicPlan(topic.name, _replica_assignments(topic, cluster), configs)
     if cluster.facts.topics.create_topics_checks_existing_topic_first:
         _check_topic_does_not_exist(topic.name, cluster)
     _check_null_values_if_release_rejects(topic.configs, cluster)
     if cluster.facts.topics.create_topics_checks_configs_before_partitions:
-        _topic_configs_as_sent_if_valid(topic.configs, cluster)
+        topic_configs_as_sent_if_valid(topic.configs, cluster)
     assignments = _replica_assignments(topic, cluster)
     _check_new_topic_name_valid_and_unused(topic.name, cluster)
     _check_assignments_as_zookeeper(topic, assignments, cluster)
     return TopicPlan(
-        topic.name, assignments, _topic_configs_as_sent_if_valid(topic.configs, cluster)
+        topic.name, assignments, topic_configs_as_sent_if_valid(topic.configs, cluster)
     )
 
 
@@ -83,9 +83,10 @@ def _check_topic_does_not_exist(name: str, cluster: Cluster) -> None:
         raise TopicError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic `{name}` already exists")
 
 
-def _topic_configs_as_sent_if_valid(
+def topic_configs_as_sent_if_valid(
     configs: Iterable[CreatableTopicConfig], cluster: Cluster
 ) -> dict[str, str]:
+    """Return the settings that have a value. Raise TopicError if the release rejects one."""
     _check_null_values_if_release_rejects(configs, cluster)
     values = {}
     definitions = cluster.configs.topic_definitions
