@@ -52,6 +52,21 @@ def test_requests_to_a_real_cluster_are_judged() -> None:
     )
 
 
+def test_logins_are_not_exercised_if_the_cluster_does_not_enable_their_mechanism() -> None:
+    results: list[CaseResult] = []
+    cases = select_cases(all_cases(), ["logins.works.plain", "logins.*.scram-sha-256*"])
+    plain = {"sasl.enabled.mechanisms": "PLAIN"}
+    with start(users={USER: PASSWORD}, properties=plain) as broker:
+        clusters = partial(RealClusterProvider, broker.listeners, RELEASES[-1])
+        running = run_cases(LIBRDKAFKA, cases, RELEASES[-1], results.append, clusters=clusters)
+        asyncio.run(running)
+    ended = {result.case.id: (result.outcome, result.observed) for result in results}
+    assert ended.pop("logins.works.plain") == (CaseOutcome.PASSED, "")
+    missing = (CaseOutcome.NOT_EXERCISED, "the cluster does not enable SCRAM-SHA-256")
+    assert set(ended.values()) == {missing}
+    assert len(ended) == 4
+
+
 def test_cases_for_any_real_cluster_change_no_brokers() -> None:
     real = [case for case in all_cases() if case.runs_on_real_cluster]
     assert (

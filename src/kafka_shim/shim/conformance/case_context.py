@@ -221,6 +221,7 @@ class CaseContext:
         Names of settings have `_` in place of `.`. The default `listener` is chosen by the log-in
         and TLS; `omitted_default_settings` are names of SETTINGS.
         """
+        self._raise_if_mechanism_is_disabled(login)
         given_settings = {name.replace("_", "."): value for name, value in settings.items()}
         default_listener = "SSL" if tls is not None else "PLAINTEXT"
         if login is not None:
@@ -243,6 +244,11 @@ class CaseContext:
         if response.ok is not None:
             self._open_clients.append(client)
         return response
+
+    def _raise_if_mechanism_is_disabled(self, login: Mapping[str, Any] | None) -> None:
+        enabled = self._cluster.enabled_mechanisms
+        if login is not None and enabled is not None and login["mechanism"] not in enabled:
+            raise NotExercisedError(f"the cluster does not enable {login['mechanism']}")
 
     @property
     def trusting_tls_fields(self) -> Mapping[str, Any]:

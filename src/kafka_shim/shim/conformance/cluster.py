@@ -1,7 +1,7 @@
 """The cluster of a case: creates topics, groups and ACLs in it."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Protocol
 
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
@@ -25,6 +25,11 @@ class ClusterUnderTest(Protocol):
     def cluster_control(self) -> ClusterControl | None: ...
     @property
     def frames(self) -> HistoryWithResponses | None: ...
+    @property
+    def enabled_mechanisms(self) -> Collection[str] | None:
+        """The SASL mechanisms of a cluster that was not set up for the cases; None: as needed."""
+        ...
+
     def now_ms(self) -> int: ...
     def accepted_connection_count(self) -> int | None: ...
     def bootstrap_servers(self, listener: str) -> str: ...
@@ -57,6 +62,10 @@ class ShimCluster:
         history = self.broker.dispatcher.history
         assert isinstance(history, HistoryWithResponses)
         return history
+
+    @property
+    def enabled_mechanisms(self) -> None:
+        """Return None: each set-up has the mechanisms that its cases need."""
 
     def now_ms(self) -> int:
         return self.broker.cluster.clock.now_ms()

@@ -24,6 +24,7 @@ from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
+from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.shim.client.acls import (
     EVERY_ACL,
     create_acls,
@@ -37,7 +38,7 @@ from kafka_shim.shim.conformance.fixtures import ClusterSetup
 from kafka_shim.shim.conformance.frames import FrameListener, HistoryWithResponses
 from kafka_shim.shim.conformance.record_writing import write_record
 from kafka_shim.shim.conformance.recording_proxies import RecordingProxies
-from kafka_shim.shim.settings.defaults import PLAINTEXT
+from kafka_shim.shim.settings.defaults import PLAINTEXT, SASL_PLAINTEXT
 from kafka_shim.shim.system_clock import SystemClock
 
 _NEWEST_VERSIONS_WITH_NAMES = {
@@ -73,6 +74,8 @@ class RealClusterProvider:
         assert setup == ClusterSetup(), title
         await self._proxies.start(self._servers.values())
         await asyncio.to_thread(self._cluster.delete_all_resources)
+        if self._cluster.enabled_mechanisms is None:
+            await asyncio.to_thread(self._cluster.request_enabled_mechanisms)
         self._proxies.begin_case(title)
         return self._cluster
 
@@ -94,6 +97,14 @@ class RealCluster:
         self._servers = servers
         self._proxies = proxies
         self.release = release
+        self.enabled_mechanisms: frozenset[str] | None = None
+
+    def request_enabled_mechanisms(self) -> None:
+        """Set `enabled_mechanisms` to those that brokers list for an unknown one."""
+        with connect(self.unproxied_servers(SASL_PLAINTEXT)) as client:
+            request = SaslHandshakeRequest(mechanism="UNKNOWN")
+            response = client.send_request(ApiKey.SASL_HANDSHAKE, request)
+        self.enabled_mechanisms = frozenset(response.mechanisms)
 
     @property
     def frames(self) -> HistoryWithResponses | None:
