@@ -31,6 +31,9 @@ RUN_BY_OTHERS = {
     ' --driver "python conformance/drivers/confluent_kafka_driver.py"'
     " --case 'denials.*-acls.*' --baseline known-failures.toml":
         "tests/docs/test_snippets.py::test_the_suite_accepts_the_known_failures_on_the_page",
+    "vectors/README.md: python vectors/examples/compare_errors.py vectors/4.4.0/requests.json"
+    " 127.0.0.1:9092 127.0.0.1:9093":
+        "tests/recordings/test_vector_example.py::test_the_example_finds_no_difference_in_the_shim",
     "docs/releases.md: python -m tests.releases day 4.4.0 --against 4.3.1"
     " --no-write --no-record --markdown 4.4.md":
         "tests/releases/test_day.py::test_the_command_of_the_page_makes_a_checklist",
