@@ -16,7 +16,7 @@ EXTRAS := capture,completion,compression,connect,control,demo,local,mcp,oauth,pi
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 4)
 TEST_ARGS ?= -n $(WORKERS) --maxprocesses 6 --dist loadfile
 
-.PHONY: help pictures site release scorecards both-ways conformance drivers install run test quick coverage clients check lint types contracts architecture bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz turns soak kills
+.PHONY: help pictures site release scorecards both-ways conformance mutants drivers install run test quick coverage clients check lint types contracts architecture bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz turns soak kills
 
 help:
 	@echo "make run                     start a broker on 127.0.0.1:9092 with demo users and ACLs"
@@ -48,6 +48,7 @@ help:
 	@echo "make suite NAME=kgo          run one of them; AGAINST=real: against a real Kafka (Java 17, Maven)"
 	@echo "make scorecards              make docs/clients.md: scorecards of clients in six languages"
 	@echo "make conformance             make docs/conformance/: reports of eleven clients in the conformance suite"
+	@echo "make mutants                 plant bugs into copies of clients and of the shim; each must be found; MUTANTS=aiokafka"
 	@echo "make both-ways               replay traffic of a real broker to the shim, and the other way round"
 	@echo "make pictures                make the pictures of README and docs from real runs (Chromium)"
 	@echo "make generate                generate message classes, error codes and tables of settings and features"
@@ -237,6 +238,9 @@ scorecards: install
 # Java 17 and Maven, Go, Node, Rust besides, as above
 conformance: install
 	$(BIN)/python -m tests.clients.suite_reports
+
+mutants: install
+	$(BIN)/python -m tests.mutants $(MUTANTS)
 
 # Java 17 and Maven besides
 both-ways: install

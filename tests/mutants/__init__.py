@@ -1,0 +1,1 @@
+"""Bugs that are planted into copies of clients and of the shim, and must be found."""

@@ -1,0 +1,60 @@
+"""Run the suite with copies of a client that have a bug."""
+
+import asyncio
+import importlib.util
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.shim.conformance.case import CaseOutcome, CaseResult
+from kafka_shim.shim.conformance.cases import all_cases
+from kafka_shim.shim.conformance.runner import run_cases
+from kafka_shim.shim.conformance.selection import select_cases
+from tests.mutants.mutant import Mutant, plant_bug
+
+PACKAGES = {"kafka-python": "kafka", "aiokafka": "aiokafka"}
+_DRIVERS = Path(__file__).parents[2] / "conformance" / "drivers"
+_JOBS = 3
+_ATTEMPTS = 2
+
+
+def package_folder(client: str) -> Path:
+    """Return the folder of the client's package as it is installed."""
+    spec = importlib.util.find_spec(PACKAGES[client])
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).parent
+
+
+def diagnosis_or_none(client: str, mutant: Mutant) -> str | None:
+    """Return what the first case says that finds the bug; None if it survives.
+
+    A case finds it that fails with the bug and passes without it, immediately afterwards. Try again
+    otherwise: on a busy machine, cases also fail without a bug.
+    """
+    with tempfile.TemporaryDirectory(prefix="kafka-shim-mutant-") as folder:
+        python_path = plant_bug(mutant, package_folder(client), Path(folder))
+        for _ in range(_ATTEMPTS):
+            for result in _run_suite(client, mutant.cases, python_path):
+                if result.outcome is CaseOutcome.FAILED and _passes(client, result.case.id):
+                    return f"{result.case.id}: expected {result.expected}; {result.observed}"
+    return None
+
+
+def _passes(client: str, case_id: str) -> bool:
+    """Return whether the client passes the case without a bug."""
+    (result,) = _run_suite(client, [case_id], None)
+    return result.outcome is CaseOutcome.PASSED
+
+
+def _run_suite(client: str, patterns: Sequence[str], python_path: Path | None) -> list[CaseResult]:
+    driver = _DRIVERS / f"{client.replace('-', '_')}_driver.py"
+    command = [sys.executable, str(driver)]
+    if python_path is not None:
+        command = ["env", f"PYTHONPATH={python_path}", *command]
+    results: list[CaseResult] = []
+    cases = select_cases(all_cases(), patterns)
+    asyncio.run(run_cases(command, cases, RELEASES[-1], results.append, jobs=_JOBS))
+    return results
