@@ -1,10 +1,12 @@
 """Record runs of the kit, play them back without a broker, and compare what the clients said.
 
     python -m tests.clients.cassettes [--workload NAME] [--release 4.3.1 | --shim] [--keep DIR]
+        [--packages DIR]
 
 The workloads are those of `both_ways`. A client ends in a playback as it did when it was recorded:
-the answers of its driver are equal, and no request is without a recorded response. Exit code 3: an
-answer differs. Needs Java 17 and Maven, and Go and Node for their clients.
+the answers of its driver are equal, and no request is without a recorded response. `--packages`
+plays with other versions of Python clients, installed by `pip install --target DIR`. Exit code 3:
+an answer differs. Needs Java 17 and Maven, and Go and Node for their clients.
 """
 
 import argparse
@@ -15,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +29,6 @@ from tests.clients.both_ways import (
     WORKLOADS,
     Workload,
     _make_topic,
-    _proxies,
     _running,
     _shim,
 )
@@ -45,11 +46,12 @@ def main() -> int:
     parser.add_argument("--shim", action="store_true", help="record on the shim")
     parser.add_argument("--match", default="order")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the traces there")
+    parser.add_argument("--packages", type=Path, metavar="DIR", help="packages to play with")
     args = parser.parse_args()
     differences = 0
     with tempfile.TemporaryDirectory() as folder:
         for name in args.workload or WORKLOADS:
-            trace = (args.keep or Path(folder)) / name
+            trace = (args.keep or Path(folder)) / f"{name}.ktrace"
             said = trace.with_suffix(".answers")
             if not (args.keep and said.exists()):
                 said.write_text("\n".join(_record(WORKLOADS[name], args, trace)))
@@ -65,35 +67,47 @@ def main() -> int:
 def _record(workload: Workload, args: argparse.Namespace, trace: Path) -> list[str]:
     with contextlib.ExitStack() as stack:
         if args.shim:
-            addresses = stack.enter_context(_shim(args.release, "--record", str(trace)))
+            upstream = stack.enter_context(_shim(args.release))
         else:
             kafka = stack.enter_context(RealKafka(args.release, settings=SETTINGS))
-            addresses = stack.enter_context(_proxies((kafka.plain, kafka.sasl), trace))
-        if workload.replay == "member":
-            _make_topic(addresses[0])
-        return _answers(workload, addresses)
+            upstream = kafka.plain, kafka.sasl
+        options = ["--playback-mode", "all"]
+        for name, address in zip(NAMES, upstream, strict=True):
+            options += ["--upstream", f"{name}={address}"]
+        with _cassette(trace, options) as addresses:
+            if workload.replay == "member":
+                _make_topic(addresses[0])
+            return _answers(workload, addresses)
+
+
+@contextlib.contextmanager
+def _cassette(trace: Path, options: Sequence[str]) -> Iterator[Sequence[str]]:
+    command = [*SHIM, "serve", "--playback", str(trace), *options]
+    for name in NAMES:
+        command += ["--listener", f"{name}://127.0.0.1:0"]
+    with _running(command, "[KafkaServer") as said:
+        yield _ADDRESS.findall(said)
 
 
 def _play(
     workload: Workload, args: argparse.Namespace, trace: Path
 ) -> tuple[list[str], dict[str, Any]]:
     report = trace.with_suffix(".json")
-    command = [*SHIM, "serve", "--playback", str(trace), "--match", args.match]
-    command += ["--playback-report", str(report), "--user", "alice:alice-secret"]
-    for name in NAMES:
-        command += ["--listener", f"{name}://127.0.0.1:0"]
-    with _running(command, "[KafkaServer") as said:
-        addresses = _ADDRESS.findall(said)
+    options = ["--match", args.match, "--playback-report", str(report)]
+    with _cassette(trace, [*options, "--user", "alice:alice-secret"]) as addresses:
         if workload.replay == "member":
             _make_topic(addresses[0])
-        answers = _answers(workload, addresses)
-    time.sleep(1)
+        answers = _answers(workload, addresses, args.packages)
     return answers, json.loads(report.read_bytes())
 
 
-def _answers(workload: Workload, addresses: Sequence[str]) -> list[str]:
+def _answers(
+    workload: Workload, addresses: Sequence[str], packages: Path | None = None
+) -> list[str]:
     """Return what the drivers answered, one line per call, clients one after another."""
     variables = {f"KAFKA_BOOTSTRAP_SERVERS_{n}": a for n, a in zip(NAMES, addresses, strict=True)}
+    if packages is not None:
+        variables["PYTHONPATH"] = str(packages)
     children = []
     for client in workload.clients:
         children.append(

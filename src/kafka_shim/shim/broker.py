@@ -1,7 +1,7 @@
 """A whole broker: cluster and listeners together, started and stopped as one."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -253,12 +253,18 @@ class Broker:
 
     def write_ready_file(self, path: str, control_address: str | None = None) -> None:
         """Write the addresses for other processes; the file is written atomically."""
-        partial = Path(f"{path}.part")
-        lines = [f"{name}={address}\n" for name, address in self.listener_addresses()]
+        addresses: list[tuple[str, str]] = [*self.listener_addresses()]
         if control_address is not None:
-            lines.append(f"CONTROL={control_address}\n")
-        partial.write_text("".join(lines), encoding="utf-8")
-        partial.rename(path)
+            addresses.append(("CONTROL", control_address))
+        write_ready_file_atomically(path, addresses)
+
+
+def write_ready_file_atomically(path: str, addresses: Iterable[tuple[str, str]]) -> None:
+    """Write names with addresses, one a line; the file exists once it is complete."""
+    partial = Path(f"{path}.part")
+    lines = "".join(f"{name}={address}\n" for name, address in addresses)
+    partial.write_text(lines, encoding="utf-8")
+    partial.rename(path)
 
 
 def _host_and_port_text(endpoint: tuple[str, int]) -> str:

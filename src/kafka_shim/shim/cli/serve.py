@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.broker import Broker, write_ready_file_atomically
 from kafka_shim.shim.cli import EXIT_FAILURE
 from kafka_shim.shim.cli.access_notes import print_access_notes
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
@@ -75,6 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.playback is not None:
+        if args.ready_file is not None:
+            _remove_ready_file(args.ready_file)
         return serve_playback(args, partial(_announce_playback_with_ready_file_until_stopped, args))
     config = config_from_arguments(args, state_of_environment=_state_and_control_of_variables(args))
     configure_logging(config.log_level, config.log_format)
@@ -120,8 +122,7 @@ async def _announce_playback_with_ready_file_until_stopped(
     for name, address in addresses.items():
         print(f"listening on {name}://{address}", flush=True)
     if args.ready_file is not None:
-        lines = "".join(f"{name}={address}\n" for name, address in addresses.items())
-        await asyncio.to_thread(Path(args.ready_file).write_text, lines, encoding="utf-8")
+        write_ready_file_atomically(args.ready_file, addresses.items())
     print(f"[KafkaServer] started, playing {args.playback}", flush=True)
     if args.stop_with_stdin:
         await _stop_when_stdin_closes(stopped)

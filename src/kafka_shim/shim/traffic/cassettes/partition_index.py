@@ -195,9 +195,12 @@ class PartitionIndex:
                 ),
             )
 
-    def produced_with_content(self, topic: str, content: bytes) -> Iterator[ProducedRecord]:
+    def produced_with_content(
+        self, topic: str, content: bytes, first_id: int
+    ) -> Iterator[ProducedRecord]:
         """Yield the produced records of a topic with this content, in recorded order."""
-        return self._select_produced("topic=? and content=? order by id", topic, content)
+        condition = "topic=? and content=? and id>=? order by id"
+        return self._select_produced(condition, topic, content, first_id)
 
     def produced_record_ids_at_offsets(
         self, topic: str, partition: int, first: int, last: int

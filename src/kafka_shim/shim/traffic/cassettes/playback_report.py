@@ -42,7 +42,7 @@ class PlaybackReport:
         self._requires_all = requires_all
         self.requests = 0
         self.repeated = 0
-        """Responses that were sent more often than recorded, such as those to heartbeats."""
+        """Responses that were sent again, such as those to heartbeats."""
         self.early: Counter[str] = Counter()
         """Requests whose response was sent before a change that precedes it in the recording."""
         self.recorded_anew = 0
@@ -90,7 +90,7 @@ class PlaybackReport:
     def summary_lines(self) -> Iterator[str]:
         """Yield the report as text, mismatches first."""
         counts = {
-            "repeated more often than recorded": self.repeated,
+            "repeated": self.repeated,
             "recorded anew": self.recorded_anew,
             "recorded requests that cannot be read": self.undecodable,
         }

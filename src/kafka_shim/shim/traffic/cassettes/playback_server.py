@@ -119,10 +119,10 @@ class PlaybackServer:
         try:
             while data := await reader.read(CHUNK_BYTES):
                 for frame in frames.feed(data):
-                    answer = await self._answer(connection, upstream, frame)
-                    if answer.frame is not None:
-                        await self._wait_scaled_latency_or_delay(answer)
-                        writer.write(len(answer.frame).to_bytes(4, "big") + answer.frame)
+                    repeated = connection.repeated_response(frame) if upstream is None else None
+                    response = repeated or await self._response(connection, upstream, frame)
+                    if response is not None:
+                        writer.write(len(response).to_bytes(4, "big") + response)
                 await writer.drain()
         except MismatchError as error:
             if self._state.report.mismatches[error.mismatch] == 1:
@@ -133,6 +133,15 @@ class PlaybackServer:
             writer.close()
             if upstream is not None:
                 upstream.close()
+
+    async def _response(
+        self, connection: PlayedConnection, upstream: UpstreamConnection | None, frame: bytes
+    ) -> bytes | None:
+        """Return the response when it is due; None if there is none."""
+        answer = await self._answer(connection, upstream, frame)
+        if answer.frame is not None:
+            await self._wait_scaled_latency_or_delay(answer)
+        return answer.frame
 
     async def _answer(
         self, connection: PlayedConnection, upstream: UpstreamConnection | None, frame: bytes

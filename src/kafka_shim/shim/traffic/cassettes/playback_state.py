@@ -1,7 +1,7 @@
 """What has been played of a recording so far, and the rules by which requests are matched."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 
 import msgspec
@@ -49,6 +49,9 @@ class PlaybackState:
         self.report = PlaybackReport(requires_all=options.match is MatchMode.STRICT)
         self.report.undecodable = index.undecodable
         self.changes: Counter[str] = Counter()
+        self.version = 0
+        """Increases with each change."""
+        self._first_unplayed: dict[bytes, int] = {}
         self._played = bytearray(index.count + 1)
         self._played_records = bytearray(index.partitions.count_produced() + 1)
         self.on_change: Callable[[], None] = lambda: None
@@ -61,7 +64,21 @@ class PlaybackState:
         self._played[interaction] = 1
         if changes:
             self.changes.update(changes)
+            self.version += 1
             self.on_change()
+
+    def first_unplayed(self, content: bytes) -> int:
+        """Return the id before which all requests or records with this content were played."""
+        return self._first_unplayed.get(content, 0)
+
+    def skip_played(self, content: bytes, ids: Iterable[int], *, is_record: bool) -> None:
+        """Note which ids, in order, were played, up to the first that was not."""
+        played = self._played_records if is_record else self._played
+        for number in ids:
+            if number >= self.first_unplayed(content):
+                if not played[number]:
+                    break
+                self._first_unplayed[content] = number + 1
 
     def is_record_played(self, record: int) -> bool:
         return bool(self._played_records[record])

@@ -106,6 +106,8 @@ class PlayedProducer:
         for match in matches:
             changes = {state_name_of_topic_records(match.topic): 1}
             self._state.mark_record_played(match.id)
+            content = match.topic.encode() + match.content
+            self._state.skip_played(content, [match.id], is_record=True)
             self._state.mark_played_and_count_changes(match.interaction, changes)
 
     def sent_records(self, topic: str, partition: Any) -> Iterator[SentRecord]:
@@ -140,10 +142,11 @@ class PlayedProducer:
 
         Raise PartitionMismatchError if there is none that was not sent before.
         """
-        was_sent_before = False
         elsewhere = None
         digest = digest_of_record(sent.content)
-        for record in self._records.produced_with_content(sent.topic, digest):
+        first_id = self._state.first_unplayed(sent.topic.encode() + digest)
+        was_sent_before = first_id > 0
+        for record in self._records.produced_with_content(sent.topic, digest, first_id):
             if record.id in taken or self._state.is_record_played(record.id):
                 was_sent_before = True
             elif principal in (None, self._index.interaction(record.interaction).principal):

@@ -38,6 +38,9 @@ from kafka_shim.shim.traffic.replay.events import ConnectionId, EntryPosition, E
 
 BLOCKS_IN_MEMORY = 4
 MESSAGES_IN_MEMORY = 2_000
+EARLIER_MAX = 50
+LATER_MAX = 150
+"""How many requests with the same content are considered, before and after the first unplayed."""
 
 _TABLES = """
 create table interactions (
@@ -222,10 +225,17 @@ class TraceIndex:
     def _encoded_change_counts_of_parts_read(self, touched: TouchedState) -> bytes:
         return msgspec.msgpack.encode({part: self._state.get(part, 0) for part in touched.reads})
 
-    def with_content(self, content: Content, *, is_exact: bool) -> Iterator[Interaction]:
-        """Yield the interactions whose request has this content, in recorded order."""
+    def with_content(self, content: Content, first_id: int, *, is_exact: bool) -> list[Interaction]:
+        """Return the interactions whose request has this content, in recorded order.
+
+        Of many, only those around `first_id`.
+        """
         column, value = ("exact", content.exact) if is_exact else ("loose", content.loose)
-        return self._select(f"{column}=? order by id", value)
+        earlier = self._select(
+            f"{column}=? and id<? order by id desc limit {EARLIER_MAX}", value, first_id
+        )
+        later = self._select(f"{column}=? and id>=? order by id limit {LATER_MAX}", value, first_id)
+        return [*reversed([*earlier]), *later]
 
     def of_api(self, api_key: int, limit: int) -> Iterator[Interaction]:
         """Yield up to `limit` interactions of an API, in recorded order."""

@@ -51,6 +51,8 @@ class ClientListeners:
 
     async def _accept_connections(self, bound: socket.socket, on_client: ClientHandler) -> None:
         async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            # asyncio does so only for sockets that it creates itself
+            writer.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             connection = self._track_task(on_client(reader, writer))
             with contextlib.suppress(asyncio.CancelledError):
                 await connection

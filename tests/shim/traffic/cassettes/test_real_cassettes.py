@@ -1,0 +1,118 @@
+"""Conversations of six clients with real brokers of three releases play as they were recorded.
+
+`recorded/` is made by `python -m tests.clients.cassettes --release RELEASE --keep DIR`, which also
+plays the cassettes to the clients. Here, the recorded requests are sent again, in their order.
+"""
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.responses import error_codes_by_name
+from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
+from kafka_shim.shim.traffic.cassettes.player import MismatchError, PendingAnswer, PlayedConnection
+from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
+from kafka_shim.shim.traffic.identities.message_fields import NOT_READY_ERRORS
+from kafka_shim.shim.traffic.replay.events import ConnectionId, Event, TraceEvents
+
+CASSETTES = sorted((Path(__file__).parent / "recorded").glob("*/*.ktrace"))
+PASSWORD = "alice-secret"
+
+
+@pytest.mark.parametrize("cassette", CASSETTES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_recorded_requests_get_their_recorded_errors(cassette: Path) -> None:
+    options = PlaybackOptions(users={"alice": PASSWORD})
+    played = _Playback(PlaybackState(TraceIndex(cassette), options), TraceEvents(cassette))
+    compared = [*played.compared_responses()]
+    assert len(compared) > 50
+    differing = [
+        (name, recorded, sent)
+        for name, recorded, sent in compared
+        if recorded != sent and not _is_temporary(recorded)
+    ]
+    assert differing == []
+    report = played.state.finished_report()
+    assert (report.unsent, report.changes, report.early) == ([], {}, {})
+
+
+def test_there_are_cassettes_of_all_releases() -> None:
+    assert {path.parent.name for path in CASSETTES} == {"2.8.2", "3.9.1", "4.4.0"}
+
+
+class _Playback:
+    """Sends the requests of a cassette to its playback, each on its own connection."""
+
+    def __init__(self, state: PlaybackState, events: TraceEvents) -> None:
+        self.state = state
+        self._events = events
+        self._connections: dict[ConnectionId, PlayedConnection] = {}
+        self._failed_log_ins = {
+            (event.connection_id, event.entry.sequence)
+            for event in events
+            if isinstance(event.entry, Response)
+            and event.entry.api_key == ApiKey.SASL_AUTHENTICATE
+            and _decoded(event.entry, event.entry.frame).error_code
+        }
+
+    def compared_responses(self) -> Iterator[tuple[str, object, object]]:
+        """Yield the API, and the errors of the recorded and of the played response."""
+        pending: dict[tuple[ConnectionId, int], PendingAnswer] = {}
+        for event in self._events:
+            key = event.connection_id, event.entry.sequence
+            if isinstance(event.entry, Request):
+                pending[key] = self._send(event, event.entry)
+            elif isinstance(event.entry, Response):
+                waiting = pending.pop(key)
+                waiting.deadline = 0
+                answer = waiting.attempt()
+                assert answer is not None
+                assert answer.frame is not None
+                both = [_decoded(event.entry, each) for each in (event.entry.frame, answer.frame)]
+                yield ApiKey(event.entry.api_key).name, *_errors(*both)
+
+    def _send(self, event: Event, request: Request) -> PendingAnswer:
+        connection = self._connections.get(event.connection_id)
+        if connection is None:
+            connection = self._connections[event.connection_id] = PlayedConnection(
+                self.state, event.node_id, lambda _, host, port: (host, port)
+            )
+        frame = request.frame
+        if request.api_key == ApiKey.SASL_AUTHENTICATE:  # a trace has no passwords
+            is_wrong = (event.connection_id, request.sequence) in self._failed_log_ins
+            header, at = read_request_header(frame)
+            token = f"\0alice\0{'wrong' if is_wrong else PASSWORD}".encode()
+            message = SaslAuthenticateRequest(auth_bytes=token)
+            frame = frame[:at] + codecs.write_request(message, header.api_version)
+        try:
+            return connection.respond(frame)
+        except MismatchError as error:
+            raise AssertionError(str(error)) from error
+
+
+def _is_temporary(errors: object) -> bool:
+    """Return whether the only error is that of a coordinator that was not ready."""
+    codes = {*chain(*errors.values())} if isinstance(errors, dict) else set()
+    return bool(codes) and codes <= NOT_READY_ERRORS
+
+
+def _decoded(entry: Response, frame: bytes) -> Any:
+    return read_response_and_its_version(entry.api_key, entry.api_version, frame)[0]
+
+
+def _errors(recorded: Any, played: Any) -> tuple[object, object]:
+    """Return the errors by name; a Fetch response may leave out topics without new records."""
+    both = error_codes_by_name(recorded), error_codes_by_name(played)
+    if hasattr(recorded, "session_id"):
+        return {name: both[0][name] for name in both[0] if name in both[1]}, {
+            name: both[1][name] for name in both[1] if name in both[0]
+        }
+    return both
