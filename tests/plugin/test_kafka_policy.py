@@ -28,6 +28,25 @@ def test_a_test_asks_the_acls_of_its_project(tmp_path: Path) -> None:
     assert "1 passed" in run_pytest(tmp_path).stdout
 
 
+FAILING = """
+def test_denied(kafka_policy):
+    assert kafka_policy.allows("User:bob", "Write", "topic:orders")
+
+def test_violated(kafka_policy):
+    assert kafka_policy.holds(principal="User:alice", may_not="Write", topic="orders")
+"""
+
+
+def test_a_failing_assertion_shows_the_reason(tmp_path: Path) -> None:
+    (tmp_path / "test_policy.py").write_text(FAILING)
+    (tmp_path / "acls.yaml").write_text(ACLS)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nkafka_policy_acls = acls.yaml\n")
+    out = run_pytest(tmp_path).stdout
+    assert "assert <False: User:bob Write topic:orders from 127.0.0.1: no ACL allows it>" in out
+    assert "<False: principal='User:alice', may_not='Write', topic='orders': " in out
+    assert "kafka-acls --remove" in out
+
+
 def test_a_policy_without_files_is_reported(tmp_path: Path) -> None:
     (tmp_path / "test_policy.py").write_text(TEST)
     out = run_pytest(tmp_path).stdout

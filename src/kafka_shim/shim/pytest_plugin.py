@@ -74,6 +74,11 @@ def pytest_configure(config: pytest.Config) -> None:
         "kafka_cassette(name, match='order', users={}, masks=(), on_mismatch='close', speed=None):"
         " the cassette that kafka_cassette plays, cassettes/NAME.ktrace next to the test",
     )
+    config.addinivalue_line(
+        "markers",
+        "kafka_broker(**options): keywords with which kafka_broker is started, such as"
+        " kafka_version='3.9' or tls=True",
+    )
     config.stash[_SHARED] = {}
 
 
@@ -90,11 +95,13 @@ def kafka_broker(request: pytest.FixtureRequest) -> "KafkaBroker":
     """Return a broker in its initial state: clients without a log-in may do everything, users need
     ACLs.
 
-    Its process is shared by the tests of the session. Parametrize it indirectly to choose the
-    release (`"2.7"`) or more settings (`{"kafka_version": "2.7", "brokers": 3}`).
+    Its process is shared by the tests of the session with the same settings: those of the markers
+    `kafka_broker(kafka_version="2.7", brokers=3)` of the test, its class and its module, and of an
+    indirect parameter, a release (`"2.7"`) or a mapping.
     """
+    options = _options_of_markers(request.node) | _options_of_param(request)
     with _report_warnings_at_test(request.node):
-        broker = _reset_or_new_shared_broker(request.config, getattr(request, "param", None))
+        broker = _reset_or_new_shared_broker(request.config, options)
         for marker in request.node.iter_markers("kafka_acls"):
             broker.acls.add(*marker.args, **marker.kwargs)
     _note_broker_of_test(request.node, broker)
@@ -105,7 +112,7 @@ def kafka_broker(request: pytest.FixtureRequest) -> "KafkaBroker":
 def kafka_broker_session(request: pytest.FixtureRequest) -> Iterator["KafkaBroker"]:
     """Return a broker for all tests of the session, which only tests themselves reset."""
     with _report_warnings_at_test(request.node):
-        broker = _start_broker(request.config, getattr(request, "param", None))
+        broker = _start_broker(request.config, _options_of_param(request))
     yield broker
     broker.stop()
 
@@ -269,12 +276,29 @@ def _report_warnings_at_test(node: Any) -> Iterator[None]:
         node.warn(each.message)
 
 
-def _reset_or_new_shared_broker(config: pytest.Config, param: Any) -> "KafkaBroker":
+def _options_of_markers(node: Any) -> dict[str, Any]:
+    """Return the keywords of the markers `kafka_broker`; the nearest one takes precedence."""
+    options: dict[str, Any] = {}
+    for marker in node.iter_markers("kafka_broker"):
+        if marker.args:
+            raise pytest.UsageError("the marker kafka_broker takes keywords, as in tls=True")
+        options = {**marker.kwargs, **options}
+    return options
+
+
+def _options_of_param(request: pytest.FixtureRequest) -> dict[str, Any]:
+    param = getattr(request, "param", None)
+    if isinstance(param, Mapping):
+        return dict(param)
+    return {} if param is None else {"kafka_version": param}
+
+
+def _reset_or_new_shared_broker(config: pytest.Config, options: Mapping[str, Any]) -> "KafkaBroker":
     """Return the session's broker with these settings, reset; a new one if there is none."""
     from kafka_shim.shim.testing.transport import BrokerError  # noqa: PLC0415 - see the module's docstring
 
     brokers = config.stash[_SHARED]
-    key = repr(param)
+    key = repr(sorted(options.items()))
     if key in brokers:
         try:
             brokers[key].reset()
@@ -282,14 +306,14 @@ def _reset_or_new_shared_broker(config: pytest.Config, param: Any) -> "KafkaBrok
             brokers.pop(key).stop()
         else:
             return brokers[key]
-    brokers[key] = _start_broker(config, param)
+    brokers[key] = _start_broker(config, options)
     return brokers[key]
 
 
-def _start_broker(config: pytest.Config, param: Any) -> "KafkaBroker":
+def _start_broker(config: pytest.Config, given_options: Mapping[str, Any]) -> "KafkaBroker":
     from kafka_shim.shim.testing import start  # noqa: PLC0415 - see the module's docstring
 
-    options = dict(param) if isinstance(param, Mapping) else {"kafka_version": param}
+    options = dict(given_options)
     if options.get("kafka_version") is None:
         options["kafka_version"] = config.getini("kafka_broker_version") or None
     options.setdefault("in_process", config.getini("kafka_broker_in_process"))

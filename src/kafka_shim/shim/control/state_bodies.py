@@ -23,6 +23,7 @@ class RecordRow(msgspec.Struct):
     `value_bytes` is the size of the whole value, of which `value` and `value_hex` may be a part.
     """
 
+    partition: int
     offset: int
     timestamp_ms: int
     key: str | None

@@ -61,7 +61,7 @@ class TopicRecordControl:
                     next_offset = record.offset
                     break
                 if not searched_text or _key_value_or_header_contains(record, searched_text):
-                    rows.append(_record_row(batch, record, value_bytes_max))
+                    rows.append(_record_row(partition.index, batch, record, value_bytes_max))
         except (DecodeError, MissingPackageError) as error:
             text = f"records of topic `{topic}` cannot be read: {error}"
             raise ControlError(409, text) from error
@@ -149,12 +149,15 @@ def _key_value_or_header_contains(record: Record, text: bytes) -> bool:
     return any(part is not None and text in part for part in parts)
 
 
-def _record_row(batch: Batch, record: Record, value_bytes_max: int) -> dict[str, Any]:
+def _record_row(
+    partition: int, batch: Batch, record: Record, value_bytes_max: int
+) -> dict[str, Any]:
     value = None if record.value is None else record.value[:value_bytes_max]
     control = None
     if batch.is_control:
         control = "commit" if marker_commits_transaction(record) else "abort"
     return {
+        "partition": partition,
         "offset": record.offset,
         "timestamp_ms": record.timestamp,
         "key": _utf8_text_or_none(record.key),

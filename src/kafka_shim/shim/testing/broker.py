@@ -11,6 +11,7 @@ from kafka_shim.shim.testing.client_configs import (
     client_config,
 )
 from kafka_shim.shim.testing.faults import Faults
+from kafka_shim.shim.testing.groups import Groups
 from kafka_shim.shim.testing.nodes import Nodes
 from kafka_shim.shim.testing.resources import Acls, Clock, Topics, Users
 from kafka_shim.shim.testing.row import Row
@@ -19,8 +20,11 @@ from kafka_shim.shim.testing.rows import (
     ClusterStateRow,
     DecisionRow,
     HealthRow,
+    ProducerRow,
     RequestRow,
     TelemetryPushRow,
+    TransactionRow,
+    WhoCanRow,
 )
 from kafka_shim.shim.testing.settings import Settings, with_default_principal_type
 from kafka_shim.shim.testing.transport import BrokerError, Transport
@@ -53,6 +57,7 @@ class KafkaBroker:
         self._snapshot_passwords: dict[int, dict[str, str]] = {}
         self.acls = Acls(self._call_control_api, settings.release)
         self.topics = Topics(self._call_control_api)
+        self.groups = Groups(self._call_control_api)
         self.users = Users(self._call_control_api, self._passwords)
         self.faults = Faults(self._call_control_api)
         self.clock = Clock(self._call_control_api)
@@ -229,6 +234,48 @@ class KafkaBroker:
     def state(self) -> ClusterStateRow:
         """Return topics, users, ACLs and groups."""
         return ClusterStateRow(self._call_control_api("GET", "/state"))
+
+    def transactions(self) -> list[TransactionRow]:
+        """Return the transactional ids with their states and partitions."""
+        rows = self._call_control_api("GET", "/transactions")["transactions"]
+        return [TransactionRow(row) for row in rows]
+
+    def producers(self) -> list[ProducerRow]:
+        """Return the producer ids of each partition."""
+        rows = self._call_control_api("GET", "/transactions")["producers"]
+        return [ProducerRow(row) for row in rows]
+
+    def who_can(
+        self, operation: str, resource_name: str, resource_type: str = "TOPIC"
+    ) -> WhoCanRow:
+        """Return the principals that may do something on a resource, and the ACLs behind it:
+        `who_can("Write", "orders")`.
+        """
+        query = {
+            "operation": operation,
+            "resource_type": resource_type,
+            "resource_name": resource_name,
+        }
+        return WhoCanRow(self._call_control_api("GET", "/who-can", query=query))
+
+    def matrix(self, resource_type: str = "TOPIC") -> dict[str, dict[str, list[str]]]:
+        """Return the allowed operations by principal and resource, which ACLs or requests name."""
+        allowed: dict[str, dict[str, list[str]]] = {}
+        at = {"first_principal": 0, "first_resource": 0}
+        while True:
+            query = {"resource_type": resource_type} | {name: str(n) for name, n in at.items()}
+            part = self._call_control_api("GET", "/matrix", query=query)
+            resources, rows = part["resources"], part["rows"]
+            width = max((len(row["allowed"]) for row in rows), default=0)
+            for row in rows:
+                names = resources[at["first_resource"] :]
+                found = allowed.setdefault(row["principal"], {})
+                found.update(zip(names, row["allowed"], strict=False))
+            at["first_resource"] += width
+            if not width or at["first_resource"] >= len(resources):
+                at = {"first_principal": at["first_principal"] + len(rows), "first_resource": 0}
+                if not rows or at["first_principal"] >= len(part["principals"]):
+                    return allowed
 
     def health(self) -> HealthRow:
         return HealthRow(self._call_control_api("GET", "/health"))

@@ -11,7 +11,7 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from kafka_shim.shim.control import bodies
+from kafka_shim.shim.control import bodies, state_bodies
 
 FILE: Final = Path(__file__).parent / "rows.py"
 SHAPES: Final[tuple[type[msgspec.Struct], ...]] = (
@@ -21,6 +21,21 @@ SHAPES: Final[tuple[type[msgspec.Struct], ...]] = (
     bodies.AclRow,
     bodies.GroupRow,
     bodies.ClusterState,
+    state_bodies.HeaderRow,
+    state_bodies.RecordRow,
+    state_bodies.ProducedRecord,
+    state_bodies.AssignedTopic,
+    state_bodies.MemberRow,
+    state_bodies.GroupOffset,
+    state_bodies.GroupDetail,
+    state_bodies.OffsetChange,
+    state_bodies.GroupOffsets,
+    state_bodies.TopicPartitionRow,
+    state_bodies.TransactionRow,
+    state_bodies.ProducerRow,
+    state_bodies.AllowedPrincipalRow,
+    state_bodies.DeniedPrincipalRow,
+    state_bodies.WhoCanRows,
     bodies.AuthenticationRow,
     bodies.NodeRow,
     bodies.TelemetryPushRow,
@@ -56,7 +71,7 @@ def _row_source(shape: type[msgspec.Struct]) -> str:
 
 
 def _row_name(shape: type[msgspec.Struct]) -> str:
-    return shape.__name__.removesuffix("Row") + "Row"
+    return shape.__name__.removesuffix("Rows").removesuffix("Row") + "Row"
 
 
 def _column_type(name: str, declared: Any) -> str:

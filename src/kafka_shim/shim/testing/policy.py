@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from kafka_shim.authorizer.acl_names import parse_operation
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
@@ -14,7 +16,25 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli.policy.acl_files import read_accepted_acls
 from kafka_shim.shim.cli.policy.input_error import InputError
+from kafka_shim.shim.cli.policy.verdicts import reason_and_remedy_lines
+from kafka_shim.shim.cli.policy.witness_text import decision_rule_text
 from kafka_shim.shim.cli.resource_arguments import parse_resource
+
+
+class PolicyDecision(msgspec.Struct, frozen=True):
+    """The answer to a question, which is true or false in a condition; `assert` shows the reason
+    of one that is false.
+    """
+
+    is_true: bool
+    question: str
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.is_true
+
+    def __repr__(self) -> str:
+        return f"<{self.is_true}: {self.question}: {self.reason}>"
 
 
 class KafkaPolicy:
@@ -30,21 +50,25 @@ class KafkaPolicy:
 
     def allows(
         self, principal: str, operation: str, resource: str, host: str = "127.0.0.1"
-    ) -> bool:
-        """Whether `User:alice` may `Write` on `topic:orders`; `cluster` has no name.
-
-        ValueError for an invalid principal, operation or resource.
+    ) -> "PolicyDecision":
+        """Return whether `User:alice` may `Write` on `topic:orders`, true or false, with the
+        reason; `cluster` has no name. Raise ValueError for an invalid principal, operation or
+        resource.
         """
         if not is_principal(principal):
             raise ValueError(f"`{principal}`: expected Type:name, as in User:alice")
         action = Action(parse_operation(operation), *parse_resource(resource))
-        return self._authorizer.authorize(Actor(principal, host), action).allowed
+        decision = self._authorizer.authorize(Actor(principal, host), action)
+        question = f"{principal} {operation} {resource} from {host}"
+        return PolicyDecision(decision.allowed, question, decision_rule_text(decision))
 
-    def holds(self, **expectation: Any) -> bool:
-        """Return whether an expectation of `kafka-shim policy test` holds; `may_not` is `may-not`.
-
-        Raise ValueError if the expectation is invalid.
+    def holds(self, **expectation: Any) -> PolicyDecision:
+        """Return whether an expectation of `kafka-shim policy test` holds, true or false, with the
+        reason; `may_not` is `may-not`. Raise ValueError if the expectation is invalid.
         """
         entry: Mapping[str, Any] = {key.replace("_", "-"): v for key, v in expectation.items()}
         parsed_expectation = parse_expectation(entry, "expectation", self.release)
-        return ExpectationChecker(self._authorizer).check_expectation(parsed_expectation).holds
+        verdict = ExpectationChecker(self._authorizer).check_expectation(parsed_expectation)
+        reason = "; ".join(line.strip() for line in reason_and_remedy_lines(verdict))
+        question = ", ".join(f"{key}={value!r}" for key, value in expectation.items())
+        return PolicyDecision(verdict.holds, question, reason)

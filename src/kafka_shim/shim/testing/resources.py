@@ -1,17 +1,24 @@
 """The resources of a broker for tests: ACLs, topics, users, the clock."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 from urllib.parse import quote
 
 from kafka_shim.shim.testing.ineffective_acls import warn_about_ineffective_rules
-from kafka_shim.shim.testing.rows import AclRow, CompactedPartitionRow, TopicRow
+from kafka_shim.shim.testing.rows import (
+    AclRow,
+    CompactedPartitionRow,
+    ProducedRecordRow,
+    RecordRow,
+    TopicRow,
+)
 from kafka_shim.shim.testing.settings import (
     SECRET,
     rule_with_principal_types,
     with_default_principal_type,
 )
 
+_PAGE = 1000
 Names = str | Sequence[str]
 
 
@@ -58,6 +65,15 @@ class Acls:
         query = {} if principal is None else {"principal": with_default_principal_type(principal)}
         return [AclRow(acl) for acl in self._call_control_api("GET", "/acls", query=query)["acls"]]
 
+    def import_text(self, text: str, acl_format: str | None = None) -> None:
+        """Add the ACLs of a text in any format of `kafka-shim acls`, which is detected."""
+        self._call_control_api("POST", "/acls/import", {"text": text, "format": acl_format})
+
+    def export_text(self, acl_format: str = "yaml") -> str:
+        """Return all ACLs as text in a format of `kafka-shim acls`."""
+        exported = self._call_control_api("GET", "/acls/export", query={"format": acl_format})
+        return str(exported["text"])
+
 
 class Topics:
     """The topics."""
@@ -99,6 +115,51 @@ class Topics:
 
     def list(self) -> list[TopicRow]:
         return [TopicRow(topic) for topic in self._call_control_api("GET", "/topics")["topics"]]
+
+    def produce(
+        self,
+        name: str,
+        value: str | bytes | None,
+        key: str | bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        partition: int | None = None,
+    ) -> ProducedRecordRow:
+        """Produce a record without a client, and return where it is. A value of None is a
+        tombstone; the partition is that of the key by default, 0 without a key.
+        """
+        if partition is None and key is None:
+            partition = 0
+        body: dict[str, Any] = {"headers": dict(headers or {}), "partition": partition}
+        for field, content in (("value", value), ("key", key)):
+            if isinstance(content, bytes):
+                body[f"{field}_hex"] = content.hex()
+            else:
+                body[field] = content
+        path = f"/topics/{quote(name, safe='')}/records"
+        return ProducedRecordRow(self._call_control_api("POST", path, body))
+
+    def records(
+        self, name: str, partition: int | None = None, from_offset: int = 0
+    ) -> "Sequence[RecordRow]":
+        """Return the records of a partition from an offset on; by default of all partitions, one
+        after the other. Values that are not UTF-8 are None; `value_hex` has them.
+        """
+        if partition is None:
+            [count] = [topic.partitions for topic in self.list() if topic.name == name] or [1]
+            partitions: Sequence[int] = range(count)
+        else:
+            partitions = [partition]
+        return [row for each in partitions for row in self._pages(name, each, from_offset)]
+
+    def _pages(self, name: str, partition: int, offset: int) -> Iterator[RecordRow]:
+        path = f"/topics/{quote(name, safe='')}/records"
+        while True:
+            query = {"partition": str(partition), "from": str(offset), "limit": str(_PAGE)}
+            page = self._call_control_api("GET", path, query=query)
+            yield from map(RecordRow, page["records"])
+            offset = page["next_offset"]
+            if offset >= page["end_offset"]:
+                return
 
 
 class Users:

@@ -78,6 +78,202 @@ class ClusterStateRow(Row):
         self["groups"] = [GroupRow(each) for each in columns["groups"]]
 
 
+class HeaderRow(Row):
+    """A header of a record; `value` is None if it is None or not
+    UTF-8, `value_hex` only if None.
+    """
+
+    key: str
+    value: str | None
+    value_hex: str | None
+
+
+class RecordRow(Row):
+    """A record. `key` and `value` are None where they are None or not UTF-8; the hexadecimal fields
+    are None only for None. `control` is `commit` or `abort` for the end of a transaction.
+    `value_bytes` is the size of the whole value, of which `value` and `value_hex` may be a part.
+    """
+
+    partition: int
+    offset: int
+    timestamp_ms: int
+    key: str | None
+    key_hex: str | None
+    value: str | None
+    value_hex: str | None
+    value_bytes: int | None
+    headers: list[HeaderRow]
+    compression: str
+    producer_id: int
+    is_transactional: bool
+    control: str | None
+
+    def __init__(self, columns: dict[str, Any]) -> None:
+        super().__init__(columns)
+        self["headers"] = [HeaderRow(each) for each in columns["headers"]]
+
+
+class ProducedRecordRow(Row):
+    """Where a record was stored."""
+
+    partition: int
+    offset: int
+
+
+class AssignedTopicRow(Row):
+    """Partitions of a topic; of a subtopology for members of streams groups."""
+
+    topic: str
+    partitions: list[int]
+
+
+class MemberRow(Row):
+    """A member of a group; `epoch` is the generation in a classic group."""
+
+    member_id: str
+    instance_id: str | None
+    client_id: str
+    client_host: str
+    epoch: int
+    assignment: list[AssignedTopicRow]
+
+    def __init__(self, columns: dict[str, Any]) -> None:
+        super().__init__(columns)
+        self["assignment"] = [AssignedTopicRow(each) for each in columns["assignment"]]
+
+
+class GroupOffsetRow(Row):
+    """A group's committed offset in a partition, or the start offset of a share group."""
+
+    topic: str
+    partition: int
+    offset: int
+    end_offset: int
+    lag: int
+    metadata: str
+
+
+class GroupDetailRow(Row):
+    """A group with its members and offsets; `lag` is the sum over its partitions."""
+
+    group_id: str
+    type: str
+    state: str
+    members: list[MemberRow]
+    offsets: list[GroupOffsetRow]
+    lag: int
+
+    def __init__(self, columns: dict[str, Any]) -> None:
+        super().__init__(columns)
+        self["members"] = [MemberRow(each) for each in columns["members"]]
+        self["offsets"] = [GroupOffsetRow(each) for each in columns["offsets"]]
+
+
+class OffsetChangeRow(Row):
+    """The offset of a partition before and after a reset; before is None without one."""
+
+    topic: str
+    partition: int
+    before: int | None
+    after: int
+
+
+class GroupOffsetsRow(Row):
+    """Offsets of a group, and those that a reset has changed, or would change."""
+
+    offsets: list[GroupOffsetRow]
+    changes: list[OffsetChangeRow]
+
+    def __init__(self, columns: dict[str, Any]) -> None:
+        super().__init__(columns)
+        self["offsets"] = [GroupOffsetRow(each) for each in columns["offsets"]]
+        self["changes"] = [OffsetChangeRow(each) for each in columns["changes"]]
+
+
+class TopicPartitionRow(Row):
+    """A partition of a topic."""
+
+    topic: str
+    partition: int
+
+
+class TransactionRow(Row):
+    """A transactional id; times are ms since 1970, -1 for none, `timeout_ms` a duration."""
+
+    transactional_id: str
+    state: str
+    producer_id: int
+    producer_epoch: int
+    timeout_ms: int
+    started_ms: int
+    updated_ms: int
+    partitions: list[TopicPartitionRow]
+
+    def __init__(self, columns: dict[str, Any]) -> None:
+        super().__init__(columns)
+        self["partitions"] = [TopicPartitionRow(each) for each in columns["partitions"]]
+
+
+class ProducerRow(Row):
+    """A producer id on a partition. `transaction_offset` is where its open transaction begins, or
+    -1; `last_sequence` is -1 if unknown.
+    """
+
+    topic: str
+    partition: int
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    last_timestamp_ms: int
+    transaction_offset: int
+
+
+class AllowedPrincipalRow(Row):
+    """A principal that is allowed, its hosts (`*`: all except `except_hosts`), and the ACLs that
+    allow it. `denials` are the ACLs behind the exceptions. `everyone`: all principals that are not
+    listed.
+    """
+
+    principal: str
+    everyone: bool
+    hosts: list[str]
+    except_hosts: list[str]
+    because: str
+    acls: list[AclRow]
+    denials: list[AclRow]
+
+    def __init__(self, columns: dict[str, Any]) -> None:
+        super().__init__(columns)
+        self["acls"] = [AclRow(each) for each in columns["acls"]]
+        self["denials"] = [AclRow(each) for each in columns["denials"]]
+
+
+class DeniedPrincipalRow(Row):
+    """A principal that is denied although an ACL allows it, with the ACLs that deny it."""
+
+    principal: str
+    acls: list[AclRow]
+
+    def __init__(self, columns: dict[str, Any]) -> None:
+        super().__init__(columns)
+        self["acls"] = [AclRow(each) for each in columns["acls"]]
+
+
+class WhoCanRow(Row):
+    """The principals that are allowed to do something."""
+
+    operation: str
+    resource_type: str
+    resource_name: str
+    allowed: list[AllowedPrincipalRow]
+    denied: list[DeniedPrincipalRow]
+
+    def __init__(self, columns: dict[str, Any]) -> None:
+        super().__init__(columns)
+        self["allowed"] = [AllowedPrincipalRow(each) for each in columns["allowed"]]
+        self["denied"] = [DeniedPrincipalRow(each) for each in columns["denied"]]
+
+
 class AuthenticationRow(Row):
     """An authentication by SASL; `user` is the name that the client sent, None if unreadable;
     `error` is None if it succeeded.

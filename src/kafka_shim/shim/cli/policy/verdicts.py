@@ -141,10 +141,10 @@ def kafka_acls_command(step: Step, bootstrap: str | None = None) -> str:
 def _expired_exception_and_reason_lines(judged: JudgedExpectation) -> Iterator[str]:
     if judged.has_expired_exception:
         yield f"the exception expired: {judged.exception_text}"
-    yield from _reason_and_remedy_lines(judged.verdict)
+    yield from reason_and_remedy_lines(judged.verdict)
 
 
-def _reason_and_remedy_lines(verdict: Verdict) -> Iterator[str]:
+def reason_and_remedy_lines(verdict: Verdict) -> Iterator[str]:
     if verdict.holds:
         rules = dict.fromkeys(
             decision_rule_text(access.decision)
