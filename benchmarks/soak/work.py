@@ -11,11 +11,20 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from benchmarks.broker import ask_versions
 from kafka_shim.shim.testing import KafkaBroker
+from kafka_shim.shim.testing.names import ApiName
 from kafka_shim.shim.testing.transport import BrokerError
 
 TOPICS = ("orders", "payments", "shared")
 _QUIET: dict[str, Any] = {"log_level": 0, "socket.timeout.ms": 5000}
-_FAULTS = ("Fetch", "Produce", "Metadata", "OffsetCommit", "EndTxn", "JoinGroup", "ShareFetch")
+_FAULTS: tuple[ApiName, ...] = (
+    "Fetch",
+    "Produce",
+    "Metadata",
+    "OffsetCommit",
+    "EndTxn",
+    "JoinGroup",
+    "ShareFetch",
+)
 
 
 class Work:

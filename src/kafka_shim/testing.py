@@ -11,8 +11,7 @@ from kafka_shim.shim.testing.broker import DecisionFilters, KafkaBroker
 from kafka_shim.shim.testing.cassette import KafkaCassette
 from kafka_shim.shim.testing.faults import FaultOptions, InjectedFault
 from kafka_shim.shim.testing.groups import OffsetOptions
-from kafka_shim.shim.testing.options import Options
-from kafka_shim.shim.testing.resources import Rule
+from kafka_shim.shim.testing.options import Options, TopicOptions
 from kafka_shim.shim.testing.row import Row
 from kafka_shim.shim.testing.rows import (
     AclRow,
@@ -43,6 +42,7 @@ from kafka_shim.shim.testing.rows import (
     TransactionRow,
     WhoCanRow,
 )
+from kafka_shim.shim.testing.rule import Rule
 from kafka_shim.shim.testing.transport import BrokerError
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ __all__ = [
     "Row",
     "Rule",
     "TelemetryPushRow",
+    "TopicOptions",
     "TopicPartitionRow",
     "TopicRow",
     "TransactionRow",

@@ -2,7 +2,7 @@
 
 import time
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
@@ -80,7 +80,9 @@ def test_a_slow_broker_is_waited_for(broker: KafkaBroker) -> None:
 
 
 @pytest.mark.parametrize(("when", "stored"), [("before", 1), ("after", 2)])
-def test_a_lost_response_duplicates_a_record(broker: KafkaBroker, when: str, stored: int) -> None:
+def test_a_lost_response_duplicates_a_record(
+    broker: KafkaBroker, when: Literal["before", "after"], stored: int
+) -> None:
     fault = broker.faults.disconnect(when, api="Produce")
     sender = Sender(broker)
     assert sender.send() is None

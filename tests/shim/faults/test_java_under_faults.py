@@ -5,7 +5,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -129,7 +129,7 @@ def test_a_slow_broker_is_waited_for(java: Java, broker: KafkaBroker) -> None:
     [("before", "false", 1), ("after", "false", 2), ("after", "true", 1)],
 )
 def test_a_lost_response_duplicates_a_record_unless_idempotent(
-    java: Java, broker: KafkaBroker, when: str, idempotent: str, records: int
+    java: Java, broker: KafkaBroker, when: Literal["before", "after"], idempotent: str, records: int
 ) -> None:
     java("producer", enable_idempotence=idempotent)
     fault = broker.faults.disconnect(when, api="Produce")

@@ -6,7 +6,7 @@ from typing import Any, get_args, get_type_hints
 import pytest
 
 from kafka_shim.shim.faults import spec
-from kafka_shim.shim.testing import faults
+from kafka_shim.shim.testing import faults, generate_names
 from kafka_shim.shim.testing.faults import FaultOptions
 from kafka_shim.shim.testing.generate_rows import FILE, SHAPES, rows_source
 from kafka_shim.shim.testing.row import Row
@@ -29,12 +29,18 @@ def test_faults_take_the_keywords_of_the_control_api() -> None:
         [*named] = [of for of in get_args(declared) if of is not type(None)]
         return typing.Union[tuple(named)] if named else declared  # noqa: UP007 - made at run time
 
-    assert get_type_hints(FaultOptions) == {
+    options = get_type_hints(FaultOptions) | {"api": str}  # which is narrower there
+    assert options == {
         name: without_none(of)
         for shape in (spec.Match, spec.Trigger)
         for name, of in get_type_hints(shape).items()
     }
     assert set(get_type_hints(spec.Trigger)) == faults._TRIGGERS
+
+
+def test_names_for_type_checkers_are_those_of_the_protocol() -> None:
+    written = generate_names.FILE.read_text(encoding="utf-8")
+    assert generate_names.names_source() == written, outdated("shim/testing/names.py")
 
 
 def test_a_row_is_a_dict_whose_columns_are_attributes() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 USE = """\
 from kafka_shim import __version__
-from kafka_shim.testing import BrokerFactory, KafkaBroker, Options, start
+from kafka_shim.testing import BrokerFactory, KafkaBroker, KafkaPolicy, Options, start
 
 
 def right(broker: KafkaBroker, factory: BrokerFactory, options: Options) -> None:
@@ -28,9 +28,14 @@ def right(broker: KafkaBroker, factory: BrokerFactory, options: Options) -> None
     broker.faults.error("REQUEST_TIMED_OUT", api="Produce", times=3)
     assert broker.faults.list()[0].fired == broker.nodes.list()[0].node_id
     assert __version__.split(".")
+    start(topics={"orders": {"partitions": 3, "configs": {"retention.ms": "1"}}, "other": 2})
+    broker.faults.disconnect("after", api="Fetch")
+    assert broker.topics.records("orders")[0].offset == broker.groups.get("g").lag
+    assert broker.who_can("Write", "orders").allowed[0].principal
+    assert broker.config("alice", **{"group.id": "g"})
 
 
-def wrong(broker: KafkaBroker, factory: BrokerFactory) -> None:
+def wrong(broker: KafkaBroker, factory: BrokerFactory, policy: KafkaPolicy) -> None:
     start(kafka_versoin="3.9")  # wrong
     start(brokers="three")  # wrong
     start(ready_file="ready")  # wrong
@@ -48,6 +53,17 @@ def wrong(broker: KafkaBroker, factory: BrokerFactory) -> None:
     broker.faults.list()[0].fires  # wrong
     broker.faults.error("REQUEST_TIMED_OUT", tims=3)  # wrong
     broker.bootstrap_server  # wrong
+    broker.acls.add(principal="alice", allow="Wirte", topic="orders")  # wrong
+    broker.acls.add(principal="alice", allow=["Write"], topic="o", pattern="prefxed")  # wrong
+    broker.faults.error("REQUEST_TIMEDOUT", api="Produce")  # wrong
+    broker.faults.delay(10, api="Prodcue")  # wrong
+    broker.faults.disconnect("never")  # wrong
+    broker.decisions(api="Fetsh")  # wrong
+    broker.who_can("Wirte", "orders")  # wrong
+    start(topics={"orders": {"partitons": 3}})  # wrong
+    broker.groups.reset_offsets("g", "newest")  # wrong
+    broker.topics.records("orders")[0].offst  # wrong
+    policy.allows("User:alice", "Wirte", "topic:orders")  # wrong
 """
 WRONG = {number for number, line in enumerate(USE.splitlines(), 1) if line.endswith("# wrong")}
 

@@ -12,6 +12,7 @@ from kafka_shim.shim.testing.client_configs import (
 )
 from kafka_shim.shim.testing.faults import Faults
 from kafka_shim.shim.testing.groups import Groups
+from kafka_shim.shim.testing.names import ApiName, OperationName, ResourceTypeName
 from kafka_shim.shim.testing.nodes import Nodes
 from kafka_shim.shim.testing.resources import Acls, Clock, Topics, Users
 from kafka_shim.shim.testing.row import Row
@@ -41,8 +42,8 @@ class DecisionFilters(TypedDict, total=False):
 
     allowed: bool | None
     logged: bool | None
-    operation: str | None
-    resource_type: str | None
+    operation: OperationName | None
+    resource_type: ResourceTypeName | None
     resource_name: str | None
     client_id: str | None
 
@@ -158,7 +159,7 @@ class KafkaBroker:
     # what happened
 
     def requests(
-        self, api: str | None = None, principal: str | None = None, client_id: str | None = None
+        self, api: ApiName | None = None, principal: str | None = None, client_id: str | None = None
     ) -> list[RequestRow]:
         """Return the requests since the last reset, oldest first, by Kafka's field names."""
         filters = {
@@ -170,7 +171,7 @@ class KafkaBroker:
 
     def decisions(
         self,
-        api: str | None = None,
+        api: ApiName | None = None,
         principal: str | None = None,
         *,
         after: int = 0,
@@ -246,7 +247,10 @@ class KafkaBroker:
         return [ProducerRow(row) for row in rows]
 
     def who_can(
-        self, operation: str, resource_name: str, resource_type: str = "TOPIC"
+        self,
+        operation: OperationName,
+        resource_name: str,
+        resource_type: ResourceTypeName = "TOPIC",
     ) -> WhoCanRow:
         """Return the principals that may do something on a resource, and the ACLs behind it:
         `who_can("Write", "orders")`.
@@ -258,7 +262,7 @@ class KafkaBroker:
         }
         return WhoCanRow(self._call_control_api("GET", "/who-can", query=query))
 
-    def matrix(self, resource_type: str = "TOPIC") -> dict[str, dict[str, list[str]]]:
+    def matrix(self, resource_type: ResourceTypeName = "TOPIC") -> dict[str, dict[str, list[str]]]:
         """Return the allowed operations by principal and resource, which ACLs or requests name."""
         allowed: dict[str, dict[str, list[str]]] = {}
         at = {"first_principal": 0, "first_resource": 0}

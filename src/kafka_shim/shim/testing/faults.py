@@ -1,8 +1,9 @@
 """Faults from Python: `broker.faults.error("NOT_LEADER_OR_FOLLOWER", api="Produce", times=3)`."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
+from kafka_shim.shim.testing.names import ApiName, ErrorName, OperationName, ResourceTypeName
 from kafka_shim.shim.testing.rows import FaultRow
 from kafka_shim.shim.testing.settings import rule_with_principal_types, with_default_principal_type
 from kafka_shim.shim.testing.unknown_name import unknown_name_message
@@ -16,7 +17,7 @@ class FaultOptions(TypedDict, total=False):
     All given conditions must hold. Without a trigger, only the first matching request is affected.
     """
 
-    api: str
+    api: ApiName
     version: int
     client_id: str
     principal: str
@@ -74,7 +75,7 @@ class Faults:
     def __init__(self, call_control_api: ControlCall) -> None:
         self._call_control_api = call_control_api
 
-    def error(self, error: str | int, **options: Unpack[FaultOptions]) -> InjectedFault:
+    def error(self, error: ErrorName | int, **options: Unpack[FaultOptions]) -> InjectedFault:
         """Answer with this Kafka error, without handling the request."""
         return self.add({"error": error}, **options)
 
@@ -82,7 +83,9 @@ class Faults:
         """Delay the response."""
         return self.add({"delay_ms": delay_ms}, **options)
 
-    def disconnect(self, when: str = "before", **options: Unpack[FaultOptions]) -> InjectedFault:
+    def disconnect(
+        self, when: Literal["before", "after"] = "before", **options: Unpack[FaultOptions]
+    ) -> InjectedFault:
         """Close the connection `before` the request is handled, or `after`."""
         return self.add({"disconnect": when}, **options)
 
@@ -118,8 +121,8 @@ class Faults:
 
     def deny(
         self,
-        operation: str | None = None,
-        resource_type: str | None = None,
+        operation: OperationName | None = None,
+        resource_type: ResourceTypeName | None = None,
         resource_name: str | None = None,
         **options: Unpack[FaultOptions],
     ) -> InjectedFault:

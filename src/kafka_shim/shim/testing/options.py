@@ -9,6 +9,14 @@ from kafka_shim.shim.testing.unknown_name import unknown_name_message
 Path = str | PathLike[str]
 
 
+class TopicOptions(TypedDict, total=False):
+    """A topic; settings by Kafka's names."""
+
+    partitions: int
+    replication_factor: int
+    configs: Mapping[str, str | int | bool]
+
+
 class Options(TypedDict, total=False):
     """The options of a broker; None means the default.
 
@@ -18,7 +26,7 @@ class Options(TypedDict, total=False):
 
     kafka_version: str | None
     """Kafka release to behave as, as in "3.9"; the newest by default."""
-    topics: Mapping[str, Any] | Sequence[str] | None
+    topics: Mapping[str, int | TopicOptions | None] | Sequence[str] | None
     """Names, or names with partitions, or with `{"partitions": 3, "configs": {...}}`."""
     users: Mapping[str, str] | None
     """Passwords by name of users who can log in; `admin` always can."""

@@ -19,6 +19,7 @@ from kafka_shim.shim.cli.policy.input_error import InputError
 from kafka_shim.shim.cli.policy.verdicts import reason_and_remedy_lines
 from kafka_shim.shim.cli.policy.witness_text import decision_rule_text
 from kafka_shim.shim.cli.resource_arguments import parse_resource
+from kafka_shim.shim.testing.names import OperationName
 
 
 class PolicyDecision(msgspec.Struct, frozen=True):
@@ -49,7 +50,7 @@ class KafkaPolicy:
         self._authorizer = StandardAuthorizer(rules=acl_rules_of_release(self.release), store=store)
 
     def allows(
-        self, principal: str, operation: str, resource: str, host: str = "127.0.0.1"
+        self, principal: str, operation: OperationName, resource: str, host: str = "127.0.0.1"
     ) -> "PolicyDecision":
         """Return whether `User:alice` may `Write` on `topic:orders`, true or false, with the
         reason; `cluster` has no name. Raise ValueError for an invalid principal, operation or

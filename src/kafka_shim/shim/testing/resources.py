@@ -1,7 +1,7 @@
 """The resources of a broker for tests: ACLs, topics, users, the clock."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 from urllib.parse import quote
 
 from kafka_shim.shim.testing.ineffective_acls import warn_about_ineffective_rules
@@ -12,6 +12,7 @@ from kafka_shim.shim.testing.rows import (
     RecordRow,
     TopicRow,
 )
+from kafka_shim.shim.testing.rule import Rule
 from kafka_shim.shim.testing.settings import (
     SECRET,
     rule_with_principal_types,
@@ -19,23 +20,6 @@ from kafka_shim.shim.testing.settings import (
 )
 
 _PAGE = 1000
-Names = str | Sequence[str]
-
-
-class Rule(TypedDict, total=False):
-    """A rule as keywords: a principal, `allow` or `deny` with operations, and one resource."""
-
-    principal: Names
-    allow: Names
-    deny: Names
-    topic: Names
-    group: Names
-    cluster: Names | None
-    transactional_id: Names
-    delegation_token: Names
-    user: Names
-    pattern: str
-    host: Names
 
 
 class Acls:
