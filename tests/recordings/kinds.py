@@ -7,6 +7,7 @@ from tests.recordings.conformance import recording as conformance
 from tests.recordings.connections import recording as connections
 from tests.recordings.frame_limits import recording as frame_limits
 from tests.recordings.groups import recording as groups
+from tests.recordings.limits import recording as limits
 from tests.recordings.log_ins import recording as log_ins
 from tests.recordings.quotas import recording as quotas
 from tests.recordings.records import recording as records
@@ -27,5 +28,6 @@ KINDS: Final = {
     "audit": audit.KIND,
     "connections": connections.KIND,
     "frame-limits": frame_limits.KIND,
+    "limits": limits.KIND,
     "traffic": traffic.KIND,
 }

@@ -60,6 +60,9 @@ class ConfigFacts(msgspec.Struct, frozen=True, kw_only=True):
     append_to_unset_list_starts_with_default: bool
     """APPEND to a list that is not set begins with its default."""
     append_skips_present_elements: bool  # APPEND does not add elements that the list has already
+    long_setting_value_error: int
+    """Error code of a value over 32,767 bytes, which only APPEND can make; 0: none."""
+    long_setting_value_fails_validation: bool  # also where nothing is stored
     unexpected_alter_configs_error_has_message: bool
     """UNKNOWN_SERVER_ERROR (-1) of altering has a message."""
     append_to_unknown_broker_config_error: int  # error code of APPEND to an unknown broker setting
@@ -102,6 +105,8 @@ OLDEST = ConfigFacts(
     zero_cleaner_threads_error=-1,
     append_to_unset_list_starts_with_default=False,
     append_skips_present_elements=False,
+    long_setting_value_error=0,
+    long_setting_value_fails_validation=False,
     unexpected_alter_configs_error_has_message=True,
     append_to_unknown_broker_config_error=-1,
     append_to_unknown_topic_config_is_not_list_error=False,
@@ -192,6 +197,7 @@ CHANGES: tuple[Change, ...] = (
         topic_configs_are_validated=False,
         config_delete_rejects_value=True,
     ),
+    Change("3.0", "the metadata log has no longer strings", long_setting_value_error=-1),
     Change(
         "3.1",
         "controllers check settings of topics",
@@ -208,6 +214,12 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change(
         "4.0", "KIP-848: settings of groups", describable_config_resource_types=(2, 4, 8, 16, 32)
+    ),
+    Change(
+        "4.0",
+        "the length of values is checked",
+        long_setting_value_error=40,
+        long_setting_value_fails_validation=True,
     ),
     Change(
         "4.1",

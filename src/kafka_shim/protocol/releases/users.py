@@ -48,6 +48,8 @@ class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
     # credentials
     alter_scram_ok_message: str | None  # error message of a successful AlterUserScramCredentials
     alter_scram_denial_message: str | None  # error message of a denied AlterUserScramCredentials
+    changed_scram_credentials_per_request_max: int | None
+    """Maximum number of credentials that one request changes; more are an unknown error (-1)."""
     alter_scram_rejects_repeated_users: bool
     """A user named twice is an error (False: only with the same mechanism)."""
     denied_describe_scram_lists_users: bool
@@ -60,6 +62,8 @@ class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
     """An invalid filter is INVALID_REQUEST (42) (False: it matches nothing)."""
     quota_of_zero_is_valid: bool  # 0 is a valid quota
     quotas_must_be_finite: bool  # NaN and infinity are no quotas
+    changed_quotas_per_request_max: int | None
+    """Maximum number of limits that one request changes; more are POLICY_VIOLATION (44)."""
     alter_quotas_rejects_repeated_entities: bool
     """A repeated entity or key is an error (False: the last one counts)."""
     quota_filter_accepts_empty_name: bool
@@ -86,6 +90,7 @@ OLDEST = UserFacts(
     token_expiry_never_overflows=False,
     alter_scram_ok_message="",
     alter_scram_denial_message=None,
+    changed_scram_credentials_per_request_max=None,
     alter_scram_rejects_repeated_users=False,
     denied_describe_scram_lists_users=False,
     describe_quotas_ok_message=None,
@@ -94,6 +99,7 @@ OLDEST = UserFacts(
     describe_quotas_rejects_invalid_filter=False,
     quota_of_zero_is_valid=True,
     quotas_must_be_finite=False,
+    changed_quotas_per_request_max=None,
     alter_quotas_rejects_repeated_entities=False,
     quota_filter_accepts_empty_name=False,
     validate_only_counts_for_mutation_quota=False,
@@ -147,6 +153,12 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change("3.3", "KAFKA-13848: a session ends with its token", sessions_end_with_their_token=True),
     Change("3.5", "a quota of 0 is invalid", quota_of_zero_is_valid=False),
+    Change(
+        "3.5",
+        "controllers limit what one request changes",
+        changed_quotas_per_request_max=10_000,
+        changed_scram_credentials_per_request_max=10_000,
+    ),
     Change(
         "3.7",
         "expired tokens are removed on request",

@@ -18,6 +18,7 @@ from kafka_shim.protocol.messages.alter_client_quotas_response import (
     EntityData,
     EntryData,
 )
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.java_collections import JavaHashOrder
 from kafka_shim.shim.state.quotas.quotas import (
@@ -46,6 +47,7 @@ def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterC
             if results[key].error_code == ErrorCode.NONE:
                 changes = {op.key: None if op.remove else op.value for op in entry.ops}
                 alterations.append((_entity_names_by_type(entry), changes))
+    _check_changed_limit_count(alterations, context)
     if not request.validate_only:
         _alter_limits_and_report(alterations, context)
     return AlterClientQuotasResponse(entries=context.offload(_results_in_hash_map_order, results))
@@ -59,6 +61,18 @@ def _alter_limits_and_report(alterations: list[Alteration], context: RequestCont
     quotas.alter_limits(alterations, context.offload)
     for entity, limits in quotas.limits_as_texts(entities).items():
         context.cluster.report_settings(f"quotas of {entity}", before[entity], limits)
+
+
+def _check_changed_limit_count(alterations: list[Alteration], context: RequestContext) -> None:
+    """Raise POLICY_VIOLATION if the request changes more than a controller does at once."""
+    limit = context.facts.users.changed_quotas_per_request_max
+    if limit is None or sum(len(changes) for _, changes in alterations) <= limit:
+        return
+    counts = map(context.cluster.quotas.changed_limit_count, context.time_sliced(alterations))
+    count = sum(counts)
+    if count > limit:
+        message = f"{count} changed quotas in one request: at most {limit}"
+        raise RequestRejected(ErrorCode.POLICY_VIOLATION, message)
 
 
 def _results_in_hash_map_order(results: Mapping[EntityKey, EntryData]) -> list[EntryData]:

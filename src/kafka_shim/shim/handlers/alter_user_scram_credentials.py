@@ -17,6 +17,7 @@ from kafka_shim.protocol.messages.alter_user_scram_credentials_response import (
     AlterUserScramCredentialsResponse,
     AlterUserScramCredentialsResult,
 )
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.long_sort import sort_in_portions
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, credential_of_salted_password
@@ -45,6 +46,11 @@ def handle(
         if context.facts.users.alter_scram_rejects_repeated_users
         else _any_failure_or_repeated_mechanism_as_zookeeper
     )
+    limit = context.facts.users.changed_scram_credentials_per_request_max
+    if limit is not None and len(by_user) > limit:
+        users = context.time_sliced_list(list(by_user.values()))
+        if sum(failure_of(alterations, context) is None for alterations in users) > limit:
+            raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
     outcomes: dict[str, Outcome] = {}
     for name, alterations in context.time_sliced(by_user.items()):
         failure = failure_of(alterations, context)

@@ -225,6 +225,7 @@ def _apply_operations_and_store(
         context,
     )
     config_change.check_new_settings(kind, name, new, context)
+    config_change.check_value_lengths(new, context, validate_only=validate_only)
     if kind == ConfigResourceType.BROKER:
         setting_names = [config.name for config in resource.configs]
         config_change.check_min_insync_not_per_broker(name, setting_names, context)

@@ -28,6 +28,8 @@ from kafka_shim.shim.state.settings.metrics_patterns import parse_match_patterns
 from kafka_shim.shim.state.share_partitions.dead_letters import QUEUE as DEAD_LETTER_QUEUE
 from kafka_shim.shim.state.topic_names import name_error
 
+UTF8_BYTES_MAX = 4
+VALUE_BYTES_MAX = 32_767
 INTERVAL_MS_MIN = 100
 INTERVAL_MS_MAX = 3_600_000
 
@@ -102,6 +104,25 @@ def check_new_settings(
         case _:
             _check_name_not_empty(name, "subscription")
             check_metrics_subscription(new, context.cluster)
+
+
+def check_value_lengths(
+    new: Mapping[str, str], context: RequestContext, *, validate_only: bool
+) -> None:
+    """Raise ConfigResourceError if a value is too long for the release."""
+    facts = context.facts.configs
+    if not facts.long_setting_value_error or (
+        validate_only and not facts.long_setting_value_fails_validation
+    ):
+        return
+    if sum(map(len, new.values())) * UTF8_BYTES_MAX <= VALUE_BYTES_MAX:
+        return
+    for name, value in new.items():
+        if len(value.encode()) > VALUE_BYTES_MAX:
+            raise ConfigResourceError(
+                ErrorCode(facts.long_setting_value_error),
+                f"the value of {name} is longer than {VALUE_BYTES_MAX} bytes",
+            )
 
 
 def check_topic_settings(new: Mapping[str, str], context: RequestContext) -> None:

@@ -163,6 +163,12 @@ class Quotas:
             self.when_entry_changed(key)
         self.when_entry_changed(None)
 
+    def changed_limit_count(self, alteration: Alteration) -> int:
+        """Return how many limits of an entity differ after an alteration."""
+        entity, changes = alteration
+        limits = self._limits.get(entity_key(entity), {})
+        return sum(limits.get(name) != limit for name, limit in changes.items())
+
     def _try_alter_without_reordering(self, changes: Mapping[EntityKey, Changes]) -> bool:
         """Set and remove limits if the order of other entities stays; return whether it does."""
         for key in changes:
