@@ -17,6 +17,7 @@ from kafka_shim.pipeline.intervals import (
     parse_interval_seconds,
     round_interval_for_span,
 )
+from kafka_shim.pipeline.jobs.timeline import BEFORE_LOGIN, JOB
 from kafka_shim.pipeline.report.charts import (
     chart_html,
     largest_bars_chart,
@@ -24,7 +25,15 @@ from kafka_shim.pipeline.report.charts import (
     stacked_column_chart,
 )
 from kafka_shim.pipeline.report.summary import summary_notes
-from tests.pipeline.outcomes import AWKWARD, BEGIN, OBSERVED, PEOPLE, denials, whole_report
+from tests.pipeline.outcomes import (
+    AWKWARD,
+    BEGIN,
+    OBSERVED,
+    PEOPLE,
+    denials,
+    timeline,
+    whole_report,
+)
 
 VOID = {"meta", "link", "img", "br", "input"}
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -106,6 +115,20 @@ def test_a_report_begins_with_what_breaks_and_how_sure_that_is() -> None:
     without_acls = summary_notes([denials()], OBSERVED)
     assert without_acls[0].startswith("What breaks: not examined; --acls FILE")
     assert without_acls[2].startswith("Unused ACLs: not examined; --acls FILE")
+
+
+def test_requests_before_the_login_are_apart() -> None:
+    outcome = timeline()
+    row = outcome.rows[0] | {"principal": "User:ANONYMOUS"}
+    outcome.rows = [
+        row | {"api": "SaslHandshake", "requests": 3},
+        row | {"principal": "User:alice", "api": "Fetch", "requests": 7},
+        row | {"client_id": "no-login", "api": "ApiVersions", "requests": 1},
+        row | {"client_id": "no-login", "api": "Fetch", "requests": 5},
+    ]
+    by_principal = JOB.charts(outcome)[0]
+    assert by_principal.column_headings == ("time", "User:alice", "User:ANONYMOUS", BEFORE_LOGIN)
+    assert by_principal.table_rows[0][1:] == ("7", "6", "3")
 
 
 def test_foreign_text_is_escaped() -> None:

@@ -82,11 +82,38 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return outcome
 
 
+ANONYMOUS = "User:ANONYMOUS"
+BEFORE_LOGIN = "before the log-in"
+_LOGIN_APIS = frozenset({"ApiVersions", "SaslHandshake", "SaslAuthenticate"})
+
+
+def _rows_with_requests_before_login_apart(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows with `BEFORE_LOGIN` as the principal of requests with which clients log in.
+
+    A client that sent other requests as the anonymous user did not log in.
+    """
+    stayed_anonymous = {
+        row["client_id"]
+        for row in rows
+        if row["principal"] == ANONYMOUS and row["api"] not in _LOGIN_APIS
+    }
+    return [
+        row | {"principal": BEFORE_LOGIN}
+        if row["principal"] == ANONYMOUS
+        and row["api"] in _LOGIN_APIS
+        and row["client_id"] not in stayed_anonymous
+        else row
+        for row in rows
+    ]
+
+
 def _rate_error_and_latency_charts(outcome: Outcome) -> list[Chart]:
     step, every = parse_interval_seconds(outcome.interval), f"in each {outcome.interval}"
 
+    rows = _rows_with_requests_before_login_apart(outcome.rows)
+
     def points(series: str, value: str) -> list[tuple[Any, str, float]]:
-        return [(row["time"], str(row[series] or "unknown"), row[value]) for row in outcome.rows]
+        return [(row["time"], str(row[series] or "unknown"), row[value]) for row in rows]
 
     charts = [
         stacked_column_chart(
