@@ -16,7 +16,7 @@ EXTRAS := capture,completion,compression,connect,control,demo,local,mcp,oauth,pi
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 4)
 TEST_ARGS ?= -n $(WORKERS) --maxprocesses 6 --dist loadfile
 
-.PHONY: help pictures site release scorecards both-ways conformance mutants drivers install run test quick coverage clients check lint types contracts architecture bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz turns soak kills
+.PHONY: help pictures site release scorecards both-ways conformance mutants drivers install run test quick coverage clients check lint types contracts architecture bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites atlas fuzz turns soak kills
 
 help:
 	@echo "make run                     start a broker on 127.0.0.1:9092 with demo users and ACLs"
@@ -44,6 +44,7 @@ help:
 	@echo "make fuzz                    send random frames to the broker; FRAMES=1000000 FUZZ_ARGS='--seed 1234'"
 	@echo "make oracle RELEASE=4.3.1    compare the shim with a real broker in random scenarios (Java 17, Maven)"
 	@echo "make release RELEASE=4.5.0   follow a new Kafka release: changes, recordings, a checklist (Java 17, Maven)"
+	@echo "make atlas                   find the ACLs of known programs again, on the shim and a real Kafka"
 	@echo "make suites                  list other projects' tests that can run against the broker"
 	@echo "make suite NAME=kgo          run one of them; AGAINST=real: against a real Kafka (Java 17, Maven)"
 	@echo "make scorecards              make docs/clients.md: scorecards of clients in six languages"
@@ -229,6 +230,9 @@ suite: install
 
 suites: install
 	@$(BIN)/python -m tests.suites
+
+atlas: install
+	$(BIN)/python -m tests.atlas
 
 # Java 17, Go and Node besides; a client whose tools are missing is left out with a word on it
 scorecards: install

@@ -1,0 +1,3 @@
+kafka-acls --bootstrap-server HOST:PORT --add --allow-principal User:app --operation Read --operation Write --topic orders
+kafka-acls --bootstrap-server HOST:PORT --add --allow-principal User:app --operation Read --group billing
+kafka-acls --bootstrap-server HOST:PORT --add --allow-principal User:app --operation Write --transactional-id billing-tx

@@ -1,0 +1,19 @@
+resource "kafka_acl" "allow_app_create_topic_invoices" {
+  resource_name                = "invoices"
+  resource_type                = "Topic"
+  resource_pattern_type_filter = "Literal"
+  acl_principal                = "User:app"
+  acl_host                     = "*"
+  acl_operation                = "Create"
+  acl_permission_type          = "Allow"
+}
+
+resource "kafka_acl" "allow_app_delete_topic_invoices" {
+  resource_name                = "invoices"
+  resource_type                = "Topic"
+  resource_pattern_type_filter = "Literal"
+  acl_principal                = "User:app"
+  acl_host                     = "*"
+  acl_operation                = "Delete"
+  acl_permission_type          = "Allow"
+}

@@ -1,0 +1,130 @@
+"""The atlas as files: facts in atlas.json, ACLs in several formats, and a page with a table."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from kafka_shim.authorizer.acl_formats import format_acls_losslessly
+from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects, parse_objects
+from kafka_shim.authorizer.acl_formats.kafka_commands import format_acls as format_commands
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import Acl
+from tests.atlas.program import Program
+
+FOLDER = Path(__file__).parents[2] / "docs" / "atlas"
+FACTS = FOLDER / "atlas.json"
+PRINCIPAL = "User:app"
+FORMATS = {
+    "yaml": ".yaml",
+    "commands": ".sh",
+    "strimzi": ".yaml",
+    "terraform": ".tf",
+}
+"""The formats, each in a folder, with the extension of its files."""
+_PAGE_HEAD = """\
+# ACL atlas
+
+The fewest ACLs that known programs need. Each program was run against the shim to learn its ACLs,
+and then proven twice: with only these ACLs it does its task on the shim and on a real Kafka, and
+without any ACL it fails there.
+
+The topic is `orders`, a new topic is `invoices`, the group is `billing`, the transactional id is
+`billing-tx`, and the principal is `User:app`: replace them by yours. The ACLs are there as YAML, as
+kafka-acls commands, as a KafkaUser of Strimzi and as Terraform's `kafka_acl` resources
+([formats](../acl-forms.md)); a format that cannot express them is left out.
+
+"""
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A program, its ACLs as JSON objects, and the release of the real broker that proved them."""
+
+    name: str
+    version: str
+    does: str
+    proven_on: str
+    acls: list[dict[str, str]]
+
+    @classmethod
+    def of_program(cls, program: Program, acls: Sequence[Acl], proven_on: str) -> "Entry":
+        renamed = [msgspec.structs.replace(acl, principal=PRINCIPAL) for acl in acls]
+        objects = acls_to_objects(renamed)
+        return cls(program.name, program.version, program.does, proven_on, objects)
+
+
+def read_entries() -> list[Entry]:
+    """Return the entries of atlas.json; none if there is no such file."""
+    return msgspec.json.decode(FACTS.read_bytes(), type=list[Entry]) if FACTS.exists() else []
+
+
+def write_atlas(entries: Sequence[Entry]) -> None:
+    """Write atlas.json and all files made from it; other files of these folders are deleted."""
+    FOLDER.mkdir(exist_ok=True)
+    FACTS.write_bytes(msgspec.json.format(msgspec.json.encode(entries), indent=1) + b"\n")
+    files = files_of_entries(entries)
+    for path in (path for name in FORMATS for path in (FOLDER / name).glob("*")):
+        if str(path.relative_to(FOLDER)) not in files:
+            path.unlink()
+    for name, text in files.items():
+        (FOLDER / name).parent.mkdir(exist_ok=True)
+        (FOLDER / name).write_text(text)
+
+
+def files_of_entries(entries: Sequence[Entry]) -> dict[str, str]:
+    """Return the text of each file that is made from the entries, by its path in docs/atlas."""
+    files = {}
+    for entry in entries:
+        for name, extension in FORMATS.items():
+            text = _acls_as_text(parse_objects(entry.acls), name)
+            if text:
+                files[f"{name}/{entry.name}{extension}"] = text
+    return files | {"README.md": _page(entries, files)}
+
+
+def _acls_as_text(acls: list[Acl], format_name: str) -> str:
+    """Return the ACLs in a format; empty if there are none, or if it cannot express one."""
+    if not acls:
+        return ""
+    if format_name == "commands":
+        return format_commands(acls, bootstrap="HOST:PORT")
+    try:
+        return format_acls_losslessly(acls, format_name)
+    except AclTextError:
+        return ""
+
+
+def _page(entries: Sequence[Entry], files: dict[str, str]) -> str:
+    rows = []
+    for entry in entries:
+        links = [
+            f"[{name}]({path})"
+            for name, extension in FORMATS.items()
+            if (path := f"{name}/{entry.name}{extension}") in files
+        ]
+        acls = "<br>".join(_acl_in_words(acl) for acl in entry.acls) or "none"
+        cells = (entry.name, entry.version, entry.does, acls, ", ".join(links), entry.proven_on)
+        rows.append(f"| {' | '.join(cells)} |\n")
+    head = (
+        "| program | version | task | ACLs | files | proven on Kafka |\n|---|---|---|---|---|---|\n"
+    )
+    return _PAGE_HEAD + head + "".join(rows) + _PAGE_END
+
+
+_COLUMNS = ("program", "version", "task", "ACLs", "files", "proven on Kafka")
+_PAGE_END = """
+`python -m tests.atlas NAME ...` (`make atlas` for all; Java 17, Maven) runs programs again.
+`kafka-shim least-acls -- COMMAND` finds the ACLs of your own program in the same way.
+"""
+
+
+def _acl_in_words(acl: dict[str, str]) -> str:
+    operation = "".join(word.capitalize() for word in acl["operation"].split("_"))
+    kind = acl["resource_type"].lower().replace("_", " ")
+    prefix = "prefix " if acl["resource_pattern_type"] == "PREFIXED" else ""
+    name = "" if kind == "cluster" else f" {prefix}`{acl['resource_name']}`"
+    return f"{operation} on {kind}{name}"
+
+
+if __name__ == "__main__":
+    write_atlas(read_entries())

@@ -1,0 +1,40 @@
+"""Relations that are computed once: few rows are kept in Spark's plan, many in its workers."""
+
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+
+
+def test_few_rows_are_kept_in_the_plan_and_many_are_persisted(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kafka_shim.pipeline.engines import spark_engine
+
+    engine = spark_engine.SparkEngine(spark)
+    rows = spark.range(3).selectExpr(
+        "id",
+        "array(named_struct('host', cast(id as string))) as hosts",
+        "timestamp_micros(id) as t",
+    )
+    in_plan = engine.computed_once(rows)
+    assert "LocalRelation" in plan_text(in_plan)
+    assert "Range" not in plan_text(in_plan)
+    assert in_plan.schema == rows.schema
+    assert in_plan.collect() == rows.collect()
+    assert not rows.is_cached
+    monkeypatch.setattr(spark_engine, "PLAN_ROWS_MAX", 2)
+    with engine.cached(rows) as persisted:
+        assert persisted.is_cached
+        assert "Range" in plan_text(persisted)
+        assert persisted.collect() == rows.collect()
+    assert not rows.is_cached
+    engine.computed_once(rows)
+    assert rows.is_cached
+    engine.release()
+    assert not rows.is_cached
+
+
+def plan_text(frame: Any) -> str:
+    return str(frame._jdf.queryExecution().analyzed().toString())
