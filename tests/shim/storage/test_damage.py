@@ -142,6 +142,24 @@ def test_a_deleted_row_is_found(tmp_path: Path, table: str) -> None:
         content(tmp_path)
 
 
+@pytest.mark.parametrize("value", ["", "x", "[]", "null", "-1", "[" * 5000])
+@pytest.mark.parametrize("key", ["starts", "commit"])
+def test_a_damaged_row_about_the_database_is_a_sentence(
+    tmp_path: Path, key: str, value: str
+) -> None:
+    database = Database(tmp_path)
+    database.commit_journal_and_changes([], [], [("topic", "a", "{}"), ("meta", "starts", "1")])
+    database.commit_and_close()
+    with sqlite3.connect(tmp_path / FILE) as connection:
+        changed = connection.execute(
+            "UPDATE kept SET value = ? WHERE part = 'meta' AND key = ?", (value, key)
+        )
+        assert changed.rowcount == 1
+    connection.close()
+    with pytest.raises(ConfigError, match=r"kafka-shim\.db cannot be used: "):
+        content(tmp_path)
+
+
 def test_a_copy_of_a_closed_file_is_whole_without_its_lock(tmp_path: Path) -> None:
     database = Database(tmp_path)
     database.commit_journal_and_changes([], [], [("topic", "a", "{}")])
