@@ -7,14 +7,17 @@ import tempfile
 from pathlib import Path
 
 import kafka_shim
-from tests.mutants.mutant import Mutant, plant_bug
+from tests.mutants.mutant import Mutant, MutantError, plant_bug
 
 _ROOT = Path(__file__).parents[2]
 _TIMEOUT_S = 900
 
 
 def diagnosis_or_none(mutant: Mutant) -> str | None:
-    """Return the first vector that differs; None if the bug survives all of its files."""
+    """Return the first vector that differs; None if the bug survives all of its files.
+
+    Raise MutantError if the copy does not start.
+    """
     assert kafka_shim.__file__ is not None
     with tempfile.TemporaryDirectory(prefix="kafka-shim-mutant-") as folder:
         copy = plant_bug(mutant, Path(kafka_shim.__file__).parent, Path(folder))
@@ -30,5 +33,6 @@ def diagnosis_or_none(mutant: Mutant) -> str | None:
             if done.stdout:
                 return done.stdout.strip()
             if done.returncode:
-                return f"the broker does not start: {done.stderr.strip().splitlines()[-1]}"
+                last_line = done.stderr.strip().rpartition("\n")[2]
+                raise MutantError(f"`{mutant.name}`: the vectors cannot be run: {last_line}")
     return None
