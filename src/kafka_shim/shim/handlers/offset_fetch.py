@@ -192,7 +192,7 @@ def _merge_rows_of_old_releases(
         return topics
     rows_by_name: dict[str, dict[int, OffsetFetchResponsePartitions]] = {}
     for topic in context.time_sliced(topics):
-        rows = {row.partition_index: row for row in topic.partitions}
+        rows = {row.partition_index: row for row in context.time_sliced(topic.partitions)}
         rows_by_name.setdefault(topic.name, {}).update(rows)
     return [
         OffsetFetchResponseTopics(name, NO_ID, list(rows.values()))
