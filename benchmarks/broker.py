@@ -85,12 +85,12 @@ class Broker:
             "serve",
             "-l",
             "error",
-            "--topic",
-            "orders",
         ]
         command += ["--listener", "PLAINTEXT://127.0.0.1:0", "--ready-file", str(ready)]
-        command += ["--super-user", "User:ANONYMOUS", "-c", "log.retention.bytes=1000000"]
-        command += ["-c", "log.segment.bytes=1048576", *options]
+        if "--playback" not in options:
+            command += ["--topic", "orders", "--super-user", "User:ANONYMOUS"]
+            command += ["-c", "log.retention.bytes=1000000", "-c", "log.segment.bytes=1048576"]
+        command += options
         self.child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         while not ready.exists():
             time.sleep(0.02)

@@ -118,11 +118,18 @@ class PlaybackServer:
         frames = FrameSplitter(Limits().frame_bytes_max)
         try:
             while data := await reader.read(CHUNK_BYTES):
+                repeated: list[bytes] = []
                 for frame in frames.feed(data):
-                    repeated = connection.repeated_response(frame) if upstream is None else None
-                    response = repeated or await self._response(connection, upstream, frame)
+                    response = connection.repeated_response(frame) if upstream is None else None
+                    if response is not None:
+                        repeated += (len(response).to_bytes(4, "big"), response)
+                        continue
+                    writer.write(b"".join(repeated))
+                    repeated.clear()
+                    response = await self._response(connection, upstream, frame)
                     if response is not None:
                         writer.write(len(response).to_bytes(4, "big") + response)
+                writer.write(b"".join(repeated))
                 await writer.drain()
         except MismatchError as error:
             if self._state.report.mismatches[error.mismatch] == 1:
