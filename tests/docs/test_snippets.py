@@ -69,6 +69,9 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("docs/control-api.md", "go"): EXAMPLES,
     ("docs/control-api.md", "java"): EXAMPLES,
     ("docs/control-api.md", "js"): EXAMPLES,
+    ("docs/policy.md", "json"): (
+        "tests/shim/cli/test_mcp.py::test_the_configuration_on_the_page_starts_the_server",
+    ),
     # copies of files of the example, which the page's commands read
     ("docs/policy.md", "yaml"): (
         "tests/docs/test_policy_page.py::test_the_page_shows_what_is_printed",

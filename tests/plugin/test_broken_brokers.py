@@ -87,7 +87,7 @@ import signal
 
 
 def test_kills_its_broker(kafka_broker):
-    os.kill(kafka_broker._transport._process.pid, signal.SIGKILL)
+    os.kill(kafka_broker._transport._process._process.pid, signal.SIGKILL)
     assert kafka_broker is None
 
 

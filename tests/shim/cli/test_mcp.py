@@ -2,6 +2,8 @@
 
 import argparse
 import asyncio
+import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from kafka_shim.shim.config import Config
 from tests.shim.cli.conftest import PLAINTEXT, Running
 
 mcp_client = pytest.importorskip("mcp.client.client", reason="the extra `mcp` is not installed")
+PAGE = Path(__file__).parents[3] / "docs" / "policy.md"
 ACLS = "- {principal: User:alice, allow: Write, topic: orders}\n"
 PROPOSED = f"{ACLS}- {{principal: User:bob, allow: Read, topic: orders}}\n"
 EXPECTATIONS = "- {principal: User:bob, may-not: Read, topic: orders}\n"
@@ -127,6 +130,19 @@ def test_a_process_serves_a_cluster_on_standard_input_and_output(folder: Path) -
     [least] = asked(server_of(folder), [("least_acls", {"trace": "trace"})])
     assert "--operation Alter --cluster" in text_of(least)
     assert "accesses that the trace shows as allowed are allowed by them" in text_of(least)
+
+
+def test_the_configuration_on_the_page_starts_the_server(folder: Path) -> None:
+    stdio = pytest.importorskip("mcp.client.stdio")
+    [shown] = re.findall(r"^```json\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    entry = json.loads(shown)["mcpServers"]["kafka-acls"]
+    assert entry["command"] == "kafka-shim"
+    server = stdio.StdioServerParameters(
+        command=sys.executable, args=["-m", "kafka_shim", *entry["args"]], cwd=folder
+    )
+    question = {"operation": "Write", "resource": "topic:orders"}
+    [answer] = asked(stdio.stdio_client(server), [("who_can", question)])
+    assert "User:alice" in text_of(answer)
 
 
 def answers_about_cluster(stdio: Any, running: Running, folder: Path) -> list[str]:
