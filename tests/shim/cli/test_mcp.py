@@ -128,8 +128,8 @@ def test_a_process_serves_a_cluster_on_standard_input_and_output(folder: Path) -
     assert (folder / "plan.json").exists(), plan
     assert "User:eve" in who
     [least] = asked(server_of(folder), [("least_acls", {"trace": "trace"})])
-    assert "--operation Alter --cluster" in text_of(least)
-    assert "accesses that the trace shows as allowed are allowed by them" in text_of(least)
+    assert "super users: User:ANONYMOUS" in text_of(least)
+    assert "0 ACLs; checked with what-breaks: the decisions on" in text_of(least)
 
 
 def test_the_configuration_on_the_page_starts_the_server(folder: Path) -> None:

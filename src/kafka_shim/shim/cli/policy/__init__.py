@@ -15,7 +15,6 @@ from kafka_shim.shim.cli.policy import (
     compact,
     diff,
     expect,
-    least_acls_of_trace,
     lint,
     matrix,
     plan,
@@ -52,7 +51,6 @@ VERBS: dict[str, _SubcommandModule] = {
     "check": check,
     "compact": compact,
     "schema": schema,
-    "least-acls": least_acls_of_trace,
 }
 
 SUMMARY = """\
