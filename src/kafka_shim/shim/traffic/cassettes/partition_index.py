@@ -18,6 +18,7 @@ _TABLES = """
 create table produced (
     id integer primary key, interaction integer, connection integer, topic text,
     partition integer, content blob, has_key integer, at_in_request integer, offset integer);
+create index by_interaction on produced (interaction);
 create table fetched (
     id integer primary key, interaction integer, principal text, topic text, partition integer,
     fetch_offset integer, first_offset integer, last_offset integer, error integer,
