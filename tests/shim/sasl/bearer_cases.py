@@ -76,6 +76,12 @@ def signed(claims: Any, key: Key = RSA, alg: str = "RS256", kid: str | None = "r
     return jws.serialize_compact(header, payload, key, algorithms=[alg])
 
 
+def signed_with_header(claims: Claims, **header: object) -> str:
+    """Return a token with header parameters that joserfc does not write."""
+    encoded = f"{_text({'alg': 'RS256', 'kid': 'rsa', **header})}.{_text(claims)}"
+    return f"{encoded}.{_text(jws.JWSRegistry.algorithms['RS256'].sign(encoded.encode(), RSA))}"
+
+
 def _at(now: int, **claims: Any) -> Claims:
     found = {"sub": "alice", "exp": now + 600, "iat": now - 10, **claims}
     return {name: value for name, value in found.items() if value is not None}
@@ -154,6 +160,17 @@ def signed_cases() -> Mapping[str, Case]:
         "good without iat": lambda now: message(signed(_at(now, iat=None))),
         "a key for another algorithm": lambda now: message(signed(_at(now), RSA_FREED, "RS512")),
         "no key id": lambda now: message(signed(_at(now), kid=None)),
+        "a key id of null": lambda now: message(signed_with_header(_at(now), kid=None)),
+        "a key id that is a number": lambda now: message(signed_with_header(_at(now), kid=1)),
+        "a header of one's own": lambda now: message(signed_with_header(_at(now), nonce="x")),
+        "a type that is a number": lambda now: message(signed_with_header(_at(now), typ=1)),
+        "a thumbprint that is a number": lambda now: message(signed_with_header(_at(now), x5t=1)),
+        "an address of keys that is none": lambda now: message(
+            signed_with_header(_at(now), jku="x")
+        ),
+        "a critical header that is unknown": lambda now: message(
+            signed_with_header(_at(now), crit=["nonce"], nonce="x")
+        ),
         "a key without an id": lambda now: message(signed(_at(now), NAMELESS, "ES384", "x")),
         "an unknown key id": lambda now: message(signed(_at(now), kid="none")),
         "another's key": lambda now: message(signed(_at(now), STRANGER)),
@@ -172,6 +189,9 @@ def signed_cases() -> Mapping[str, Case]:
         "a subject that is a number": lambda now: message(signed(_at(now, sub=1))),
         "no expiry": lambda now: message(signed(_at(now, exp=None))),
         "an expiry that is text": lambda now: message(signed(_at(now, exp="soon"))),
+        "an expiry that is a number as text": lambda now: message(
+            signed(_at(now, exp=str(now + 600)))
+        ),
         "an expiry with a fraction": lambda now: message(signed(_at(now, exp=now + 600.5))),
         "expired within the skew": lambda now: message(signed(_at(now, exp=now - 5))),
         "expired": lambda now: message(signed(_at(now, iat=now - 99, exp=now - 45))),

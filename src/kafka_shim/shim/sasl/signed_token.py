@@ -30,6 +30,7 @@ try:
     from joserfc import jws
     from joserfc.errors import JoseError
     from joserfc.jwk import GuestProtocol, JWKRegistry, Key
+    from joserfc.registry import HeaderParameter
 except ImportError as error:
     raise ConfigError(requires("checking signed tokens", "oauth")) from error
 
@@ -38,6 +39,26 @@ KEY_TYPES = {"HS": "oct", "RS": "RSA", "PS": "RSA", "ES": "EC"}
 ALGORITHMS = [f"{letters}{bits}" for letters in KEY_TYPES for bits in (256, 384, 512)]
 
 _ABOUT_USE = ("alg", "use", "key_ops")
+
+
+def _check_text_or_null(value: Any) -> None:
+    if value is not None and not isinstance(value, str):
+        raise ValueError("must be text or null")
+
+
+def _accept_any(_: Any) -> None:
+    """Accept the value of a header that Kafka does not look at."""
+
+
+_HEADER_RULES = jws.JWSRegistry(
+    {
+        "kid": HeaderParameter("key id", _check_text_or_null),
+        "typ": HeaderParameter("type", _accept_any),
+        "jku": HeaderParameter("address of keys", _accept_any),
+    },
+    algorithms=ALGORITHMS,
+    strict_check_header=False,  # issuers add headers of their own
+)
 
 
 class ExpectedClaims(msgspec.Struct, frozen=True):
@@ -73,7 +94,7 @@ class SignedTokenValidator:
     def validate(self, token: str, now_ms: int) -> ValidatedToken:
         """Check signature, issuer and audience, scope, times and subject (RFC 7515, RFC 7519)."""
         try:
-            found = jws.deserialize_compact(token, self._find_key, algorithms=ALGORITHMS)
+            found = jws.deserialize_compact(token, self._find_key, registry=_HEADER_RULES)
         except (JoseError, ValueError, RecursionError) as error:
             raise TokenRejectedError(str(error)) from error
         parse_json_object(urlsafe_b64decode(f"{token.partition('.')[0]}=="), names_are_unique=True)
