@@ -14,7 +14,11 @@ def test_all_files_on_spark_are_run_by_one_process() -> None:
         path.name
         for path in (ROOT / "tests" / "pipeline").glob("test_*.py")
         if not re.search(r"^pytestmark = .*heavy", path.read_text(), re.MULTILINE)
-        and re.search(r"^def .*\bspark: ", path.read_text().replace("(\n    ", "("), re.MULTILINE)
+        and re.search(
+            r"^def .*\bspark: |getfixturevalue\(.spark",
+            path.read_text().replace("(\n    ", "("),
+            re.MULTILINE,
+        )
     }
     assert with_session == set(conftest.ON_SPARK)
 
