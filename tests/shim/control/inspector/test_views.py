@@ -69,6 +69,15 @@ def test_frozen_time_can_be_advanced(chrome: Any) -> None:
         page.wait(lambda: broker.clock.now_ms() == before + 2500)
 
 
+def test_changes_say_if_those_of_acls_are_not_seen(chrome: Any) -> None:
+    for authorizer, is_said in (("none", True), ("standard", False)):
+        with start(authorizer=authorizer, in_process=False) as broker:
+            broker.topics.create("orders")
+            page = Page(chrome, broker.control_url, "changes")
+            page.row("1", "Topic created")
+            assert page.shows("#tools", "Changes of ACLs are not listed") is is_said
+
+
 def test_a_topic_is_created_and_a_record_produced(page: Page, broker: KafkaBroker) -> None:
     page.tab("topics")
     page.fill("#new-topic input", "prices")

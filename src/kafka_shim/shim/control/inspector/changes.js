@@ -27,6 +27,7 @@ function originator({ by }) {
   return element("a", { href: tabLink("requests", { open: String(by.request) }), text: `${by.principal}, ${by.client_id ?? "unnamed"}, #${by.request}` });
 }
 
+const unseen = element("p", { class: "none", text: "Changes of ACLs are not listed: only those of the StandardAuthorizer are." });
 let rows = [];
 let last = 0;
 
@@ -36,6 +37,7 @@ export const changes = {
   extra: ["#"],
   async load({ call }) {
     const page = await call("GET", `changes?after=${Math.max(last - 1, 0)}`); // the last one can still grow
+    unseen.hidden = page.observes_acls;
     rows = page.last < last ? [] : rows.filter((row) => row.number < last);
     last = page.last < last ? 0 : page.last;
     rows.push(...page.changes.filter((row) => row.number > (rows.at(-1)?.number ?? 0)));
@@ -53,7 +55,7 @@ export const changes = {
   ],
   tools(page) {
     changes.page = page;
-    return [];
+    return [unseen];
   },
   detail: (row) => ({ nodes: [
     element("h2", { text: `${title(row)}, ${instant(row.time_ms)}` }), element("p", {}, "by ", originator(row)),
