@@ -21,12 +21,13 @@ from kafka_shim.pipeline.acls.acl_tables import (
     operation_table,
 )
 from kafka_shim.pipeline.acls.authorizer_decisions import DECIDED, decision_mapper
-from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, has_rows
 from kafka_shim.pipeline.rows.access_roles import accesses_to_any_resource
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.protocol.enums import Operation, ResourceType
 
-_QUESTION = ("principal", "host", "operation", "resource_type", "resource_name")
+QUESTION = ("principal", "host", "operation", "resource_type", "resource_name")
+"""The columns on which a decision about an access without alternatives depends."""
 
 _RESOURCE_PATTERNS = """
 with resources as (select distinct resource_type, resource_name from {questions}),
@@ -128,7 +129,7 @@ class AclDecider:
         """
         own = self._with_own_decisions(accesses)
         columns = ", ".join(f"a.{name}" for name in self._engine.columns(accesses))
-        if not self._has_any(accesses, "size(instead) > 0"):
+        if not has_rows(self._engine, accesses, "size(instead) > 0"):  # a smaller plan
             return self._engine.sql(
                 f"select {columns}, decided_allowed as {name_prefix}allowed,"
                 f" decided_rule as {name_prefix}rule_number from {{own}} a",
@@ -147,13 +148,6 @@ class AclDecider:
             own=own,
             alternatives=alternatives,
         )
-
-    def _has_any(self, accesses: Relation, condition: str) -> bool:
-        """Return whether an access fulfils a condition; if not, parts of a plan can be left out."""
-        rows = self._engine.sql(
-            f"select 1 as one from {{accesses}} where {condition} limit 1", accesses=accesses
-        )
-        return bool(self._engine.rows(rows))
 
     def with_rule_texts(self, decided: Relation, name_prefix: str) -> Relation:
         """Replace the column `rule_number` with a prefix by `rule`, the text."""
@@ -234,7 +228,7 @@ class AclDecider:
         """Return the decisions that depend on an ACL, and all that the authorizer made."""
         if self._rules.prefix_search_stops_early:
             return self._decided_by_authorizer(self._questions(accesses, "true"))
-        columns = ", ".join(_QUESTION)
+        columns = ", ".join(QUESTION)
         by_acls = self._engine.sql(
             f"""
             select {columns}, false as is_any_resource, bool_and(not is_deny) as is_allowed,
@@ -243,7 +237,7 @@ class AclDecider:
             """,
             applying=self.applying_acls(questions, patterns),
         )
-        if not self._has_any(accesses, _NAME_IS_STAR):
+        if not has_rows(self._engine, accesses, _NAME_IS_STAR):  # a smaller plan
             return by_acls
         return self._engine.sql(
             "select * from {by_acls} union all select * from {by_authorizer}",
@@ -252,7 +246,7 @@ class AclDecider:
         )
 
     def _questions(self, accesses: Relation, condition: str) -> Relation:
-        columns = ", ".join(_QUESTION)
+        columns = ", ".join(QUESTION)
         return self._engine.sql(
             f"""
             select distinct {columns}, is_any_resource

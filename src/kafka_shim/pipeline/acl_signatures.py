@@ -3,14 +3,14 @@
 from typing import Any
 
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
-from kafka_shim.pipeline.acl_decisions import IS_ANY_RESOURCE, AclDecider
+from kafka_shim.pipeline.acl_decisions import IS_ANY_RESOURCE, QUESTION, AclDecider
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.matches import DecisionSignature, SignatureFinder
 from kafka_shim.pipeline.acls.removable import CountedSignature
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 
-_QUESTION = "principal, host, operation, resource_type, resource_name"
+_COLUMNS = ", ".join(QUESTION)
 
 
 def signatures_and_other_rows(
@@ -39,11 +39,11 @@ def _signatures_by_joins(
     questions = engine.computed_once(
         engine.sql(
             f"""
-            select {_QUESTION}, cast(sum(requests) as bigint) as requests,
+            select {_COLUMNS}, cast(sum(requests) as bigint) as requests,
                 max(last_seen) as last_seen
             from {{accesses}}
             where {is_plain} and principal not in (select principal from {{super_users}})
-            group by {_QUESTION}
+            group by {_COLUMNS}
             """,
             accesses=accesses,
             super_users=decider.super_users,
@@ -55,7 +55,7 @@ def _signatures_by_joins(
         from {{patterns}} where {str(acl_set.allow_everyone_if_no_acl).lower()}
         group by resource_type, resource_name
     """
-    same = " and ".join(f"a.{name.strip()} = q.{name.strip()}" for name in _QUESTION.split(","))
+    same = " and ".join(f"a.{name} = q.{name}" for name in QUESTION)
     rows = engine.sql(
         f"""
         select allows, denies, patterns, cast(sum(requests) as bigint) as requests,
@@ -64,10 +64,10 @@ def _signatures_by_joins(
             select q.requests, q.last_seen, a.allows, a.denies, r.patterns
             from {{questions}} q
             left join (
-                select {_QUESTION},
+                select {_COLUMNS},
                     array_sort(array_agg(rank) filter (where not is_deny)) as allows,
                     array_sort(array_agg(rank) filter (where is_deny)) as denies
-                from {{applying}} group by {_QUESTION}
+                from {{applying}} group by {_COLUMNS}
             ) a on {same}
             left join ({on_resource}) r
                 on r.resource_type = q.resource_type and r.resource_name = q.resource_name

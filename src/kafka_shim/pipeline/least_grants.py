@@ -24,7 +24,7 @@ from kafka_shim.authorizer.name_prefixes import (
     join_names_into_prefixes,
 )
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess
-from kafka_shim.pipeline.acl_decisions import IS_ANY_RESOURCE
+from kafka_shim.pipeline.acl_decisions import IS_ANY_RESOURCE, QUESTION
 from kafka_shim.pipeline.acls.acl_tables import principal_table
 from kafka_shim.pipeline.acls.required_access import (
     observed_access_of_row,
@@ -44,16 +44,13 @@ LEAST_ACLS = pa.schema(
 )
 _CELL = pa.schema(
     [
-        *(
-            (name, pa.string())
-            for name in ("principal", "host", "operation", "resource_type", "resource_name")
-        ),
+        *((name, pa.string()) for name in QUESTION),
         ("allowed", pa.bool_()),
         ("requests", pa.int64()),
     ]
 )
 _CELL_COLUMNS = ", ".join(_CELL.names)
-_QUESTION = "principal, host, operation, resource_type, resource_name, is_any_resource"
+_KEYS = (*QUESTION, "is_any_resource")
 _LATEST = f"""
 with marked as (
     select *, {IS_ANY_RESOURCE} as is_any_resource from {{accesses}}
@@ -61,15 +58,15 @@ with marked as (
         and principal not in (select principal from {{super_users}})
 ),
 decided as (
-    select {_QUESTION}, max(last_seen) filter (where allowed) as last_allowed,
+    select {", ".join(_KEYS)}, max(last_seen) filter (where allowed) as last_allowed,
         max(last_seen) filter (where not allowed) as last_denied
-    from marked group by {_QUESTION}
+    from marked group by {", ".join(_KEYS)}
 )
 select m.principal, m.host, m.api_key, m.operation, m.resource_type, m.resource_name, m.instead,
     m.allowed, cast(sum(m.requests) as bigint) as requests, max(m.last_seen) as last_seen,
     m.allowed and (m.is_any_resource or size(m.instead) > 0) as has_alternatives, m.is_any_resource
 from marked m
-join decided d on {" and ".join(f"d.{name} = m.{name}" for name in _QUESTION.split(", "))}
+join decided d on {" and ".join(f"d.{name} = m.{name}" for name in _KEYS)}
 where m.allowed = (d.last_denied is null or coalesce(d.last_allowed >= d.last_denied, false))
 group by m.principal, m.host, m.api_key, m.operation, m.resource_type, m.resource_name, m.instead,
     m.allowed, m.is_any_resource

@@ -58,6 +58,12 @@ class SqlEngine(Protocol):
         ...
 
 
+def has_rows(engine: SqlEngine, relation: Relation, condition: str = "true") -> bool:
+    """Return whether a row fulfils a condition."""
+    query = f"select 1 as one from {{relation}} where {condition} limit 1"
+    return bool(engine.rows(engine.sql(query, relation=relation)))
+
+
 def count_rows(engine: SqlEngine, relation: Relation) -> int:
     """Return the number of rows."""
     (row,) = engine.rows(engine.sql("select count(*) as count from {relation}", relation=relation))

@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, has_rows
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.options import ACL_FORMATS
 from kafka_shim.pipeline.report.charts import (
@@ -254,7 +254,7 @@ def _changes_with_request_counts(
     """Return the changes; the affected requests are searched only if there are changes."""
     engine = trace_input.engine
     changes = sum_changed_decisions(engine, decided)
-    if not engine.rows(engine.sql("select * from {changes} limit 1", changes=changes)):
+    if not has_rows(engine, changes):
         return engine.sql(
             "select *, 0 as requests_changed, 0 as requests_changed_of_principal from {changes}",
             changes=changes,

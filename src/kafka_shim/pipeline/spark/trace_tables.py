@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.rows.batches import plan_splits
+from kafka_shim.pipeline.rows.trace_facts import TABLES_FROM_TRACE_FACTS
 from kafka_shim.pipeline.spark.data_source import trace_table
 from kafka_shim.pipeline.spark.lake_tables import lake_table
 from kafka_shim.pipeline.spark.trace_facts_options import (
@@ -15,9 +16,6 @@ from kafka_shim.pipeline.spark.trace_facts_options import (
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-
-_WITH_FACTS = ("accesses", "observed")
 
 
 class SparkTraceTables:
@@ -31,7 +29,9 @@ class SparkTraceTables:
     def table(self, name: str, *columns: str) -> "DataFrame":
         """Return a table, or some of its columns, within the selection."""
         options = (
-            self._options_with_topic_names_and_existence() if name in _WITH_FACTS else self._options
+            self._options_with_topic_names_and_existence()
+            if name in TABLES_FROM_TRACE_FACTS
+            else self._options
         )
         return trace_table(self._spark, name, self._paths, options, columns)
 
