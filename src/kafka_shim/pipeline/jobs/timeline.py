@@ -87,7 +87,7 @@ BEFORE_LOGIN = "before the log-in"
 _LOGIN_APIS = frozenset({"ApiVersions", "SaslHandshake", "SaslAuthenticate"})
 
 
-def _rows_with_requests_before_login_apart(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _rows_with_login_requests_as_own_principal(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows with `BEFORE_LOGIN` as the principal of requests with which clients log in.
 
     A client that sent other requests as the anonymous user did not log in.
@@ -110,7 +110,7 @@ def _rows_with_requests_before_login_apart(rows: list[dict[str, Any]]) -> list[d
 def _rate_error_and_latency_charts(outcome: Outcome) -> list[Chart]:
     step, every = parse_interval_seconds(outcome.interval), f"in each {outcome.interval}"
 
-    rows = _rows_with_requests_before_login_apart(outcome.rows)
+    rows = _rows_with_login_requests_as_own_principal(outcome.rows)
 
     def points(series: str, value: str) -> list[tuple[Any, str, float]]:
         return [(row["time"], str(row[series] or "unknown"), row[value]) for row in rows]

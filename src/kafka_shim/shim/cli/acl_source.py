@@ -35,6 +35,11 @@ def add_acl_source_and_rule_arguments(parser: argparse.ArgumentParser) -> None:
         help="file with ACLs instead of a broker, in any format of `acls --format`",
     )
     add_connection_arguments(group)
+    add_rule_arguments(group)
+
+
+def add_rule_arguments(group: argparse._ActionsContainer) -> None:
+    """Add the options of what decides besides the ACLs, which brokers do not expose."""
     group.add_argument(
         "--kafka-version",
         metavar="RELEASE",

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from kafka_shim import extras
+from kafka_shim.shim.cli.acl_source import add_rule_arguments
 from kafka_shim.shim.cli.connection_options import add_connection_arguments
 from kafka_shim.shim.cli.usage import (
     UsageError,
@@ -40,23 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="file or folder with the ACLs of questions that name none (default: the cluster's)",
     )
     add_connection_arguments(parser)
-    parser.add_argument(
-        "--kafka-version",
-        metavar="RELEASE",
-        help="Kafka release whose rules decide (default: the broker's; the newest with --acls)",
-    )
-    parser.add_argument(
-        "--super-user",
-        action="append",
-        default=[],
-        metavar="User:x",
-        help="treat this principal as a super user: brokers do not expose theirs (repeatable)",
-    )
-    parser.add_argument(
-        "--allow-everyone-if-no-acl-found",
-        action="store_true",
-        help="assume allow.everyone.if.no.acl.found=true: brokers do not expose it",
-    )
+    add_rule_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -118,10 +118,10 @@ def _restore_quotas(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
 
 
 _NAMED_CONFIGS: Mapping[str, str] = {
-    "group-config": "groups",
-    "client-metrics-config": "client_metrics",
+    "groups": "group-config",
+    "client_metrics": "client-metrics-config",
 }
-"""Part to field of `Configs`: settings by name of the resource."""
+"""Field of `Configs`, with settings by name of the resource, to part."""
 
 
 def named_config_row(cluster: Cluster, key: tuple[str, str]) -> Row:
@@ -129,19 +129,18 @@ def named_config_row(cluster: Cluster, key: tuple[str, str]) -> Row:
     and the name.
     """
     field, name = key
-    part = next(part for part, fields in _NAMED_CONFIGS.items() if fields == field)
     settings = getattr(cluster.configs, field).get(name)
-    return part, name, None if settings is None else as_json_text(settings)
+    return _NAMED_CONFIGS[field], name, None if settings is None else as_json_text(settings)
 
 
 def named_config_rows(cluster: Cluster) -> Rows:
     """Return the settings of all groups and subscriptions."""
-    keys = [(f, name) for f in _NAMED_CONFIGS.values() for name in getattr(cluster.configs, f)]
+    keys = [(f, name) for f in _NAMED_CONFIGS for name in getattr(cluster.configs, f)]
     return _existing_rows_by_part_and_key(named_config_row(cluster, key) for key in keys)
 
 
 def _restore_named_configs(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
-    for part, field in _NAMED_CONFIGS.items():
+    for field, part in _NAMED_CONFIGS.items():
         for name, value in rows.get(part, {}).items():
             getattr(cluster.configs, field)[name] = msgspec.json.decode(value, type=dict[str, str])
 

@@ -64,18 +64,16 @@ def acls_schema() -> Schema:
             **{key: _one_or_more(_TEXT) for key in _NAMED_RESOURCES},
         },
         required=["principal"],
-        allOf=[{"anyOf": [{"required": ["allow"]}, {"required": ["deny"]}]}, _one_resource()],
+        allOf=[
+            {"anyOf": [{"required": ["allow"]}, {"required": ["deny"]}]},
+            _exactly_one_of(list(RESOURCES)),
+        ],
     )
     rules: Schema = {"type": "array", "items": {"$ref": "#/$defs/rule"}}
     return {
         "anyOf": [rules, _object({"acls": rules}, required=["acls"])],
         "$defs": {"rule": rule, "operations": _one_or_more(_operation())},
     }
-
-
-def _one_resource() -> Schema:
-    spellings = {each: None for key in RESOURCES for each in (key, key.replace("-", "_"))}
-    return {"oneOf": [{"required": [key]} for key in spellings]}
 
 
 def expectations_schema() -> Schema:

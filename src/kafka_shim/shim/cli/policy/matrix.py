@@ -110,12 +110,16 @@ def run(args: argparse.Namespace) -> int:
         )
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
-    shown = (resources, rows) if args.json else _with_access_noting_others(args, resources, rows)
+    shown = (
+        (resources, rows)
+        if args.json
+        else _leave_out_and_note_those_without_access(args, resources, rows)
+    )
     print(_format_matrix(args, *shown), end="")
     return 0
 
 
-def _with_access_noting_others(
+def _leave_out_and_note_those_without_access(
     args: argparse.Namespace, resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]
 ) -> tuple[Sequence[MatrixResource], Sequence[MatrixRow]]:
     """Leave out rows and columns without access that no option names; name them on stderr."""
