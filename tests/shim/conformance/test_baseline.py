@@ -105,7 +105,8 @@ def test_an_entry_can_be_about_some_releases(tmp_path: Path) -> None:
         ("delete-topic", "delete-topics", "no case matches `denials.delete-topics.*`"),
         ("reason", "resaon", "unknown field `resaon`"),
         ('"issue 12"', '"issue 12"\nreleases = ["2.9"]', "unknown release `2.9`"),
-        ("[[known-failure]]", "[[known-failure]", "Expected"),
+        ("[[known-failure]]", "[[known-failure]", "line 2: not TOML: Expected"),
+        ("reason", f"reason = {'[' * 5000}", "nested too deep"),
     ],
 )
 def test_an_invalid_baseline_is_rejected(old: str, new: str, message: str, tmp_path: Path) -> None:

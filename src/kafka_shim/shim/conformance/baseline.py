@@ -7,12 +7,13 @@ Each entry is one `[[known-failure]]`:
     reason = "the client drops the error of DescribeAcls, see its issue 12"
 """
 
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 import msgspec
 
+from kafka_shim.authorizer.acl_formats.toml_documents import load_toml
+from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.conformance.case import CaseOutcome
 from kafka_shim.shim.conformance.report import Report, ResultRow
@@ -64,8 +65,8 @@ def read_baseline(path: str, case_ids: Sequence[str]) -> Baseline:
     """Read a baseline file. Raise ConfigError if an entry is invalid or matches none of the ids."""
     text = read_text_file(path, OPTION)
     try:
-        baseline = msgspec.convert(tomllib.loads(text), Baseline)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        baseline = msgspec.convert(load_toml(text), Baseline)
+    except (AclTextError, msgspec.ValidationError) as error:
         raise ConfigError(f"{OPTION} {path}: {error}") from error
     for number, entry in enumerate(baseline.entries, start=1):
         for problem in _problems_of_entry(entry, case_ids):
