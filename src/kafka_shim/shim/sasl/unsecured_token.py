@@ -21,7 +21,7 @@ class UnsecuredTokenValidator:
         parts = token.split(".")
         if len(parts) != 3 or parts[2]:
             raise TokenRejectedError("it is not an unsecured JSON web token")
-        header, claims = _decode_json_part(parts[0]), _decode_json_part(parts[1])
+        header, claims = decode_json_part(parts[0]), decode_json_part(parts[1])
         if "alg" not in header:
             raise CloseConnection("its algorithm is missing")
         if header["alg"] != "none":
@@ -42,7 +42,8 @@ class UnsecuredTokenValidator:
         return ValidatedToken(subject, int(expires * 1000))
 
 
-def _decode_json_part(part: str) -> dict[str, Any]:
+def decode_json_part(part: str) -> dict[str, Any]:
+    """Return a part of a token, such as its claims. Raise TokenRejectedError if it is invalid."""
     try:
         raw = base64.urlsafe_b64decode(f"{part}==")
     except ValueError as error:

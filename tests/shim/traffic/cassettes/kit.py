@@ -21,9 +21,10 @@ from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthentic
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.protocol.records.batches import Record, encode_batch
 from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
-from kafka_shim.shim.traffic.cassettes.player import MismatchError, PlayedConnection
+from kafka_shim.shim.traffic.cassettes.player import PlayedConnection
 from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
 from tests.shim.wire import Wire, connected, serving
 
@@ -59,9 +60,9 @@ class Playback:
         header = RequestHeader(api, version, 7, "wire")
         frame = write_request_header(header) + codecs.write_request(message, version)
         pending = self._connections[connection].respond(frame)
-        while (answer := pending.attempt()) is None:
+        while (response := pending.if_due()) is None:
             time.sleep(0.01)
-        return answer.frame
+        return response.frame
 
     def ask(self, api: ApiKey, version: int, message: Any, connection: str = "a") -> Any:
         """Return the response."""
@@ -75,7 +76,7 @@ class Playback:
         try:
             response = self.ask(api, version, message, connection)
         except MismatchError as error:
-            return error.mismatch
+            return self._connections[connection].describe(error)
         raise AssertionError(f"played: {response}")
 
 

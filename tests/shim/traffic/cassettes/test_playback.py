@@ -119,12 +119,25 @@ def test_a_changed_topic_is_reported_with_both_names(trace: Path) -> None:
     played = start(trace)
     mismatch = played.mismatch(ApiKey.PRODUCE, 9, records("order", A))
     assert (mismatch.field, mismatch.recorded, mismatch.sent) == (
-        "topic_data[].name", "orders", "order",
+        "topic_data[].name", "'orders'", "'order'",
     )  # fmt: skip
     mismatch = played.mismatch(ApiKey.METADATA, 12, metadata("order"))
     assert (mismatch.field, mismatch.recorded, mismatch.sent) == (
         "topics[].name", "'orders'", "'order'",
     )  # fmt: skip
+
+
+def test_a_changed_partition_of_a_key_is_reported_with_both_numbers(trace: Path) -> None:
+    played = start(trace)
+    mismatch = played.mismatch(ApiKey.PRODUCE, 9, records("orders", A, partition=1))
+    assert (mismatch.field, mismatch.recorded, mismatch.sent) == ("partition", "0", "1")
+
+
+def test_the_records_of_a_rejected_request_can_be_sent_again(trace: Path) -> None:
+    played = start(trace)
+    rejected = played.mismatch(ApiKey.PRODUCE, 9, records("orders", A, (b"k2", b"B")))
+    assert (rejected.kind, rejected.field) == ("content", "value of the record")
+    assert produced(played.ask(ApiKey.PRODUCE, 9, records("orders", A, B))) == (0, 0)
 
 
 def test_a_changed_acl_is_reported_with_the_field(trace: Path) -> None:
@@ -180,6 +193,20 @@ def test_another_version_with_the_same_content_is_played_and_reported(trace: Pat
     response = played.ask(ApiKey.CREATE_TOPICS, 6, new_topic("orders"))
     assert response.topics[0].error_code == ErrorCode.NONE
     assert played.report["changes"] == {"CreateTopics: version 7 -> 6": 1}
+
+
+async def two_topics(wire: Wire, _: Wire) -> None:
+    await wire.ask(ApiKey.CREATE_TOPICS, 7, new_topic("payments"))
+    await wire.ask(ApiKey.METADATA, 12, metadata("orders"))
+    await wire.ask(ApiKey.CREATE_TOPICS, 7, new_topic("orders"))
+    await wire.ask(ApiKey.METADATA, 12, metadata("orders"))
+
+
+def test_a_read_depends_on_the_changes_of_its_own_topics(tmp_path: Path) -> None:
+    played = Playback(asyncio.run(record(tmp_path / "trace", two_topics)), match=MatchMode.CONTENT)
+    played.ask(ApiKey.CREATE_TOPICS, 7, new_topic("orders"))
+    found = played.ask(ApiKey.METADATA, 12, metadata("orders")).topics[0].error_code
+    assert (found, played.report["early"]) == (ErrorCode.NONE, {})
 
 
 def test_a_password_is_checked_if_it_is_known(trace: Path) -> None:

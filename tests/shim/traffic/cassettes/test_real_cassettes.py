@@ -18,8 +18,9 @@ from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthentic
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.responses import error_codes_by_name
 from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
-from kafka_shim.shim.traffic.cassettes.player import MismatchError, PendingAnswer, PlayedConnection
+from kafka_shim.shim.traffic.cassettes.player import PendingResponse, PlayedConnection
 from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
 from kafka_shim.shim.traffic.identities.message_fields import NOT_READY_ERRORS
 from kafka_shim.shim.traffic.replay.events import ConnectionId, Event, TraceEvents
@@ -65,7 +66,7 @@ class _Playback:
 
     def compared_responses(self) -> Iterator[tuple[str, object, object]]:
         """Yield the API, and the errors of the recorded and of the played response."""
-        pending: dict[tuple[ConnectionId, int], PendingAnswer] = {}
+        pending: dict[tuple[ConnectionId, int], PendingResponse] = {}
         for event in self._events:
             key = event.connection_id, event.entry.sequence
             if isinstance(event.entry, Request):
@@ -73,13 +74,13 @@ class _Playback:
             elif isinstance(event.entry, Response):
                 waiting = pending.pop(key)
                 waiting.deadline = 0
-                answer = waiting.attempt()
-                assert answer is not None
-                assert answer.frame is not None
-                both = [_decoded(event.entry, each) for each in (event.entry.frame, answer.frame)]
+                response = waiting.if_due()
+                assert response is not None
+                assert response.frame is not None
+                both = [_decoded(event.entry, each) for each in (event.entry.frame, response.frame)]
                 yield ApiKey(event.entry.api_key).name, *_errors(*both)
 
-    def _send(self, event: Event, request: Request) -> PendingAnswer:
+    def _send(self, event: Event, request: Request) -> PendingResponse:
         connection = self._connections.get(event.connection_id)
         if connection is None:
             connection = self._connections[event.connection_id] = PlayedConnection(
@@ -95,7 +96,7 @@ class _Playback:
         try:
             return connection.respond(frame)
         except MismatchError as error:
-            raise AssertionError(str(error)) from error
+            raise AssertionError(str(connection.describe(error))) from error
 
 
 def _is_temporary(errors: object) -> bool:

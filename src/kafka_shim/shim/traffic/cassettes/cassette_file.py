@@ -13,7 +13,8 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.protocol.trace.segments import Block, TraceStorage, read_trace
-from kafka_shim.shim.traffic.cassettes.request_content import GROUP_HEARTBEATS, request_content
+from kafka_shim.shim.traffic.cassettes.request_content import content_of_fields, request_fields
+from kafka_shim.shim.traffic.cassettes.touched_state import GROUP_HEARTBEATS
 from kafka_shim.shim.traffic.replay.events import ConnectionId, Event, TraceEvents
 from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
 
@@ -92,4 +93,4 @@ def _foldable_content(request: Request) -> bytes | None:
         return None
     if header.api_key in GROUP_HEARTBEATS and message.member_epoch <= 0:
         return None
-    return request_content(message, {}).exact
+    return content_of_fields(header.api_key, request_fields(message, {})).exact

@@ -18,11 +18,8 @@ from kafka_shim.shim.traffic.cassettes.cassette_recording import TraceInProgress
 from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackListener
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
 from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks
-from kafka_shim.shim.traffic.cassettes.request_content import (
-    state_name_of_topic_records,
-    topic_partitions,
-    touched_state,
-)
+from kafka_shim.shim.traffic.cassettes.request_content import request_fields, topic_partitions
+from kafka_shim.shim.traffic.cassettes.touched_state import records_of_topic, touched_state
 from kafka_shim.shim.traffic.proxy.client_listeners import Address
 from kafka_shim.shim.traffic.proxy.response_addresses import (
     AddressReplacement,
@@ -100,14 +97,14 @@ class NewEpisodes:
         except ProtocolError:
             return set(), set()
         names = self._state.index.topic_names
-        touched = touched_state(header.api_key, message, names)
+        touched = touched_state(header.api_key, message, request_fields(message, names))
         reads, changes = {*touched.reads, *touched.changes}, {*touched.changes}
         if header.api_key == ApiKey.FETCH:
             rows = topic_partitions(message.topics, names, "partitions")
-            reads.update(state_name_of_topic_records(topic) for topic, _, _ in rows)
+            reads.update(records_of_topic(topic) for topic, _ in rows)
         elif header.api_key == ApiKey.PRODUCE:
             rows = topic_partitions(message.topic_data, names, "partition_data")
-            changes.update(state_name_of_topic_records(topic) for topic, _, _ in rows)
+            changes.update(records_of_topic(topic) for topic, _ in rows)
         return reads, changes
 
 

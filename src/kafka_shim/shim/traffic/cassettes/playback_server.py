@@ -15,14 +15,15 @@ from kafka_shim.shim.client.login import InvalidLoginResponseError
 from kafka_shim.shim.config import Limits
 from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
-from kafka_shim.shim.traffic.cassettes.mismatch_response import error_response_frame
+from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError, error_response_frame
+from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
 from kafka_shim.shim.traffic.cassettes.player import (
-    Answer,
-    MismatchError,
-    PendingAnswer,
+    PendingResponse,
     PlayedConnection,
+    PlayedResponse,
 )
+from kafka_shim.shim.traffic.cassettes.repeated_requests import RepeatedRequestReader
 from kafka_shim.shim.traffic.proxy.client_listeners import Address, ClientListeners, address_text
 from kafka_shim.shim.traffic.proxy.response_addresses import AddressReplacement
 
@@ -69,7 +70,9 @@ class PlaybackServer:
         self._listeners = listeners
         self._connect_upstream = connect_upstream
         self._addresses: dict[tuple[str, int], Address] = {}
-        self._clients = [ClientListeners(listener.tls) for listener in listeners]
+        self._clients = [
+            ClientListeners(listener.tls, RepeatedRequestReader) for listener in listeners
+        ]
         self._change = asyncio.Event()
 
     def bootstrap_servers(self, listener: str) -> str:
@@ -116,24 +119,18 @@ class PlaybackServer:
         connection = PlayedConnection(self._state, node_id, address_of)
         upstream = self._connect_upstream(listener, node_id, address_of)
         frames = FrameSplitter(Limits().frame_bytes_max)
+        assert isinstance(reader, RepeatedRequestReader)
+        if upstream is None:
+            reader.respond_to_repeated_with(connection.repeated_responses, writer)
         try:
-            while data := await reader.read(CHUNK_BYTES):
-                repeated: list[bytes] = []
+            while data := await reader.read_after_repeated(CHUNK_BYTES, frames):
                 for frame in frames.feed(data):
-                    response = connection.repeated_response(frame) if upstream is None else None
-                    if response is not None:
-                        repeated += (len(response).to_bytes(4, "big"), response)
-                        continue
-                    writer.write(b"".join(repeated))
-                    repeated.clear()
                     response = await self._response(connection, upstream, frame)
                     if response is not None:
                         writer.write(len(response).to_bytes(4, "big") + response)
-                writer.write(b"".join(repeated))
                 await writer.drain()
         except MismatchError as error:
-            if self._state.report.mismatches[error.mismatch] == 1:
-                log.warning("no recorded response, connection closed", mismatch=str(error))
+            self._log_once("no recorded response, connection closed", connection.describe(error))
         except (OSError, FrameError, InvalidLoginResponseError) as error:
             log.info("connection ended", reason=str(error))
         finally:
@@ -144,61 +141,58 @@ class PlaybackServer:
     async def _response(
         self, connection: PlayedConnection, upstream: UpstreamConnection | None, frame: bytes
     ) -> bytes | None:
-        """Return the response when it is due; None if there is none."""
-        answer = await self._answer(connection, upstream, frame)
-        if answer.frame is not None:
-            await self._wait_scaled_latency_or_delay(answer)
-        return answer.frame
-
-    async def _answer(
-        self, connection: PlayedConnection, upstream: UpstreamConnection | None, frame: bytes
-    ) -> Answer:
-        """Return the recorded response, or that of the cluster, or an error response.
+        """Return the recorded response when it is due, or that of the cluster, or an error
+        response; None if there is none.
 
         Raise MismatchError if there is none, and the client is to be disconnected.
         """
         if upstream is not None and upstream.depends_on_new_state(frame):
-            return await self._forward(connection, upstream, frame)
+            return await _forward(connection, upstream, frame)
         try:
-            return await self._wait_for_answer(connection.respond(frame))
+            response = await self._wait_until_due(connection.respond(frame))
         except MismatchError as error:
-            if upstream is None or error.mismatch.kind not in _FORWARDED_KINDS:
-                return self._answer_mismatch(frame, error)
+            if upstream is None or error.kind not in _FORWARDED_KINDS:
+                return self._respond_to_mismatch(connection, frame, error)
             header, at = read_request_header(frame)
             if header.api_key != ApiKey.PRODUCE:
-                return await self._forward(connection, upstream, frame)
-            new_records = connection.new_records(header, frame, at)
-            if new_records is None:
-                return self._answer_mismatch(frame, error)
-            answer = await self._forward(connection, upstream, new_records.request_frame())
-            return Answer(new_records.merged_frame(answer.frame))
+                return await _forward(connection, upstream, frame)
+            produce = connection.new_records(header, frame, at)
+            if produce is None:
+                return self._respond_to_mismatch(connection, frame, error)
+            forwarded = await _forward(connection, upstream, produce.new_records_frame())
+            return produce.merged_frame(forwarded)
+        if response.frame is not None:
+            await self._wait_scaled_latency_or_delay(response)
+        return response.frame
 
-    async def _forward(
-        self, connection: PlayedConnection, upstream: UpstreamConnection, frame: bytes
-    ) -> Answer:
-        return Answer(await upstream.forward(frame, connection.principal, connection.mechanism))
-
-    def _answer_mismatch(self, frame: bytes, error: MismatchError) -> Answer:
-        self._state.report.add_mismatch(error.mismatch)
+    def _respond_to_mismatch(
+        self, connection: PlayedConnection, frame: bytes, error: MismatchError
+    ) -> bytes:
+        """Report a mismatch; return an error response. Raise it if there is none."""
+        mismatch = connection.describe(error)
+        self._state.report.add_mismatch(mismatch)
         code = self._state.options.error_for_mismatches
-        response = None if code is None else error_response_frame(frame, code, str(error))
+        response = None if code is None else error_response_frame(frame, code, str(mismatch))
         if response is None:
             raise error
-        if self._state.report.mismatches[error.mismatch] == 1:
-            log.warning("no recorded response, error returned", mismatch=str(error))
-        return Answer(response)
+        self._log_once("no recorded response, error returned", mismatch)
+        return response
 
-    async def _wait_for_answer(self, pending: PendingAnswer) -> Answer:
+    def _log_once(self, event: str, mismatch: Mismatch) -> None:
+        if self._state.report.mismatches[mismatch] == 1:
+            log.warning(event, mismatch=str(mismatch))
+
+    async def _wait_until_due(self, pending: PendingResponse) -> PlayedResponse:
         loop = asyncio.get_running_loop()
-        while (answer := pending.attempt()) is None:
+        while (response := pending.if_due()) is None:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(max(0.001, pending.deadline - loop.time())):
                     await self._change.wait()
-        return answer
+        return response
 
-    async def _wait_scaled_latency_or_delay(self, answer: Answer) -> None:
+    async def _wait_scaled_latency_or_delay(self, response: PlayedResponse) -> None:
         speed = self._state.options.speed
-        delay_s = answer.delay_s if speed is None else answer.recorded_latency_s / speed
+        delay_s = response.delay_s if speed is None else response.recorded_latency_s / speed
         if delay_s > 0:
             await asyncio.sleep(delay_s)
 
@@ -206,3 +200,10 @@ class PlaybackServer:
         """Wake all connections that wait for a change."""
         self._change.set()
         self._change = asyncio.Event()
+
+
+async def _forward(
+    connection: PlayedConnection, upstream: UpstreamConnection, frame: bytes
+) -> bytes | None:
+    authentication = connection.authentication
+    return await upstream.forward(frame, authentication.principal, authentication.mechanism)

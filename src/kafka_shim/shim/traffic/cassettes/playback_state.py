@@ -6,12 +6,11 @@ from enum import Enum
 
 import msgspec
 
-from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.traffic.cassettes.playback_report import UNSENT_KEPT_MAX, PlaybackReport
 from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks
-from kafka_shim.shim.traffic.cassettes.request_content import CHANGES
-from kafka_shim.shim.traffic.cassettes.trace_index import Interaction, StateCounts, TraceIndex
+from kafka_shim.shim.traffic.cassettes.touched_state import StateCounts
+from kafka_shim.shim.traffic.cassettes.trace_index import Interaction, TraceIndex
 
 
 class MatchMode(Enum):
@@ -41,7 +40,7 @@ class PlaybackOptions(msgspec.Struct, frozen=True):
 
 
 class PlaybackState:
-    """The interactions and records that were played, and how often each part was changed."""
+    """The requests and records that were played, and how often each part was changed."""
 
     def __init__(self, index: TraceIndex, options: PlaybackOptions) -> None:
         self.index = index
@@ -51,40 +50,33 @@ class PlaybackState:
         self.changes: Counter[str] = Counter()
         self.version = 0
         """Increases with each change."""
-        self._first_unplayed: dict[bytes, int] = {}
-        self._played = bytearray(index.count + 1)
-        self._played_records = bytearray(index.partitions.count_produced() + 1)
+        self.first_unplayed: dict[bytes, int] = {}
+        """By content: the id before which everything with this content was played."""
+        self._played = bytearray(index.last_id + 1)
         self.on_change: Callable[[], None] = lambda: None
 
-    def is_played(self, interaction: int) -> bool:
-        return bool(self._played[interaction])
+    def is_played(self, number: int) -> bool:
+        """Return whether a request or record was sent."""
+        return bool(self._played[number])
 
-    def mark_played_and_count_changes(self, interaction: int, changes: Mapping[str, int]) -> None:
-        """Note that the request was received, with what it changes."""
-        self._played[interaction] = 1
-        if changes:
-            self.changes.update(changes)
+    def set_played(self, number: int) -> None:
+        """Note that a request or record was sent."""
+        self._played[number] = True
+
+    def set_unplayed(self, interaction: Interaction) -> None:
+        """Note that a request or record was not sent after all."""
+        self._played[interaction.id] = False
+        for content in (interaction.exact, interaction.loose):
+            if content is not None and content in self.first_unplayed:
+                self.first_unplayed[content] = min(self.first_unplayed[content], interaction.id)
+
+    def count_changes(self, parts: Iterable[str]) -> None:
+        """Note that each of these parts was changed once more."""
+        changed = [*parts]
+        if changed:
+            self.changes.update(changed)
             self.version += 1
             self.on_change()
-
-    def first_unplayed(self, content: bytes) -> int:
-        """Return the id before which all requests or records with this content were played."""
-        return self._first_unplayed.get(content, 0)
-
-    def skip_played(self, content: bytes, ids: Iterable[int], *, is_record: bool) -> None:
-        """Note which ids, in order, were played, up to the first that was not."""
-        played = self._played_records if is_record else self._played
-        for number in ids:
-            if number >= self.first_unplayed(content):
-                if not played[number]:
-                    break
-                self._first_unplayed[content] = number + 1
-
-    def is_record_played(self, record: int) -> bool:
-        return bool(self._played_records[record])
-
-    def mark_record_played(self, record: int) -> None:
-        self._played_records[record] = 1
 
     def has_received_preceding_changes(self, state: StateCounts) -> bool:
         """Return whether all changes that preceded a response were received."""
@@ -94,29 +86,21 @@ class PlaybackState:
         """Return whether exactly the changes that preceded a response were received."""
         return all(self.changes[part] == count for part, count in state.items())
 
-    def missing_changes(self, interaction: Interaction) -> str:
+    def missing_changes(self, state: StateCounts) -> str:
         """Return which changes a response waits for, for people."""
         return ", ".join(
             f"{part} was changed {self.changes[part]} times instead of {count}"
-            for part, count in interaction.state.items()
+            for part, count in state.items()
             if self.changes[part] < count
         )
 
     def finished_report(self) -> PlaybackReport:
         """Return the report, with the recorded changes that no client sent."""
+        unsent = (each for each in self.index.all_in_sequences() if not self.is_played(each.id))
         report = self.report
-        report.unsent = []
-        report.unsent_count = 0
-        for interaction in self.index.all_of_apis(CHANGES - {ApiKey.PRODUCE}):
-            if not self.is_played(interaction.id):
-                self._add_unsent(f"{interaction.name} of {interaction.principal}", interaction.id)
-        for record in self.index.partitions.all_produced():
-            if not self.is_record_played(record.id):
-                where = f"{record.topic}-{record.partition}, offset {record.offset}"
-                self._add_unsent(f"record of {where}", record.interaction)
+        report.unsent, report.unsent_count = [], 0
+        for each in unsent:
+            report.unsent_count += 1
+            if len(report.unsent) < UNSENT_KEPT_MAX:
+                report.unsent.append(str(each))
         return report
-
-    def _add_unsent(self, text: str, interaction: int) -> None:
-        self.report.unsent_count += 1
-        if len(self.report.unsent) < UNSENT_KEPT_MAX:
-            self.report.unsent.append(f"{text} (request {interaction} of the recording)")

@@ -5,8 +5,6 @@ user. SCRAM needs the password, since its server has to prove that it knows it. 
 only the subject is used.
 """
 
-import base64
-import binascii
 import random
 import secrets
 from typing import Any
@@ -14,20 +12,21 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.sasl_authenticate_response import SaslAuthenticateResponse
-from kafka_shim.shim.sasl.mechanism import SaslFailure
+from kafka_shim.shim.sasl.bearer_token import ValidatedToken, required_subject
+from kafka_shim.shim.sasl.mechanism import SaslExchange, SaslFailure
+from kafka_shim.shim.sasl.oauthbearer import BearerExchange
+from kafka_shim.shim.sasl.plain import PlainExchange
 from kafka_shim.shim.sasl.scram import ScramAccount, ScramExchange
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, credential_of_password
+from kafka_shim.shim.sasl.unsecured_token import decode_json_part
+from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
-from kafka_shim.shim.traffic.cassettes.trace_index import Interaction
 from kafka_shim.shim.traffic.traces.sasl_principal import user_in_first_sasl_message
 
-_FAILURE = "Authentication failed: invalid credentials"
-
-
-class UnplayableAuthenticationError(Exception):
-    """The playback cannot authenticate a user; the text says what is needed."""
+_RESPONSES_MAX = 10_000
+_PASSWORD_AT = 2
+"""Of a PLAIN message, whose parts are separated by NULs."""
 
 
 class PlayedAuthentication:
@@ -38,16 +37,15 @@ class PlayedAuthentication:
 
     def __init__(self, state: PlaybackState) -> None:
         self._state = state
-        self._index = state.index
         self.mechanism = ""
-        self._scram: ScramExchange | None = None
+        self._exchange: SaslExchange | None = None
         self.expects_token = False
         self.principal: str | None = state.index.principal_without_sasl
 
     def begin(self, version: int, request: Any, response: Any) -> None:
         """Note a SaslHandshake; after version 0, SASL messages have no header."""
         self.mechanism = request.mechanism
-        self._scram = None
+        self._exchange = None
         self.expects_token = version == 0 and response.error_code == 0
         if response.error_code == 0:
             self.principal = None
@@ -58,112 +56,87 @@ class PlayedAuthentication:
         """
         try:
             message, is_finished = self._process_token(token)
-        except (SaslFailure, UnplayableAuthenticationError) as error:
+        except (SaslFailure, MismatchError) as error:
             raise ConnectionAbortedError(str(error)) from error
         self.expects_token = not is_finished
         return message
 
-    def respond(self, request: Any) -> SaslAuthenticateResponse:
+    def respond(self, token: bytes) -> SaslAuthenticateResponse:
         """Return the recorded response with a SASL message for this client.
 
-        Raise UnplayableAuthenticationError if the user was never recorded, or if the password is
-        needed.
+        Raise MismatchError if the user was never recorded, or if the password is needed.
         """
         try:
-            message, is_finished = self._process_token(request.auth_bytes)
+            message, is_finished = self._process_token(token)
         except SaslFailure as error:
-            return self._take_next_recorded_failure(str(error))
-        if not is_finished:
-            return SaslAuthenticateResponse(auth_bytes=message, error_message=None)
-        for interaction in self._index.of_api(ApiKey.SASL_AUTHENTICATE, 10_000):
-            response = self._index.response(interaction)
-            if (
-                isinstance(response, SaslAuthenticateResponse)
-                and response.error_code == 0
-                and interaction.principal == self.principal
-            ):
-                self._state.mark_played_and_count_changes(interaction.id, {})
-                return msgspec.structs.replace(response, auth_bytes=message)
-        return SaslAuthenticateResponse(auth_bytes=message, error_message=None)
+            failure = self._next_recorded(has_error=True)
+            if failure is None:
+                reason = f"{error}, and the recording has no failed authentication"
+                raise MismatchError("authentication", reason) from error
+            return failure
+        recorded = self._next_recorded(has_error=False) if is_finished else None
+        recorded = recorded or SaslAuthenticateResponse(error_message=None)
+        return msgspec.structs.replace(recorded, auth_bytes=message)
 
     def _process_token(self, token: bytes) -> tuple[bytes, bool]:
         """Return the server's next message, and whether the authentication is finished."""
-        if self.mechanism.startswith("SCRAM-"):
-            return self._process_scram_message(token)
-        if self.mechanism == "OAUTHBEARER":
-            self._set_principal_or_fail_if_unrecorded(_subject_of_bearer_token(token))
-            return b"", True
-        user = user_in_first_sasl_message(self.mechanism, token)
-        if user is None:
-            raise UnplayableAuthenticationError(
-                f"the mechanism {self.mechanism} cannot be played; use PLAIN, SCRAM or OAUTHBEARER"
-            )
-        password = self._state.options.users.get(user)
-        if password is not None and token.split(b"\0")[2].decode(errors="replace") != password:
-            raise SaslFailure(_FAILURE)
-        self._set_principal_or_fail_if_unrecorded(user)
-        return b"", True
-
-    def _process_scram_message(self, token: bytes) -> tuple[bytes, bool]:
-        if self._scram is None:
-            mechanism = ScramMechanism[self.mechanism.replace("-", "_")]
-            user = user_in_first_sasl_message(self.mechanism, token)
-            password = self._state.options.users.get(user or "")
-            if user is None or (password is None and self._is_recorded(f"User:{user}")):
-                raise UnplayableAuthenticationError(
-                    f"a trace has no passwords, and {self.mechanism} needs one: give --user"
-                    f" {user or 'NAME'}:PASSWORD"
-                )
-            account = None
-            if password is not None:
-                credential = credential_of_password(mechanism, password, secrets.token_bytes(16))
-                account = ScramAccount(credential, f"User:{user}")
-            self._scram = ScramExchange(mechanism, lambda *_: account, random.SystemRandom())
-        reply = self._scram.respond(token)
+        if self._exchange is None:
+            self._exchange = self._begin_exchange(token)
+        reply = self._exchange.respond(token)
         if reply.principal is None:
             return reply.message, False
-        self._scram = None
-        self._set_principal_or_fail_if_unrecorded(reply.principal.removeprefix("User:"))
+        if not self._is_recorded(reply.principal):
+            raise SaslFailure(f"authentication failed: {reply.principal} was not recorded")
+        self.principal, self._exchange = reply.principal, None
         return reply.message, True
 
-    def _set_principal_or_fail_if_unrecorded(self, user: str) -> None:
-        principal = f"User:{user}"
-        if not self._is_recorded(principal):
-            raise SaslFailure(_FAILURE)
-        self.principal = principal
+    def _begin_exchange(self, token: bytes) -> SaslExchange:
+        if self.mechanism == "OAUTHBEARER":
+            return BearerExchange(_UnverifiedTokens(), lambda: 0)
+        user = user_in_first_sasl_message(self.mechanism, token)
+        if user is None:
+            reason = f"the mechanism {self.mechanism} cannot be played"
+            raise MismatchError("authentication", f"{reason}; use PLAIN, SCRAM or OAUTHBEARER")
+        password = self._state.options.users.get(user)
+        if self.mechanism == "PLAIN":
+            any_password = token.split(b"\0")[_PASSWORD_AT].decode(errors="replace")
+            return PlainExchange({user: password or any_password})
+        if password is None and self._is_recorded(f"User:{user}"):
+            reason = f"a trace has no passwords, and {self.mechanism} needs one"
+            raise MismatchError("authentication", f"{reason}: give --user {user}:PASSWORD")
+        mechanism = ScramMechanism[self.mechanism.replace("-", "_")]
+        account: ScramAccount | None = None
+        if password is not None:
+            credential = credential_of_password(mechanism, password, secrets.token_bytes(16))
+            account = ScramAccount(credential, f"User:{user}")
+        return ScramExchange(mechanism, lambda *_: account, random.SystemRandom())
 
     def _is_recorded(self, principal: str) -> bool:
-        return principal in self._index.principals
+        return principal in self._state.index.principals
 
-    def _take_next_recorded_failure(self, reason: str) -> SaslAuthenticateResponse:
-        """Return the next recorded failure. Raise UnplayableAuthenticationError without any."""
-        last: Interaction | None = None
-        for interaction in self._index.of_api(ApiKey.SASL_AUTHENTICATE, 10_000):
-            response = self._index.response(interaction)
-            if response is not None and response.error_code:
+    def _next_recorded(self, *, has_error: bool) -> SaslAuthenticateResponse | None:
+        """Return the next recorded success of the principal, or failure; the last one again."""
+        index, last = self._state.index, None
+        for interaction in index.of_api(ApiKey.SASL_AUTHENTICATE, _RESPONSES_MAX):
+            response = index.response(interaction)
+            if response is None or bool(response.error_code) is not has_error:
+                continue
+            if has_error or interaction.principal == self.principal:
                 last = interaction
-                if not self._state.is_played(interaction.id):
+                if not self._state.is_played(last.id):
                     break
         if last is None:
-            raise UnplayableAuthenticationError(
-                f"{reason}, and the recording has no failed authentication"
-            )
-        self._state.mark_played_and_count_changes(last.id, {})
-        response = self._index.response(last)
+            return None
+        self._state.set_played(last.id)
+        response = index.response(last)
         assert isinstance(response, SaslAuthenticateResponse)
-        assert response.error_code != ErrorCode.NONE
         return response
 
 
-def _subject_of_bearer_token(message: bytes) -> str:
-    """Return the subject in a client's OAUTHBEARER message. Raise SaslFailure without one."""
-    for part in message.split(b"\x01"):
-        scheme, _, token = part.partition(b"=Bearer ")
-        if scheme == b"auth":
-            try:
-                body = token.split(b".")[1]
-                claims = msgspec.json.decode(base64.urlsafe_b64decode(body + b"=="))
-                return str(claims["sub"])
-            except (IndexError, KeyError, TypeError, binascii.Error, msgspec.MsgspecError):
-                break
-    raise SaslFailure("Authentication failed: the token has no subject")
+class _UnverifiedTokens:
+    """Accepts tokens by their subject: the playback has no keys."""
+
+    def validate(self, token: str, now_ms: int) -> ValidatedToken:  # noqa: ARG002 - the protocol's
+        """Return a token's subject. Raise TokenRejectedError if it has none."""
+        claims = (*token.split("."), "")[1]
+        return ValidatedToken(required_subject(decode_json_part(claims)), 0)

@@ -1,20 +1,18 @@
-"""What of a request decides which recorded response it gets, and what it reads and changes.
+"""The content of a request by its fields, what identifies it, and how two requests differ.
 
-The content leaves out what differs between two runs by nature, and default values, so that a
-request has the same content in each version of its API that can express it.
+It leaves out what differs between two runs by nature. Fields that a version of an API lacks have
+their default values, so a request has the same content in each version that can express it.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
-from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.records.batches import batch_bounds_and_magic, iterate_batches
-from kafka_shim.protocol.records.message_sets import read_message_set
+from kafka_shim.shim.traffic.identities.message_fields import row_identity
 
 NEVER_COMPARED = frozenset(
     {
@@ -46,219 +44,167 @@ COMPARED_EXACTLY_ONLY = frozenset(
 )  # fmt: skip
 """Fields that a request with the same meaning can have otherwise: used to choose, not to reject."""
 
-ADMIN_CHANGES = frozenset(
-    {
-        ApiKey.CREATE_TOPICS, ApiKey.DELETE_TOPICS, ApiKey.CREATE_PARTITIONS,
-        ApiKey.DELETE_RECORDS, ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS, ApiKey.ALTER_CONFIGS,
-        ApiKey.INCREMENTAL_ALTER_CONFIGS, ApiKey.DELETE_GROUPS, ApiKey.OFFSET_DELETE,
-        ApiKey.ALTER_CLIENT_QUOTAS, ApiKey.ALTER_USER_SCRAM_CREDENTIALS, ApiKey.UPDATE_FEATURES,
-        ApiKey.CREATE_DELEGATION_TOKEN, ApiKey.RENEW_DELEGATION_TOKEN,
-        ApiKey.EXPIRE_DELEGATION_TOKEN, ApiKey.ALTER_PARTITION_REASSIGNMENTS,
-        ApiKey.ELECT_LEADERS, ApiKey.ALTER_REPLICA_LOG_DIRS,
-        ApiKey.ALTER_SHARE_GROUP_OFFSETS, ApiKey.DELETE_SHARE_GROUP_OFFSETS,
-    }
-)  # fmt: skip
-
-TRANSACTION_STEPS = frozenset(
-    {
-        ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.ADD_OFFSETS_TO_TXN, ApiKey.END_TXN,
-        ApiKey.TXN_OFFSET_COMMIT,
-    }
-)  # fmt: skip
-
-GROUP_HEARTBEATS = frozenset(
-    {
-        ApiKey.CONSUMER_GROUP_HEARTBEAT, ApiKey.SHARE_GROUP_HEARTBEAT,
-        ApiKey.STREAMS_GROUP_HEARTBEAT,
-    }
-)  # fmt: skip
-
-CHANGES = ADMIN_CHANGES | TRANSACTION_STEPS | {ApiKey.PRODUCE}
-"""Requests that a client must not send more often than recorded."""
-
-BEFORE_AUTHENTICATION = frozenset({ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE})
-"""Requests of a client that the broker does not know yet."""
-
-ADMIN = "admin"
-TRANSACTIONS = "transactions"
+_UNORDERED_SCALARS = frozenset({"string", "int32", "int16", "int8"})
+_ORDERED_ROWS = frozenset({"protocols"})
+"""Lists by preference: the order of their rows has a meaning."""
+_LABEL = re.compile(r"\[[^]]*\]")
+_TEXT_MAX = 80
 
 
-class RecordContent(NamedTuple):
-    """A record without its time and offset."""
+class ContentField(NamedTuple):
+    """A field by its path, such as `topics[orders].num_partitions`, whose value has no structs."""
 
-    key: bytes | None
-    value: bytes | None
-    headers: tuple[tuple[bytes, bytes | None], ...]
-
-
-def records_in_complete_batches(blob: bytes | None) -> list[RecordContent]:
-    """Return the records of all batches of any format. Raise ProtocolError for damaged ones."""
-    if not blob:
-        return []
-    records: list[RecordContent] = []
-    for start, end, magic in batch_bounds_and_magic(blob, allows_truncated_end=True):
-        part = blob[start:end]
-        found = next(iterate_batches(part)).records() if magic == 2 else read_message_set(part)
-        records += (
-            RecordContent(
-                _bytes_or_none(each.key),
-                _bytes_or_none(each.value),
-                tuple((_header_key(name), _bytes_or_none(value)) for name, value in each.headers),
-            )
-            for each in found
-        )
-    return records
+    path: str
+    value: Any
+    is_compared_exactly_only: bool = False
+    is_topic_name: bool = False
 
 
-def _bytes_or_none(value: Any) -> bytes | None:
-    return None if value is None else bytes(value)
+class FieldDifference(NamedTuple):
+    """A field by its path, and both values as text."""
 
+    field: str
+    recorded: str
+    sent: str
 
-def _header_key(name: Any) -> bytes:
-    return name.encode() if isinstance(name, str) else bytes(name)
+    def __str__(self) -> str:
+        return f"{self.field}: recorded {self.recorded}, sent {self.sent}"
 
 
 class Content(NamedTuple):
-    """A request's content by two measures, as hashes."""
+    """What identifies a request by two measures: hashes."""
 
     exact: bytes
     loose: bytes
     """Without the fields in COMPARED_EXACTLY_ONLY."""
 
 
-def request_content(message: Any, topic_names: Mapping[bytes, str]) -> Content:
-    """Return the content of a request; `topic_names` has the names of topic ids."""
+def request_fields(message: Any, topic_names: Mapping[bytes, str]) -> list[ContentField]:
+    """Return the fields that are compared; `topic_names` has the names of topic ids."""
     spec = load_message_spec(type(message).__name__).top_level_struct
+    return [*_struct_fields(spec, message, topic_names, "", is_exact_only=False)]
+
+
+def content_of_fields(api_key: int, fields: Iterable[ContentField]) -> Content:
+    """Return the content of a request with these fields."""
+    fields = sorted(fields, key=lambda field: field.path)
     return Content(
-        *(
-            _digest(
-                [spec.name, _comparable_non_default_fields(spec, message, topic_names, put_aside)]
-            )
-            for put_aside in (NEVER_COMPARED, NEVER_COMPARED | COMPARED_EXACTLY_ONLY)
-        )
+        digest(api_key, *((field.path, field.value) for field in fields)),
+        digest(
+            api_key,
+            *((field.path, field.value) for field in fields if not field.is_compared_exactly_only),
+        ),
     )
 
 
-def digest_of_record(record: RecordContent) -> bytes:
-    """Return a hash of a record's key, value and headers."""
-    return _digest(list(record))
+def digest(*values: Any) -> bytes:
+    """Return a hash of plain values."""
+    return hashlib.blake2b(msgspec.msgpack.encode(values), digest_size=12).digest()
 
 
-def _digest(content: Any) -> bytes:
-    return hashlib.blake2b(msgspec.msgpack.encode(content), digest_size=12).digest()
+def _struct_fields(
+    spec: StructSpec,
+    message: Any,
+    topic_names: Mapping[bytes, str],
+    path: str,
+    *,
+    is_exact_only: bool,
+) -> Iterator[ContentField]:
+    """Yield the fields of a struct whose own path, with a dot at its end, is `path`.
 
-
-def _comparable_non_default_fields(
-    spec: StructSpec, value: Any, topic_names: Mapping[bytes, str], ignored_fields: frozenset[str]
-) -> list[Any]:
-    """Return the names and values of the fields that count, rows in the order of their names."""
-    content: list[Any] = []
-    for field in spec.fields:
-        field_value = getattr(value, field.attribute)
-        if field.attribute == "topic_id" and field_value in topic_names:
-            content.append(("topic", topic_names[field_value]))
-        if field.attribute in ignored_fields or _is_default(field, field_value):
-            continue
-        name = "topic" if field.entity_type == "topicName" and not field.is_array else field.name
-        content.append((name, _comparable_value(field, field_value, topic_names, ignored_fields)))
-    return content
-
-
-def _comparable_value(
-    field: FieldSpec, value: Any, topic_names: Mapping[bytes, str], ignored_fields: frozenset[str]
-) -> Any:
-    if field.element_kind == "records":
-        try:
-            return [list(record) for record in records_in_complete_batches(value)]
-        except ProtocolError:
-            return bytes(value)
-    if value is None:
-        return None
-    if field.struct is None:
-        return sorted(value) if field.is_array and _has_unordered_scalars(field) else value
-    struct = field.struct
-    if not field.is_array:
-        return _comparable_non_default_fields(struct, value, topic_names, ignored_fields)
-    rows = [
-        _comparable_non_default_fields(struct, row, topic_names, ignored_fields) for row in value
-    ]
-    return rows if _has_ordered_rows(field) else sorted(rows, key=repr)
-
-
-def _has_unordered_scalars(field: FieldSpec) -> bool:
-    return field.element_kind in ("string", "int32", "int16", "int8")
-
-
-def _has_ordered_rows(field: FieldSpec) -> bool:
-    """Return whether the order of rows has a meaning: a group's protocols by preference."""
-    return field.attribute == "protocols"
-
-
-def _is_default(field: FieldSpec, value: Any) -> bool:
-    return field.default is not ... and bool(value == field.default)
-
-
-class TouchedState(NamedTuple):
-    """Names of the parts of a cluster's state that a request depends on, and that it changes.
-
-    A change counts the number of changes, such as the records of a Produce request.
+    A topic has its name, in whichever way the request identifies it.
     """
-
-    reads: frozenset[str]
-    changes: Mapping[str, int]
-
-
-def touched_state(api_key: int, message: Any, topic_names: Mapping[bytes, str]) -> TouchedState:
-    """Return what a request depends on and changes, as far as later responses show it."""
-    if api_key in BEFORE_AUTHENTICATION:
-        return TouchedState(frozenset(), {})
-    if api_key in ADMIN_CHANGES:
-        return TouchedState(frozenset({ADMIN}), {ADMIN: 1})
-    changes: dict[str, int] = {}
-    reads = {ADMIN, *_group_state_names_in(message)}
-    if _can_begin_or_end_rebalance(api_key, message):
-        changes[f"group {message.group_id}"] = 1
-    if getattr(message, "transactional_id", None):
-        reads.add(f"transactional id {message.transactional_id}")
-    if api_key == ApiKey.END_TXN:
-        changes[TRANSACTIONS] = 1
-    if api_key in (ApiKey.LIST_OFFSETS, ApiKey.FETCH, ApiKey.SHARE_FETCH):
-        reads.add(TRANSACTIONS)
-    if api_key in (ApiKey.LIST_OFFSETS, ApiKey.SHARE_FETCH):
-        topics = topic_partitions(message.topics, topic_names, "partitions")
-        reads.update(state_name_of_topic_records(name) for name, _, _ in topics)
-    return TouchedState(frozenset(reads), changes)
-
-
-def state_name_of_topic_records(topic: str) -> str:
-    """Return the name of the state that Produce requests to a topic change."""
-    return f"topic {topic}"
+    topic = topic_names.get(getattr(message, "topic_id", b""))
+    if topic is not None:
+        yield ContentField(f"{path}name", topic, is_exact_only, is_topic_name=True)
+    for field in spec.fields:
+        value = getattr(message, field.attribute)
+        is_topic_name = field.entity_type == "topicName"
+        is_name_of_row = is_topic_name and not field.is_array
+        if field.attribute in NEVER_COMPARED or (is_name_of_row and topic is not None):
+            continue
+        field_path = f"{path}{'name' if is_name_of_row else field.attribute}"
+        exact_only = is_exact_only or field.attribute in COMPARED_EXACTLY_ONLY
+        if field.struct is None or value is None:
+            if field.is_array and value and field.element_kind in _UNORDERED_SCALARS:
+                value = sorted(value)
+            yield ContentField(field_path, value, exact_only, is_topic_name)
+        else:
+            for label, row in _labelled_rows(field, value, topic_names):
+                yield from _struct_fields(
+                    field.struct,
+                    row,
+                    topic_names,
+                    f"{field_path}{label}.",
+                    is_exact_only=exact_only,
+                )
 
 
-def _group_state_names_in(message: Any) -> Iterator[str]:
-    for name in ("group_id", "group_ids", "groups"):
-        value = getattr(message, name, None)
-        for group in value if isinstance(value, list) else (value,):
-            group_id = getattr(group, "group_id", group)
-            if isinstance(group_id, str) and group_id:
-                yield f"group {group_id}"
+def _labelled_rows(
+    field: FieldSpec, value: Any, topic_names: Mapping[bytes, str]
+) -> Iterator[tuple[str, Any]]:
+    """Yield the rows of a list with their names in brackets, without a name with their number."""
+    if not field.is_array:
+        yield "", value
+        return
+    names = [row_identity(row, lambda topic_id: topic_names.get(topic_id, "?")) for row in value]
+    if field.attribute in _ORDERED_ROWS or not all(names):
+        rows = value if field.attribute in _ORDERED_ROWS else sorted(value, key=repr)
+        names = [(number,) for number in range(len(rows))]
+    else:
+        rows = value
+    for name, row in zip(names, rows, strict=True):
+        yield f"[{', '.join(map(str, name))}]", row
 
 
-def _can_begin_or_end_rebalance(api_key: int, message: Any) -> bool:
-    """Return whether a request can begin or end a rebalance."""
-    if api_key in (ApiKey.JOIN_GROUP, ApiKey.LEAVE_GROUP):
-        return True
-    if api_key == ApiKey.SYNC_GROUP:
-        return bool(message.assignments)
-    return api_key in GROUP_HEARTBEATS and message.member_epoch <= 0
+def field_differences(
+    recorded: Sequence[ContentField], sent: Sequence[ContentField], *, is_exact: bool
+) -> Iterator[FieldDifference]:
+    """Yield the fields that differ, in the order of the message's fields.
+
+    Rows with other names are compared in their order, so that their names differ.
+    """
+    old, new = (
+        {each.path: each.value for each in fields if is_exact or not each.is_compared_exactly_only}
+        for fields in (recorded, sent)
+    )
+    new_only: dict[str, list[Any]] = {}
+    for path, value in new.items():
+        if path not in old:
+            new_only.setdefault(_LABEL.sub("[]", path), []).append(value)
+    for path, value in old.items():
+        shown, other = path, new.get(path, ...)
+        if path not in new and new_only.get(unnamed := _LABEL.sub("[]", path)):
+            shown, other = unnamed, new_only[unnamed].pop(0)
+        if value != other:
+            yield FieldDifference(shown, value_text(value), value_text(other))
+    for path, values in new_only.items():
+        for value in values:
+            yield FieldDifference(path, value_text(...), value_text(value))
+
+
+def value_text(value: Any) -> str:
+    """Return a value for people: bytes as text if they are text, long ones shortened."""
+    if value is ...:
+        return "missing"
+    if isinstance(value, bytes):
+        try:
+            text = repr(value.decode())
+        except UnicodeDecodeError:
+            text = f"0x{value.hex()}"
+    elif isinstance(value, tuple):
+        text = ", ".join(f"{value_text(key)}={value_text(each)}" for key, each in value) or "none"
+    else:
+        text = "null" if value is None else repr(value)
+    return text if len(text) <= _TEXT_MAX else f"{text[: _TEXT_MAX - 3]}..."
 
 
 def topic_partitions(
     rows: list[Any], topic_names: Mapping[bytes, str], partitions_field: str
-) -> Iterator[tuple[str, Any, Any]]:
-    """Yield topic name (`?` for an unknown id), topic row and partition row."""
+) -> Iterator[tuple[str, Any]]:
+    """Yield topic name (`?` for an unknown id) and partition row."""
     for topic in rows:
         name = getattr(topic, "name", "") or getattr(topic, "topic", "")
         name = name or topic_names.get(getattr(topic, "topic_id", b""), "?")
         for partition in getattr(topic, partitions_field):
-            yield name, topic, partition
+            yield name, partition

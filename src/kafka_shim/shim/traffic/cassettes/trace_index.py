@@ -5,7 +5,7 @@ the trace when they are needed.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,255 +16,393 @@ from kafka_shim.protocol.code_names import api_name_or_key
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
 from kafka_shim.protocol.trace.entries import Entry, Request, Response
 from kafka_shim.protocol.trace.segments import Block, Damage, read_segment
-from kafka_shim.shim.traffic.cassettes.partition_index import FetchSource, PartitionIndex
+from kafka_shim.shim.traffic.cassettes.record_content import (
+    RecordContent,
+    complete_batch_ranges,
+    records_in_complete_batches,
+)
 from kafka_shim.shim.traffic.cassettes.request_content import (
-    CHANGES,
     Content,
-    TouchedState,
-    request_content,
-    state_name_of_topic_records,
+    ContentField,
+    content_of_fields,
+    request_fields,
+    topic_partitions,
+)
+from kafka_shim.shim.traffic.cassettes.touched_state import (
+    ADMIN_EXCEPT_TOPICS,
+    COUNTED_CHANGES,
+    TRANSACTIONS,
+    StateCounts,
+    records_of_topic,
+    settings_of_topic,
     touched_state,
 )
+from kafka_shim.shim.traffic.proxy.client_listeners import Address
 from kafka_shim.shim.traffic.proxy.response_addresses import (
     advertised_brokers,
     response_contains_broker_addresses,
 )
-from kafka_shim.shim.traffic.replay.events import ConnectionId, EntryPosition, Event, TraceEvents
+from kafka_shim.shim.traffic.replay.events import ConnectionId, Event, TraceEvents
 
 BLOCKS_IN_MEMORY = 4
 MESSAGES_IN_MEMORY = 2_000
-EARLIER_MAX = 50
-LATER_MAX = 150
-"""How many requests with the same content are considered, before and after the first unplayed."""
+_FETCHES_MAX = 50
 
 _TABLES = """
-create table interactions (
-    id integer primary key, connection integer, principal text, client_id text, node_id integer,
-    api integer, version integer, exact blob, loose blob, state blob,
-    request_segment text, request_block integer, request_index integer,
-    response_segment text, response_block integer, response_index integer);
+create table recorded (
+    id integer primary key, request_number integer, connection integer, principal text,
+    client_id text, node_id integer, api integer, version integer, exact blob, loose blob,
+    sequence text, state blob, request blob, response blob, topic text, partition integer,
+    number integer, offset integer);
+create table fetched (
+    id integer primary key, request integer, principal text, topic text, partition integer,
+    fetch_offset integer, last_offset integer, error integer, state blob, transactions integer);
 """
 _INDEXES = """
-create index by_exact on interactions (exact, id);
-create index by_loose on interactions (loose, id);
-create index by_api on interactions (api, id);
-create index by_connection on interactions (connection, id);
+create index by_exact on recorded (exact, id) where exact is not null;
+create index by_loose on recorded (loose, id) where loose is not null;
+create index by_api on recorded (api, id) where api is not null;
+create index by_sequence on recorded (connection, sequence, id) where sequence is not null;
+create index by_offset on recorded (topic, partition, offset) where topic is not null;
+create index by_fetched on fetched (topic, partition, last_offset);
+create index by_end on fetched (topic, partition, error, id);
+create index by_error on fetched (topic, partition, id) where error!=0;
 """
 
-StateCounts = dict[str, int]
-"""How often each part of the state had been changed."""
+_Position = tuple[str, int, int]
+"""Of an entry: its segment, its block's position there, and its number in the block."""
 
 
 class Interaction(NamedTuple):
-    """A recorded request with its response, as the index has it.
+    """A recorded request with its response, or a record in a Produce request, as the index has it.
 
-    `state` has the changes that precede the response of the parts that the request depends on.
+    `sequence` is what it has an order in, on its connection. `state` has the changes that precede
+    the response, of the parts that the request depends on. Records have `topic` and the fields
+    after it, but no API; `offset` is -1 if the record was rejected.
     """
 
     id: int
+    request_number: int
     connection: int
     principal: str
     client_id: str
     node_id: int
-    api_key: int
+    api_key: int | None
     version: int
-    exact: bytes
-    loose: bytes
+    exact: bytes | None
+    loose: bytes | None
+    sequence: str | None
     state: StateCounts
-    request_position: EntryPosition
-    response_position: EntryPosition | None
+    request_position: bytes
+    response_position: bytes | None
+    topic: str | None
+    partition: int
+    number: int
+    offset: int
 
     @property
     def name(self) -> str:
-        """The API and version, such as `Produce v9`."""
-        return f"{api_name_or_key(self.api_key)} v{self.version}"
+        """The API and version, such as `Metadata v9`."""
+        key = ApiKey.PRODUCE if self.api_key is None else self.api_key
+        return f"{api_name_or_key(key)} v{self.version}"
+
+    def __str__(self) -> str:
+        record = "" if self.topic is None else f", record of {self.topic}-{self.partition}"
+        return (
+            f"request {self.request_number} of the recording ({self.name} of {self.principal},"
+            f" connection {self.connection}{record})"
+        )
 
 
-class RecordedBroker(NamedTuple):
-    """A broker that responses of the recording name."""
+class FetchedPartition(NamedTuple):
+    """A partition of a recorded Fetch response; `last_offset` is -1 without records.
 
-    host: str
-    port: int
+    `state` has the preceding changes of the topic's settings. `transactions` is the number of those
+    that had ended, if it has records of any.
+    """
+
+    id: int
+    request: int
+    principal: str
+    topic: str
+    partition: int
+    fetch_offset: int
+    last_offset: int
+    error: int
+    state: StateCounts
+    transactions: int
 
 
 class _PendingRequest(NamedTuple):
-    """A request whose response was not read so far."""
+    """A request whose response was not read so far; `last_id` is that of its last record."""
 
     id: int
-    header: RequestHeader
+    last_id: int
     message: Any
-    touched: TouchedState
+    reads: frozenset[str]
 
 
 class TraceIndex:
     """All requests of a trace by their content, the records in it, and its brokers."""
 
-    def __init__(self, trace: Path, progress: Callable[[int], None] = lambda _: None) -> None:
+    def __init__(self, trace: Path) -> None:
         self._entries_of_block = lru_cache(BLOCKS_IN_MEMORY)(_read_entries_of_block)
         self._decode_at = lru_cache(MESSAGES_IN_MEMORY)(self._read_message_at)
         self._database = sqlite3.connect("")  # SQLite's own temporary file, once it is large
         self._database.executescript(_TABLES)
-        self.partitions = PartitionIndex(self._database)
         self.topic_names: dict[bytes, str] = {}
-        self.brokers: dict[int, RecordedBroker] = {}
+        self.brokers: dict[int, Address] = {}
         self.principals: set[str] = set()
-        self._principals_without_sasl: dict[ConnectionId, str] = {}
-        self._sasl_connections: set[ConnectionId] = set()
         self.undecodable = 0
-        self.count = 0
+        self.count = self.last_id = 0
         self._state: StateCounts = {}
         self._connections: dict[ConnectionId, int] = {}
+        self._principals_without_sasl: dict[ConnectionId, str] = {}
         self._pending: dict[tuple[ConnectionId, int], _PendingRequest] = {}
-        events = TraceEvents(trace, progress)
+        self._fetch_offsets: dict[ConnectionId, dict[tuple[str, int], int]] = {}
+        """Of each connection, since incremental requests name only what changes."""
+        self._last_empty: dict[tuple[str, str, int], tuple[object, ...]] = {}
+        events = TraceEvents(trace)
         for event in events:
             self._add_event(event)
         self.damage: list[Damage] = [each for each in events.damage if not each.is_tail]
+        sasl_connections = {
+            each.connection for each in self.of_api(ApiKey.SASL_HANDSHAKE, self.count)
+        }
         principals = {
             principal
             for connection, principal in self._principals_without_sasl.items()
-            if connection not in self._sasl_connections
+            if self._connections.get(connection) not in sasl_connections
         }
         self.principal_without_sasl = principals.pop() if len(principals) == 1 else None
         """None if it depends on the certificate, which a trace does not have."""
-        del self._pending, self._state, self._principals_without_sasl, self._sasl_connections
         self._database.executescript(_INDEXES)
-        self.partitions.finish_adding_by_creating_indexes()
+        del self._pending, self._principals_without_sasl, self._fetch_offsets, self._last_empty
 
     def _add_event(self, event: Event) -> None:
         self.principals.add(event.principal)
         self._principals_without_sasl[event.connection_id] = event.principal
-        match event.entry:
-            case Request():
-                self._add_request(event, event.entry)
-            case Response():
-                self._add_response_names_brokers_and_partitions(event, event.entry)
-
-    def _add_request(self, event: Event, entry: Request) -> None:
+        key = event.connection_id, event.entry.sequence
         try:
-            header, at = read_request_header(entry.frame)
-            message = codecs.read_request(header.api_key, header.api_version, entry.frame, at)
+            if isinstance(event.entry, Request):
+                self._pending[key] = self._add_request(event, event.entry.frame)
+            elif isinstance(event.entry, Response) and key in self._pending:
+                self._add_response(event, event.entry, self._pending.pop(key))
         except ProtocolError:
             self.undecodable += 1
-            return
-        self.count += 1
-        content = request_content(message, self.topic_names)
-        touched = touched_state(header.api_key, message, self.topic_names)
-        if header.api_key == ApiKey.SASL_HANDSHAKE:
-            self._sasl_connections.add(event.connection_id)
-        connection = self._connections.setdefault(event.connection_id, len(self._connections))
-        assert event.position is not None
-        self._database.execute(
-            "insert into interactions values (?,?,?,?,?,?,?,?,?,?,?,?,?,null,null,null)",
-            (
-                *(self.count, connection, event.principal, header.client_id or ""),
-                *(event.node_id, header.api_key, header.api_version, *content),
-                *(self._encoded_change_counts_of_parts_read(touched), *event.position),
-            ),
-        )
-        for part, changes in touched.changes.items():
-            self._state[part] = self._state.get(part, 0) + changes
-        if header.api_key == ApiKey.PRODUCE:
-            counts = self.partitions.add_produce_request(
-                self.count, connection, message, self.topic_names
-            )
-            for topic, count in counts.items():
-                part = state_name_of_topic_records(topic)
-                self._state[part] = self._state.get(part, 0) + count
-        elif header.api_key == ApiKey.FETCH:
-            self.partitions.note_requested_fetch_offsets(connection, message, self.topic_names)
-        key = event.connection_id, entry.sequence
-        self._pending[key] = _PendingRequest(self.count, header, message, touched)
 
-    def _add_response_names_brokers_and_partitions(self, event: Event, entry: Response) -> None:
-        request = self._pending.pop((event.connection_id, entry.sequence), None)
-        if request is None:
-            return
-        assert event.position is not None
+    def _add_request(self, event: Event, frame: bytes) -> _PendingRequest:
+        header, at = read_request_header(frame)
+        message = codecs.read_request(header.api_key, header.api_version, frame, at)
+        self.count += 1
+        connection = self._connections.setdefault(event.connection_id, len(self._connections))
+        client = self.count, connection, event.principal, header.client_id or "", event.node_id
+        key, version, position = header.api_key, header.api_version, _encode_position(event)
+        if key == ApiKey.PRODUCE:
+            request = self._insert((*client, key, version, None, None, None, None, position))
+            self._add_records((*client, None, version), position, message)
+            return _PendingRequest(request, self.last_id, message, frozenset())
+        fields = request_fields(message, self.topic_names)
+        touched = touched_state(key, message, fields)
+        content: Content | tuple[None, None] = (None, None)
+        if key == ApiKey.FETCH:
+            self._note_fetch_offsets(event.connection_id, message)
+        else:
+            content = content_of_fields(key, fields)
+        sequence = "changes" if key in COUNTED_CHANGES else None
+        state = self._encoded_state(touched.reads)
+        request = self._insert((*client, key, version, *content, sequence, state, position))
+        for part in touched.changes:
+            self._count_changes(part, 1)
+        return _PendingRequest(request, request, message, touched.reads)
+
+    def _insert(self, values: Iterable[object]) -> int:
+        query = "insert into recorded values (null,?,?,?,?,?,?,?,?,?,?,?,?,null,null,-1,-1,-1)"
+        self.last_id = self._database.execute(query, (*values,)).lastrowid or 0
+        return self.last_id
+
+    def _add_records(self, client: tuple[object, ...], position: bytes, message: Any) -> None:
+        for topic, partition in topic_partitions(
+            message.topic_data, self.topic_names, "partition_data"
+        ):
+            try:
+                records = records_in_complete_batches(topic, partition.index, partition.records)
+            except ProtocolError:
+                continue
+            row = position, topic, partition.index
+            sequence = f"{topic}-{partition.index}"
+            self._database.executemany(
+                "insert into recorded values (null,?,?,?,?,?,?,?,?,?,?,null,?,null,?,?,?,-1)",
+                (
+                    (*client, *record.content, sequence, *row, number)
+                    for number, record in enumerate(records)
+                ),
+            )
+            self.last_id += len(records)
+            self._count_changes(records_of_topic(topic), len(records))
+
+    def _add_response(self, event: Event, entry: Response, request: _PendingRequest) -> None:
         self._database.execute(
-            "update interactions set principal=?, state=?, response_segment=?, response_block=?,"
-            " response_index=? where id=?",
+            "update recorded set principal=?, state=?, response=? where id=?",
             (
-                event.principal,
-                self._encoded_change_counts_of_parts_read(request.touched),
-                *event.position,
-                request.id,
+                *(event.principal, self._encoded_state(request.reads)),
+                *(_encode_position(event), request.id),
             ),
         )
         key = entry.api_key
-        if not (
-            key in NAMING_APIS
-            or key in (ApiKey.PRODUCE, ApiKey.FETCH)
-            or response_contains_broker_addresses(key)
-        ):
+        has_addresses = response_contains_broker_addresses(key)
+        if key not in NAMING_APIS and not has_addresses:
             return
-        try:
-            message, _ = read_response_and_its_version(key, entry.api_version, entry.frame)
-        except ProtocolError:
-            self.undecodable += 1
-            return
+        message, _ = read_response_and_its_version(key, entry.api_version, entry.frame)
         if key in NAMING_APIS:
             self.topic_names.update(topic_ids_with_names(message))
-        if response_contains_broker_addresses(key):
-            for node_id, host, port in advertised_brokers(key, message):
-                self.brokers.setdefault(node_id, RecordedBroker(host, port))
+        for node_id, host, port in advertised_brokers(key, message) if has_addresses else ():
+            self.brokers.setdefault(node_id, (host, port))
         if key == ApiKey.PRODUCE:
-            self.partitions.add_produce_response(request.id, message, self.topic_names)
+            self._add_offsets(event, message, request)
         elif key == ApiKey.FETCH:
-            source = FetchSource(
-                request.id, self._connections[event.connection_id], event.principal
+            self._add_fetched_partitions_except_repeated_empty_ones(event, message, request)
+
+    def _add_offsets(self, event: Event, response: Any, request: _PendingRequest) -> None:
+        for topic, row in topic_partitions(
+            response.responses, self.topic_names, "partition_responses"
+        ):
+            offset = row.base_offset if row.error_code == 0 and row.base_offset >= 0 else None
+            self._database.execute(
+                "update recorded set response=?, offset=coalesce(?+number, -1)"
+                " where id>? and id<=? and topic=? and partition=?",
+                (_encode_position(event), offset, *request[:2], topic, row.index),
             )
-            self.partitions.add_fetch_response_folding_repeated_empty_rows(
-                source, request.message, message, self.topic_names
+
+    def _note_fetch_offsets(self, connection: ConnectionId, message: Any) -> None:
+        """Remember the offsets that a request asks for, and those of its session."""
+        if message.session_id == 0 or message.session_epoch <= 0:
+            self._fetch_offsets[connection] = {}
+        offsets = self._fetch_offsets.setdefault(connection, {})
+        for topic, row in topic_partitions(message.topics, self.topic_names, "partitions"):
+            offsets[topic, row.partition] = row.fetch_offset
+
+    def _add_fetched_partitions_except_repeated_empty_ones(
+        self, event: Event, response: Any, request: _PendingRequest
+    ) -> None:
+        offsets = self._fetch_offsets.get(event.connection_id, {})
+        for topic, row in topic_partitions(response.responses, self.topic_names, "partitions"):
+            ranges = complete_batch_ranges(row.records or b"")
+            place = topic, row.partition_index
+            ends = (
+                row.error_code,
+                row.high_watermark,
+                row.last_stable_offset,
+                row.log_start_offset,
+            )
+            if not ranges and self._last_empty.get((event.principal, *place)) == ends:
+                continue
+            self._last_empty[event.principal, *place] = () if ranges else ends
+            is_transactional = any(each.is_transactional for each in ranges)
+            transactions = self._state.get(TRANSACTIONS, 0) if is_transactional else 0
+            state = self._encoded_state((ADMIN_EXCEPT_TOPICS, settings_of_topic(topic)))
+            self._database.execute(
+                "insert into fetched values (null,?,?,?,?,?,?,?,?,?)",
+                (
+                    *(request.id, event.principal, *place, offsets.get(place, -1)),
+                    *(ranges[-1].last_offset if ranges else -1, row.error_code),
+                    *(state, transactions),
+                ),
             )
 
-    def _encoded_change_counts_of_parts_read(self, touched: TouchedState) -> bytes:
-        return msgspec.msgpack.encode({part: self._state.get(part, 0) for part in touched.reads})
+    def _count_changes(self, part: str, count: int) -> None:
+        self._state[part] = self._state.get(part, 0) + count
 
-    def with_content(self, content: Content, first_id: int, *, is_exact: bool) -> list[Interaction]:
-        """Return the interactions whose request has this content, in recorded order.
+    def _encoded_state(self, parts: Iterable[str]) -> bytes:
+        return msgspec.msgpack.encode({part: self._state.get(part, 0) for part in parts})
 
-        Of many, only those around `first_id`.
+    def with_content(
+        self, content: bytes, first_id: int, *, is_exact: bool, earlier: int = 0
+    ) -> Iterator[Interaction]:
+        """Yield what was recorded with this content from `first_id` on, in recorded order.
+
+        Before it come up to `earlier` ones that precede `first_id`.
         """
-        column, value = ("exact", content.exact) if is_exact else ("loose", content.loose)
-        earlier = self._select(
-            f"{column}=? and id<? order by id desc limit {EARLIER_MAX}", value, first_id
-        )
-        later = self._select(f"{column}=? and id>=? order by id limit {LATER_MAX}", value, first_id)
-        return [*reversed([*earlier]), *later]
+        column = "exact" if is_exact else "loose"
+        if earlier:
+            before = f"{column}=? and id<? order by id desc limit ?"
+            yield from reversed([*self._select(before, content, first_id, earlier)])
+        yield from self._select(f"{column}=? and id>=? order by id", content, first_id)
 
     def of_api(self, api_key: int, limit: int) -> Iterator[Interaction]:
-        """Yield up to `limit` interactions of an API, in recorded order."""
+        """Yield up to `limit` requests of an API, in recorded order."""
         return self._select("api=? order by id limit ?", api_key, limit)
 
-    def earlier_changes_except_produce(self, interaction: Interaction) -> Iterator[Interaction]:
-        """Yield the changes before an interaction on its connection, the latest first."""
-        keys = ",".join(str(int(key)) for key in CHANGES - {ApiKey.PRODUCE})
-        return self._select(
-            f"connection=? and id<? and api in ({keys}) order by id desc",
-            *(interaction.connection, interaction.id),
-        )
+    def records(self, topic: str, limit: int) -> Iterator[Interaction]:
+        """Yield up to `limit` produced records of a topic; of any topic if it has none."""
+        if any(self._select("topic=? limit 1", topic)):
+            return self._select("+topic=? order by id limit ?", topic, limit)
+        return self._select("topic is not null order by id limit ?", limit)
+
+    def record_ids_at_offsets(
+        self, topic: str, partition: int, first: int, last: int
+    ) -> Iterator[int]:
+        """Yield the ids of the records that were produced with these offsets."""
+        query = "select id from recorded where topic=? and partition=? and offset between ? and ?"
+        for (number,) in self._database.execute(query, (topic, partition, first, last)):
+            yield number
+
+    def preceding_in_sequence(self, interaction: Interaction) -> Interaction | None:
+        """Return the change, or the record of the partition, before one on its connection."""
+        condition = "connection=? and sequence=? and id<? order by id desc limit 1"
+        place = interaction.connection, interaction.sequence, interaction.id
+        return next(self._select(condition, *place), None)
+
+    def all_in_sequences(self) -> Iterator[Interaction]:
+        """Yield all changes and records."""
+        return self._select("sequence is not null order by id")
 
     def interaction(self, number: int) -> Interaction:
-        """Return an interaction by its id."""
+        """Return a request or record by its id."""
         return next(self._select("id=?", number))
 
-    def all_of_apis(self, api_keys: frozenset[int]) -> Iterator[Interaction]:
-        """Yield all interactions of some APIs."""
-        keys = ",".join(str(int(key)) for key in api_keys)
-        return self._select(f"api in ({keys}) order by id")
-
     def _select(self, condition: str, *values: object) -> Iterator[Interaction]:
-        query = f"select * from interactions where {condition}"  # noqa: S608 - our own texts
+        query = f"select * from recorded where {condition}"  # noqa: S608 - our own texts
         for row in self._database.execute(query, values):
-            state = msgspec.msgpack.decode(row[9], type=StateCounts)
-            request = EntryPosition(*row[10:13])
-            response = None if row[13] is None else EntryPosition(*row[13:16])
-            yield Interaction._make([*row[:9], state, request, response])
+            yield Interaction._make([*row[:11], _decode_state(row[11]), *row[12:]])
+
+    def last_fetched_without_error(
+        self, topic: str, partition: int, principal: str | None
+    ) -> FetchedPartition | None:
+        """Return the last row without an error that a principal got of a partition."""
+        place = "topic=? and partition=? and error=0 and principal=coalesce(?, principal)"
+        query = f"{place} order by id desc limit 1"
+        return next(self._select_fetched(query, topic, partition, principal), None)
+
+    def has_fetched(self, topic: str, principal: str | None) -> bool:
+        """Return whether a principal fetched any partition of a topic."""
+        query = "topic=? and principal=coalesce(?, principal) limit 1"
+        return any(self._select_fetched(query, topic, principal))
+
+    def fetched_errors(self, topic: str, partition: int) -> Iterator[FetchedPartition]:
+        """Yield the errors that Fetch responses had of a partition, in recorded order."""
+        query = "error!=0 and topic=? and partition=? order by id"
+        return self._select_fetched(query, topic, partition)
+
+    def fetched_reaching_offset(
+        self, topic: str, partition: int, offset: int
+    ) -> Iterator[FetchedPartition]:
+        """Yield the fetched partitions that have the record with this offset or a later one."""
+        query = (
+            "topic=? and partition=? and last_offset>=? and error=0"
+            f" order by last_offset, id limit {_FETCHES_MAX}"
+        )
+        return self._select_fetched(query, topic, partition, offset)
+
+    def _select_fetched(self, condition: str, *values: object) -> Iterator[FetchedPartition]:
+        query = f"select * from fetched where {condition}"  # noqa: S608 - our own texts
+        for row in self._database.execute(query, values):
+            yield FetchedPartition._make([*row[:8], _decode_state(row[8]), row[9]])
 
     def request(self, interaction: Interaction) -> Any:
         """Return the recorded request; callers must not change it."""
@@ -276,20 +414,73 @@ class TraceIndex:
             return None
         return self._decode_at(interaction.response_position)
 
-    def time_us(self, position: EntryPosition) -> int:
-        """Return the time of a recorded entry in microseconds."""
-        return self._entry_at(position).time_us
+    def record(self, interaction: Interaction) -> RecordContent:
+        """Return a recorded record."""
+        assert interaction.topic is not None
+        rows = topic_partitions(
+            self.request(interaction).topic_data, self.topic_names, "partition_data"
+        )
+        blob = _row_of_partition(rows, interaction.topic, interaction.partition, "index").records
+        records = records_in_complete_batches(interaction.topic, interaction.partition, blob)
+        return records[interaction.number]
 
-    def _entry_at(self, position: EntryPosition) -> Entry:
-        return self._entries_of_block(position.segment, position.block)[position.number]
+    def produced_partition(self, record: Interaction) -> Any:
+        """Return the row of the recorded response that a record is in; None without any."""
+        response = self.response(record)
+        if response is None or record.topic is None:
+            return None
+        rows = topic_partitions(response.responses, self.topic_names, "partition_responses")
+        return _row_of_partition(rows, record.topic, record.partition, "index")
 
-    def _read_message_at(self, position: EntryPosition) -> Any:
-        entry = self._entry_at(position)
+    def fetched_partition(self, row: FetchedPartition) -> Any:
+        """Return a row of a recorded Fetch response."""
+        response = self.response(self.interaction(row.request))
+        rows = topic_partitions(response.responses, self.topic_names, "partitions")
+        return _row_of_partition(rows, row.topic, row.partition, "partition_index")
+
+    def fields(self, interaction: Interaction) -> list[ContentField]:
+        """Return the fields of a recorded request or record."""
+        if interaction.topic is not None:
+            return self.record(interaction).fields
+        return request_fields(self.request(interaction), self.topic_names)
+
+    def latency_s(self, interaction: Interaction) -> float:
+        """Return how long the response to a recorded request took."""
+        if interaction.response_position is None:
+            return 0
+        positions = interaction.response_position, interaction.request_position
+        ends_us, began_us = (self._entry_at(each).time_us for each in positions)
+        return (ends_us - began_us) / 1_000_000
+
+    def _entry_at(self, encoded_position: bytes) -> Entry:
+        position: _Position = msgspec.msgpack.decode(encoded_position, type=_Position)
+        segment, block, number = position
+        entries: list[Entry] = self._entries_of_block(segment, block)
+        return entries[number]
+
+    def _read_message_at(self, encoded_position: bytes) -> Any:
+        entry = self._entry_at(encoded_position)
         if isinstance(entry, Response):
             return read_response_and_its_version(entry.api_key, entry.api_version, entry.frame)[0]
         assert isinstance(entry, Request)
         header, at = read_request_header(entry.frame)
         return codecs.read_request(header.api_key, header.api_version, entry.frame, at)
+
+
+def _encode_position(event: Event) -> bytes:
+    return msgspec.msgpack.encode(event.position)
+
+
+def _decode_state(encoded: bytes | None) -> StateCounts:
+    return {} if encoded is None else msgspec.msgpack.decode(encoded, type=StateCounts)
+
+
+def _row_of_partition(
+    rows: Iterable[tuple[str, Any]], topic: str, partition: int, number_field: str
+) -> Any:
+    return next(
+        row for name, row in rows if name == topic and getattr(row, number_field) == partition
+    )
 
 
 def _read_entries_of_block(segment: str, position: int) -> list[Entry]:

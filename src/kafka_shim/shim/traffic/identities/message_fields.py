@@ -193,7 +193,9 @@ def _rows_paired_by_identity(
             yield None, row
 
 
-def row_identity(row: Any, topic_id_or_counterpart: Callable[[bytes], bytes]) -> object:
+def row_identity(
+    row: Any, topic_id_or_counterpart: Callable[[bytes], object]
+) -> tuple[object, ...]:
     """Return the name of a row; topic ids only if there is no name.
 
     Topic ids differ between runs, so an unknown one is not a name.

@@ -21,8 +21,13 @@ def address_text(address: Address) -> str:
 class ClientListeners:
     """Accepts clients on several addresses; `close` ends all connections."""
 
-    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        tls: ssl.SSLContext | None = None,
+        reader_class: type[asyncio.StreamReader] = asyncio.StreamReader,
+    ) -> None:
         self._tls = tls
+        self._reader_class = reader_class
         self._bound: list[socket.socket] = []
         self._servers: list[asyncio.Server] = []
         self._tasks: set[asyncio.Task[None]] = set()
@@ -57,8 +62,12 @@ class ClientListeners:
             with contextlib.suppress(asyncio.CancelledError):
                 await connection
 
-        server = await asyncio.start_server(
-            accept, sock=bound, backlog=ONE_AT_A_TIME, ssl=self._tls
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(
+            lambda: asyncio.StreamReaderProtocol(self._reader_class(loop=loop), accept, loop=loop),
+            sock=bound,
+            backlog=ONE_AT_A_TIME,
+            ssl=self._tls,
         )
         raise_backlog(server)
         self._servers.append(server)

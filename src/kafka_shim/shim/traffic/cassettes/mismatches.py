@@ -1,4 +1,4 @@
-"""An error response to a request that the recording does not answer."""
+"""Requests that the recording does not answer: the exception, and error responses."""
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
@@ -7,6 +7,25 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.shim.apis import import_handler
+from kafka_shim.shim.traffic.cassettes.request_content import FieldDifference
+from kafka_shim.shim.traffic.cassettes.trace_index import Interaction
+
+
+class MismatchError(Exception):
+    """The recording has no response to a request; `nearest` is the nearest recorded request."""
+
+    def __init__(
+        self,
+        kind: str,
+        reason: str,
+        nearest: Interaction | None = None,
+        difference: FieldDifference | None = None,
+    ) -> None:
+        """`kind` is what differs, as in `Mismatch`."""
+        super().__init__(reason)
+        self.kind = kind
+        self.nearest = nearest
+        self.difference = difference
 
 
 def error_response_frame(frame: bytes, error: ErrorCode, reason: str) -> bytes | None:
