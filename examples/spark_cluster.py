@@ -3,7 +3,7 @@
     python examples/spark_cluster.py what-breaks TRACE --acls candidate.yaml --json
 
 Master and workers are processes of their own on 127.0.0.1, with ports from the operating system,
-and end with this one. The packages go to the workers as an archive (docs/pipeline.md).
+and end with this one. The packages go to the workers as an archive (docs/guides/pipeline.md).
 """
 
 import contextlib

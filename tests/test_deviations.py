@@ -1,10 +1,10 @@
-"""docs/deviations.md matches the marks in the code, and names existing tests."""
+"""docs/explanation/differences.md matches the marks in the code, and names existing tests."""
 
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "deviations.md").read_text()
+PAGE = (ROOT / "docs" / "explanation" / "differences.md").read_text()
 PACKAGE = ROOT / "src" / "kafka_shim"
 CODE = list(PACKAGE.rglob("*.py"))
 

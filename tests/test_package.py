@@ -61,8 +61,8 @@ def test_the_sdist_has_files_in_place_of_links() -> None:
 
 
 def test_the_table_of_platforms_is_what_pip_finds() -> None:
-    page = (ROOT / "docs" / "install.md").read_text()
-    assert "\n".join(wheels.table()) in page, outdated("docs/install.md")
+    page = (ROOT / "docs" / "start" / "install.md").read_text()
+    assert "\n".join(wheels.table()) in page, outdated("docs/start/install.md")
 
 
 def test_pyyaml_needs_no_compiler(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""docs/migrating.md, docs/configuration.md and the files for Docker are correct."""
+"""docs/guides/migrating.md, docs/guides/configuration.md and the files for Docker are correct."""
 
 import argparse
 import os
@@ -42,7 +42,7 @@ def blocks(page: str) -> dict[str, str]:
 def mentioned() -> list[tuple[str, str]]:
     """Return (page, line) of each `kafka-shim` command line on a page, also within sentences."""
     found = []
-    for path in [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for path in [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         if path.name == "commands.md":  # the parsers print this page
             continue
         text = re.sub(r"\\\n\s*", "", path.read_text())
@@ -73,7 +73,7 @@ def test_the_commands_that_pages_mention_have_these_options(page: str, line: str
 
 # ------------------------------------------------------------------ configuration
 
-CONFIGURATION = blocks("configuration.md")
+CONFIGURATION = blocks("guides/configuration.md")
 SAME_BROKER = ["server.properties", "kafka.env", "bitnami.env", "shim.yaml", "shim.toml"]
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 REPOSITORY: Final = "https://github.com/kafka-shim/kafka-shim/blob/main/"
 _RAW: Final = "https://raw.githubusercontent.com/kafka-shim/kafka-shim/main/"
-_PAGE: Final = re.compile(r"\[([^]]+)\]\(([^)#:]+\.md)[^)]*\)")
+_ROW: Final = re.compile(r"\| \[([^]]+)\]\(([^)]+)\) \| (.+) \|$")
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s:#]+)(?=[)#])")
 
 
@@ -50,11 +50,9 @@ def llms_text(readme: str) -> str:
             lines.append(f"> kafka-shim is {line.removeprefix('All pages of kafka-shim, ')}")
         elif line.startswith("## "):
             lines += ["", line, ""]
-        else:
-            about = line.strip("| ").partition(" | ")[0] if line.startswith("| ") else ""
-            for title, target in _PAGE.findall(line):
-                address = _RAW + posixpath.normpath(posixpath.join("docs", target))
-                lines.append(f"- [{title}]({address})" + (f": {about}" if about else ""))
+        elif row := _ROW.match(line):
+            title, target, sentence = row.groups()
+            lines.append(f"- [{title}]({_RAW}docs/{target}): {sentence}")
     return "\n".join(lines) + "\n"
 
 

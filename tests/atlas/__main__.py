@@ -1,4 +1,4 @@
-"""Make docs/atlas anew: run each program against the shim and against a real Kafka.
+"""Make docs/reference/atlas anew: run each program against the shim and against a real Kafka.
 
     python -m tests.atlas [NAME ...] [--release 4.4.0]
 

@@ -12,7 +12,7 @@ from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from tests.atlas.program import Program
 
-FOLDER = Path(__file__).parents[2] / "docs" / "atlas"
+FOLDER = Path(__file__).parents[2] / "docs" / "reference" / "atlas"
 FACTS = FOLDER / "atlas.json"
 PRINCIPAL = "User:app"
 FORMATS = {
@@ -32,7 +32,7 @@ without any ACL it fails there.
 The topic is `orders`, a new topic is `invoices`, the group is `billing`, the transactional id is
 `billing-tx`, and the principal is `User:app`: replace them by yours. The ACLs are there as YAML, as
 kafka-acls commands, as a KafkaUser of Strimzi and as Terraform's `kafka_acl` resources
-([formats](../acl-forms.md)); a format that cannot express them is left out.
+([formats](../../guides/acl-formats.md)); a format that cannot express them is left out.
 
 """
 
@@ -72,7 +72,7 @@ def write_atlas(entries: Sequence[Entry]) -> None:
 
 
 def files_of_entries(entries: Sequence[Entry]) -> dict[str, str]:
-    """Return the text of each file that is made from the entries, by its path in docs/atlas."""
+    """Return the text of each file that is made from the entries, by its path in the atlas."""
     files = {}
     for entry in entries:
         for name, extension in FORMATS.items():

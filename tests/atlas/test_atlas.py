@@ -1,4 +1,4 @@
-"""docs/atlas is what its facts say, in every format, and known programs still need just that."""
+"""The atlas is what its facts say, in every format, and known programs still need just that."""
 
 import json
 import subprocess

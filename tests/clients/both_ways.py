@@ -8,8 +8,9 @@ workloads, all clients are members of one group. Every workload has its own, emp
 
 If tcpdump may run, the traffic on loopback is captured as well: importing the capture must yield
 the same requests, and tshark must dissect the exported trace as it dissects the capture. Every
-difference is printed with the row of docs/deviations.md that explains it, by the rules of
-`lateness.py`. Exit code 3: a difference has no explanation. Needs Java 17 and Maven, Go and Node.
+difference is printed with the row of docs/explanation/differences.md that explains it, by the
+rules of `lateness.py`. Exit code 3: a difference has no explanation. Needs Java 17 and Maven, Go
+and Node.
 """
 
 import argparse

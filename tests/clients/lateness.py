@@ -1,4 +1,5 @@
-"""Explains differences from a real broker by the rows under Timing in docs/deviations.md.
+"""Explains differences from a real broker by the rows under Timing in
+docs/explanation/differences.md.
 
 A real broker applies a change a moment after the response to it, the shim at once. This explains a
 difference only if a change of the same name was requested a moment before, and if the response

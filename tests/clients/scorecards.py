@@ -1,6 +1,6 @@
 """Makes the scorecard of every client of the kit by running it: `make scorecards`.
 
-    python -m tests.clients.scorecards [--client NAME] [--keep DIR] > docs/clients.md
+    python -m tests.clients.scorecards [--client NAME] [--keep DIR] > docs/reference/clients.md
 
 Each client plays against four brokers: the newest release, one without an authorizer from before
 pattern types, one in between, and one whose coordinators are not ready at first. The scorecard of a
@@ -88,7 +88,7 @@ def _conformance(*words: str) -> str:
 
 
 def page(cards: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
-    """Yield the lines of docs/clients.md."""
+    """Yield the lines of docs/reference/clients.md."""
     yield INTRODUCTION
     yield f"| behaviour | {' | '.join(cards)} | |"
     yield "|---" * (len(cards) + 2) + "|"
@@ -116,8 +116,8 @@ def _request(frame: str) -> str:
 
 INTRODUCTION = """# Scorecards of clients
 
-What six Kafka clients send, as `kafka-shim conformance`
-judges it ([how](conformance.md#the-scorecard)). `make scorecards` runs the clients and writes this
+What six Kafka clients send, as `kafka-shim conformance` judges it
+([how](../guides/conformance.md#the-scorecard)). `make scorecards` runs the clients and writes this
 page; it needs Java, Go and Node. ✅: right every time. ❌: wrong at least once. ·: did not occur,
 because the client lacks the feature, its test program does not use it, or no broker of the test
 calls for it.

@@ -27,15 +27,15 @@ from tests.clients.suite_findings import Finding, read_findings
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".cache" / "conformance"
-PAGE = ROOT / "docs" / "conformance" / "README.md"
+PAGE = ROOT / "docs" / "reference" / "conformance" / "README.md"
 RUN_SECONDS = 1800
 HEAD = """\
 # Conformance reports of clients
 
-How eleven Kafka clients behave in the
-[conformance suite](../conformance.md#the-suite), against the shim as Kafka {release}. Their
-drivers are in [`conformance/drivers/`](../../conformance/drivers). `make conformance` runs them
-and writes this page (it needs Java 17 and Maven, Go, Node and Rust), and also
+How eleven Kafka clients behave in the [conformance suite](../../guides/conformance.md#the-suite),
+against the shim as Kafka {release}. Their drivers are in
+[`conformance/drivers/`](../../../conformance/drivers). `make conformance` runs them and writes
+this page (it needs Java 17 and Maven, Go, Node and Rust), and also
 `.cache/conformance/report.html`, one page with everything that each
 client reported and sent. Cases that need an older release are left out.
 

@@ -107,5 +107,5 @@ def test_recent_changes_may_be_late_on_the_real_broker(
 
 
 def test_every_row_is_on_the_page() -> None:
-    page = (Path(__file__).parents[2] / "docs/deviations.md").read_text()
+    page = (Path(__file__).parents[2] / "docs/explanation/differences.md").read_text()
     assert {late.row for late in LATE if f"| {late.row} |" not in page} == set()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-GENERATED = {"docs/commands.md"}
+GENERATED = {"docs/reference/commands.md"}
 """Pages that are the output of a program, which another test verifies."""
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -1,4 +1,4 @@
-"""docs/ci.md: its workflows are parsed, and their commands run literally."""
+"""docs/guides/ci.md: its workflows are parsed, and their commands run literally."""
 
 import argparse
 import shlex
@@ -19,7 +19,7 @@ from tests.commands import SHIM, environment
 from tests.docs.shell import Shell
 from tests.docs.shown import ROOT, blocks
 
-PAGE = "docs/ci.md"
+PAGE = "docs/guides/ci.md"
 WORKFLOWS = {block.name: yaml.safe_load(block.text) for block in blocks() if block.page == PAGE}
 PROJECT_TEST = """\
 import os

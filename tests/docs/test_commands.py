@@ -19,7 +19,7 @@ RUN_BY_OTHERS = {
         "test_serve_prints_its_address_and_stops_gracefully",
     "README.md: make run": "tests/docs/conftest.py::demo",
     "README.md: make test": ".ci/run",
-    "docs/install.md: pip install kafka-shim": "tests/test_package.py::"
+    "docs/start/install.md: pip install kafka-shim": "tests/test_package.py::"
         "test_the_command_that_an_error_shows_works",
     "DEVELOPERS.md: git config diff.recording.textconv '.venv/bin/python -m tests.recordings.show'":
         "tests/recordings/test_store.py::"
@@ -27,32 +27,33 @@ RUN_BY_OTHERS = {
     "vectors/README.md: kafka-shim vectors run vectors/4.4.0 --bootstrap-server 127.0.0.1:9092"
     " --sasl-server 127.0.0.1:9093":
         "tests/shim/cli/test_vectors.py::test_a_broker_that_answers_as_real_ones_is_equal",
-    "docs/conformance.md: kafka-shim conformance suite"
+    "docs/guides/conformance.md: kafka-shim conformance suite"
     ' --driver "python conformance/drivers/confluent_kafka_driver.py"'
     " --case 'denials.*-acls.*' --baseline known-failures.toml":
         "tests/docs/test_snippets.py::test_the_suite_accepts_the_known_failures_on_the_page",
     "vectors/README.md: python vectors/examples/compare_errors.py vectors/4.4.0/requests.json"
     " 127.0.0.1:9092 127.0.0.1:9093":
         "tests/recordings/test_vector_example.py::test_the_example_finds_no_difference_in_the_shim",
-    "docs/releases.md: python -m tests.releases day 4.4.0 --against 4.3.1"
+    "docs/reference/releases.md: python -m tests.releases day 4.4.0 --against 4.3.1"
     " --no-write --no-record --markdown 4.4.md":
         "tests/releases/test_day.py::test_the_command_of_the_page_makes_a_checklist",
-    "docs/data.md: sqlite3 data/kafka-shim.db"
+    "docs/guides/persistence.md: sqlite3 data/kafka-shim.db"
     " \"SELECT key, value FROM kept WHERE part = 'group'\"":
         "tests/shim/storage/test_serving.py::test_the_queries_of_the_page_run",
-    "docs/data.md: sqlite3 data/kafka-shim.db"
+    "docs/guides/persistence.md: sqlite3 data/kafka-shim.db"
     ' "SELECT topic, partition, count(*) FROM records GROUP BY 1, 2"':
         "tests/shim/storage/test_serving.py::test_the_queries_of_the_page_run",
-    "docs/policy.md: kafka-shim policy plan acls/ --bootstrap-server 127.0.0.1:9092"
+    "docs/guides/acls-as-code.md: kafka-shim policy plan acls/ --bootstrap-server 127.0.0.1:9092"
     " --out plan.json":
         "tests/shim/cli/test_policy_apply.py::test_a_saved_plan_is_applied_and_undone",
-    "docs/policy.md: kafka-shim policy apply plan.json --bootstrap-server 127.0.0.1:9092":
+    "docs/guides/acls-as-code.md: kafka-shim policy apply plan.json"
+    " --bootstrap-server 127.0.0.1:9092":
         "tests/shim/cli/test_policy_apply.py::test_a_saved_plan_is_applied_and_undone",
-    "docs/suites.md: kafka-topics --create --topic orders --partitions 3":
+    "docs/explanation/tested.md: kafka-topics --create --topic orders --partitions 3":
         "tests/suites/test_sessions.py::test_the_session_on_the_page_is_valid",
-    "docs/suites.md: kafka-topics --command-config $ALICE --describe --topic orders":
+    "docs/explanation/tested.md: kafka-topics --command-config $ALICE --describe --topic orders":
         "tests/suites/test_sessions.py::test_the_session_on_the_page_is_valid",
-    "docs/testing.md: pip install '.[pytest]' confluent-kafka":
+    "docs/guides/pytest.md: pip install '.[pytest]' confluent-kafka":
         "tests/docs/test_tutorial.py::test_the_tutorial_works_in_a_new_environment",
 }  # fmt: skip
 """Commands that need more than a shell, and the tests that run them."""
@@ -63,7 +64,7 @@ def key(command: Command) -> str:
 
 
 def is_spark(command: Command) -> bool:
-    return command.page == "docs/pipeline.md"
+    return command.page == "docs/guides/pipeline.md"
 
 
 def is_benchmark(command: Command) -> bool:

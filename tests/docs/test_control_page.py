@@ -1,4 +1,4 @@
-"""docs/control-api.md has the current examples and fields of POST /brokers."""
+"""docs/guides/languages.md has the current examples and fields of POST /brokers."""
 
 import re
 
@@ -8,10 +8,10 @@ from kafka_shim.shim.control.broker_bodies import BrokerRow, NewBroker
 from kafka_shim.shim.control.broker_registry import CREATED_MAX
 from tests.docs.shown import ROOT
 
-PAGE = (ROOT / "docs" / "control-api.md").read_text()
+PAGE = (ROOT / "docs" / "guides" / "languages.md").read_text()
 LANGUAGES = {".js": "js", ".go": "go", ".java": "java"}
 SHOWN = re.findall(
-    r"\]\(\.\./(examples/[^)]+)\):\n\n```(\w+)\n(.*?)^```$(\n\n</details>)?",
+    r"\]\((?:\.\./)+(examples/[^)]+)\):\n\n```(\w+)\n(.*?)^```$(\n\n</details>)?",
     PAGE,
     re.MULTILINE | re.DOTALL,
 )
@@ -23,8 +23,8 @@ def test_code_on_the_page_is_that_of_the_examples() -> None:
     for path, language, text, folded in SHOWN:
         written = (ROOT / path).read_text()
         assert LANGUAGES[(ROOT / path).suffix] == language
-        assert text.rstrip() in written, f"docs/control-api.md differs from {path}"
-        assert not folded or text == written, f"docs/control-api.md differs from {path}"
+        assert text.rstrip() in written, f"docs/guides/languages.md differs from {path}"
+        assert not folded or text == written, f"docs/guides/languages.md differs from {path}"
 
 
 def test_the_files_to_copy_are_small() -> None:

@@ -11,12 +11,13 @@ from hatchling.plugin.manager import PluginManager
 
 from kafka_shim.shim.cli.man_page import man_page
 from kafka_shim.shim.cli.reference import commands_page_markdown
+from tests.docs.index import DOCS, INDEX, index_text, listed_pages
 from tests.docs.shown import ROOT, pages
 from tests.generated_files import outdated
 
 
 def test_links_have_targets() -> None:
-    for path in [ROOT / page for page in (*pages(), "docs/commands.md")]:
+    for path in [ROOT / page for page in (*pages(), "docs/reference/commands.md")]:
         for link in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", path.read_text()):
             if "://" not in link:
                 assert (path.parent / link).exists(), f"{path.name}: {link}"
@@ -34,7 +35,7 @@ def shown_text(path: Path) -> str:
 
 
 def test_anchors_of_links_are_headings() -> None:
-    for path in [ROOT / page for page in (*pages(), "docs/commands.md")]:
+    for path in [ROOT / page for page in (*pages(), "docs/reference/commands.md")]:
         for link, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", shown_text(path)):
             target = path.parent / link if link else path
             assert anchor in anchors(target), f"{path.name}: {link}#{anchor}"
@@ -46,28 +47,31 @@ def test_links_of_the_package_on_the_index_are_absolute() -> None:
     links = re.findall(r"\]\(([^)]+)\)", metadata.readme)
     assert [link for link in links if not link.startswith("https://")] == []
     assert (
-        "](https://github.com/kafka-shim/kafka-shim/blob/main/docs/testing.md)" in metadata.readme
+        "](https://github.com/kafka-shim/kafka-shim/blob/main/docs/guides/pytest.md)"
+        in metadata.readme
     )
     assert "(https://raw.githubusercontent.com/kafka-shim/kafka-shim/main/docs/pictures/" in (
         metadata.readme
     )
 
 
-def test_every_page_is_in_the_index() -> None:
-    index = (ROOT / "docs" / "README.md").read_text()
-    listed = [path.name for path in (ROOT / "docs").iterdir() if path.suffix == ".md"]
-    missing = {name for name in listed if f"]({name}" not in index}
-    assert missing == {"README.md"}, "name the page in docs/README.md"
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
+    listed = [page.path for page in listed_pages()]
+    assert sorted(listed) == sorted(pages - {"README.md"}), "name it in docs/site/mkdocs.yml"
 
 
-def test_the_index_has_the_titles_of_the_pages() -> None:
-    index = (ROOT / "docs" / "README.md").read_text()
-    links = re.findall(r"\[([^\]]+)\]\(((?!decisions/)[\w/-]+\.md)\)", index)
-    titles = {
-        name: (ROOT / "docs" / name).read_text().partition("\n")[0].removeprefix("# ")
-        for _, name in links
-    }
-    assert [(name, title) for title, name in links if titles[name] != title] == []
+def test_every_page_is_in_the_folder_of_its_kind() -> None:
+    folders = {"Get started": "start", "Guides": "guides", "Reference": "reference"}
+    folders["Explanation"] = "explanation"
+    misplaced = [
+        page.path for page in listed_pages() if page.path.split("/")[0] != folders[page.section]
+    ]
+    assert misplaced == []
+
+
+def test_the_index_is_current() -> None:
+    assert INDEX.read_text(encoding="utf-8") == index_text(), outdated("docs/README.md")
 
 
 def test_no_page_begins_with_its_audience() -> None:
@@ -81,8 +85,10 @@ def test_no_page_begins_with_its_audience() -> None:
 def test_the_commands_reference_is_current() -> None:
     """Line breaks in usage lines are ignored, since they depend on the Python version."""
     assert (
-        ROOT / "docs" / "commands.md"
-    ).read_text().split() == commands_page_markdown().split(), outdated("docs/commands.md")
+        ROOT / "docs" / "reference" / "commands.md"
+    ).read_text().split() == commands_page_markdown().split(), outdated(
+        "docs/reference/commands.md"
+    )
 
 
 def test_the_manual_page_is_current() -> None:

@@ -1,4 +1,4 @@
-"""docs/migrating.md: the calls of other projects that the page names exist there."""
+"""docs/guides/migrating.md: the calls of other projects that the page names exist there."""
 
 import re
 import shutil
@@ -11,7 +11,7 @@ from kafka_shim.schemas.pins import read_pins
 from tests.clients.toolchains import build, java, need
 from tests.docs.shown import ROOT
 
-PAGE = (ROOT / "docs" / "migrating.md").read_text()
+PAGE = (ROOT / "docs" / "guides" / "migrating.md").read_text()
 CODE = Path(__file__).parent / "migrating"
 KFAKE = ROOT / "benchmarks" / "against" / "kfake"
 

@@ -15,8 +15,8 @@ def test_the_picture_shows_the_printed_session(shell: Shell, demo: dict[str, str
 
 
 def test_every_view_is_on_the_page() -> None:
-    page = (ROOT / "docs" / "inspector.md").read_text()
+    page = (ROOT / "docs" / "guides" / "inspector.md").read_text()
     shown = {Path(name).stem for name in VIEWS}
     shown |= {f"{view}-dark" for view in IN_DARK_TOO}
-    assert all(f"(pictures/{name}.png)" in page for name in shown)
+    assert all(f"(../pictures/{name}.png)" in page for name in shown)
     assert shown == {path.stem for path in PICTURES.glob("*.png")}

@@ -1,4 +1,4 @@
-"""docs/pipeline.md: its commands run on Spark, one of them on a cluster."""
+"""docs/guides/pipeline.md: its commands run on Spark, one of them on a cluster."""
 
 import os
 import re
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.heavy, pytest.mark.timeout(900)]
 
 @pytest.mark.skipif(missing_requirement() is not None, reason=str(missing_requirement()))
 def test_the_commands_of_the_page_work(shell: Shell, tmp_path: Path) -> None:
-    found = of("docs/pipeline.md")
+    found = of("docs/guides/pipeline.md")
     printed = {
         command.text: succeeds(shell, command, PATIENCE_S)
         for command in found

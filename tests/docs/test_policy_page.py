@@ -1,11 +1,11 @@
-"""docs/policy.md shows what its commands print."""
+"""docs/guides/acls-as-code.md shows what its commands print."""
 
 from pathlib import Path
 
 from tests.docs.shell import Shell
 from tests.docs.shown import ROOT, blocks, commands
 
-PAGE = "docs/policy.md"
+PAGE = "docs/guides/acls-as-code.md"
 
 
 def test_the_page_shows_what_is_printed(tmp_path: Path) -> None:
@@ -23,7 +23,9 @@ def test_the_page_shows_what_is_printed(tmp_path: Path) -> None:
 
 def test_the_files_shown_are_those_of_the_example() -> None:
     shown = [
-        block for block in blocks() if (block.page, block.language) == ("docs/policy.md", "yaml")
+        block
+        for block in blocks()
+        if (block.page, block.language) == ("docs/guides/acls-as-code.md", "yaml")
     ]
     assert len(shown) == 3
     for block in shown:

@@ -17,7 +17,7 @@ KNOWN = {
 
 def rows() -> dict[str, str]:
     """The rows of the table, by CVE."""
-    page = (ROOT / "docs" / "security.md").read_text()
+    page = (ROOT / "docs" / "explanation" / "security.md").read_text()
     return {_ROW.match(line)[1]: line for line in page.splitlines() if _ROW.match(line)}  # type: ignore[index]
 
 

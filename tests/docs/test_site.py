@@ -1,5 +1,6 @@
 """The site is built without warnings, and can be read and searched without a web server."""
 
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser import BROWSER, DRIVER, chromium
+from tests.docs.index import listed_pages
 from tests.docs.shown import ROOT
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
@@ -22,10 +24,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_page_is_in_the_site(site: Path) -> None:
-    for page in (ROOT / "docs").glob("*.md"):
-        name = "index" if page.stem == "README" else page.stem
-        assert (site / f"{name}.html").exists(), f"{page.name} is missing"
-        assert name == "index" or f'href="{name}.html"' in (site / "index.html").read_text()
+    index = (site / "index.html").read_text()
+    for page in listed_pages():
+        path = re.sub(r"(README)?\.md$", lambda end: "index.html" if end[1] else ".html", page.path)
+        assert (site / path).exists(), f"{page.path} is missing"
+        assert f'href="{path}"' in index
 
 
 @pytest.mark.skipif(

@@ -1,4 +1,4 @@
-"""The vectors on docs/where-brokers-slip.md are what its rules say."""
+"""The vectors on docs/guides/vectors.md are what its rules say."""
 
 import re
 
@@ -7,7 +7,7 @@ import pytest
 from kafka_shim.shim.conformance.vectors.vector_files import Vector, read_vector_file
 from tests.docs.shown import ROOT
 
-PAGE = (ROOT / "docs" / "where-brokers-slip.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "guides" / "vectors.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| (.+?) \| .+? \| `(.+?)` \|$", PAGE, re.MULTILINE)
 CODES = {
     "m28/1": (29,),

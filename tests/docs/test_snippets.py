@@ -14,8 +14,8 @@ from tests.plugin.nested import run_pytest
 ALL = blocks()
 SCRIPTS = [block for block in ALL if block.language == "bash"]
 BROKERS = {
-    "docs/control-api.md": "kafka-shim run --control 127.0.0.1:0",
-    "docs/migrating.md": "kafka-shim run --control 127.0.0.1:0 --brokers 3 --topic orders:3",
+    "docs/guides/languages.md": "kafka-shim run --control 127.0.0.1:0",
+    "docs/guides/migrating.md": "kafka-shim run --control 127.0.0.1:0 --brokers 3 --topic orders:3",
 }
 """The broker that a page's scripts expect to be running."""
 SNIPPETS, PAGES = "tests/docs/test_snippets.py", "tests/test_pages.py"
@@ -30,61 +30,61 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
         "tests/recordings/test_recorder.py::test_the_page_s_scenario_is_recorded_and_compared",
     ),
     # not code: the functions that a request passes through
-    ("docs/architecture.md", ""): (
+    ("docs/explanation/architecture.md", ""): (
         f"{SNIPPETS}::test_files_on_the_architecture_page_handle_requests",
     ),
     # the workflows with the package are run; those with the image need GitHub's and GitLab's
     # services, so only their addresses are compared with the image's configuration
-    ("docs/ci.md", "yaml"): (
+    ("docs/guides/ci.md", "yaml"): (
         "tests/docs/test_ci_page.py::test_the_commands_work",
         "tests/docs/test_ci_page.py::test_the_image_advertises_the_address_that_clients_use",
     ),
     # a copy of the example, whose tests are run
-    ("docs/cassettes.md", "py"): (
+    ("docs/guides/cassettes.md", "py"): (
         EXAMPLES[0],
         f"{SNIPPETS}::test_the_test_with_a_cassette_is_that_of_the_example",
     ),
-    ("docs/configuration.md", "properties"): SAME_BROKER,
-    ("docs/configuration.md", "sh"): SAME_BROKER,
-    ("docs/configuration.md", "toml"): SAME_BROKER,
-    ("docs/configuration.md", "yaml"): (
+    ("docs/guides/configuration.md", "properties"): SAME_BROKER,
+    ("docs/guides/configuration.md", "sh"): SAME_BROKER,
+    ("docs/guides/configuration.md", "toml"): SAME_BROKER,
+    ("docs/guides/configuration.md", "yaml"): (
         *SAME_BROKER,
         f"{PAGES}::test_the_state_file_is_loaded_at_startup",
     ),
-    ("docs/conformance.md", ""): (f"{SNIPPETS}::test_the_suite_prints_what_the_page_shows",),
-    ("docs/conformance.md", "toml"): (
+    ("docs/guides/conformance.md", ""): (f"{SNIPPETS}::test_the_suite_prints_what_the_page_shows",),
+    ("docs/guides/conformance.md", "toml"): (
         f"{SNIPPETS}::test_the_suite_accepts_the_known_failures_on_the_page",
     ),
     # not code: lines that drivers and the suite exchange
-    ("docs/conformance.md", "json"): (
+    ("docs/guides/conformance.md", "json"): (
         f"{CONTRACT}::test_the_examples_of_the_pages_satisfy_the_contract",
     ),
-    ("docs/driver-contract.md", "json"): (
+    ("docs/reference/driver-contract.md", "json"): (
         f"{CONTRACT}::test_the_examples_of_the_pages_satisfy_the_contract",
     ),
-    ("docs/control-api.md", "json"): (
+    ("docs/guides/languages.md", "json"): (
         "tests/docs/test_control_page.py::test_the_response_on_the_page_has_the_fields_of_the_api",
     ),
     # copies of the examples, whose tests are run
-    ("docs/control-api.md", "go"): EXAMPLES,
-    ("docs/control-api.md", "java"): EXAMPLES,
-    ("docs/control-api.md", "js"): EXAMPLES,
-    ("docs/policy.md", "json"): (
+    ("docs/guides/languages.md", "go"): EXAMPLES,
+    ("docs/guides/languages.md", "java"): EXAMPLES,
+    ("docs/guides/languages.md", "js"): EXAMPLES,
+    ("docs/guides/acls-as-code.md", "json"): (
         "tests/shim/cli/test_mcp.py::test_the_configuration_on_the_page_starts_the_server",
     ),
     # copies of files of the example, which the page's commands read
-    ("docs/policy.md", "yaml"): (
+    ("docs/guides/acls-as-code.md", "yaml"): (
         "tests/docs/test_policy_page.py::test_the_page_shows_what_is_printed",
         "tests/docs/test_policy_page.py::test_the_files_shown_are_those_of_the_example",
     ),
-    ("docs/replay.md", "properties"): (
+    ("docs/guides/replay.md", "properties"): (
         f"{SNIPPETS}::test_a_proxy_logs_in_with_the_properties_shown",
     ),
     # needs Spark and takes a minute
-    ("docs/tables.md", "py"): (
+    ("docs/reference/tables.md", "py"): (
         "tests/pipeline/test_tables_page.py::test_what_the_page_shows_works",
     ),
-    ("docs/testing.md", "text"): (
+    ("docs/guides/pytest.md", "text"): (
         f"{SNIPPETS}::test_the_tutorials_first_test_fails_with_the_advice_it_shows",
     ),
 }
@@ -114,7 +114,9 @@ def test_every_block_is_run_by_a_test() -> None:
 
 def test_the_test_with_a_cassette_is_that_of_the_example() -> None:
     [shown] = [
-        block.text for block in ALL if (block.page, block.language) == ("docs/cassettes.md", "py")
+        block.text
+        for block in ALL
+        if (block.page, block.language) == ("docs/guides/cassettes.md", "py")
     ]
     assert shown in (ROOT / "examples" / "pytest-cassettes" / "test_shop.py").read_text()
 
@@ -124,7 +126,9 @@ def test_the_tutorials_first_test_fails_with_the_advice_it_shows(tmp_path: Path)
     done = run_pytest(tmp_path)
     assert "1 failed" in done.stdout
     [shown] = [
-        block.text for block in ALL if (block.page, block.language) == ("docs/testing.md", "text")
+        block.text
+        for block in ALL
+        if (block.page, block.language) == ("docs/guides/pytest.md", "text")
     ]
     said = without_numbers(done.stdout)
     for line in shown.splitlines():
@@ -155,7 +159,7 @@ def test_the_scripts_work(script: Block, tmp_path: Path) -> None:
     located += " | bash -e -o pipefail"
     done = Shell(tmp_path, {})(f"{BROKERS[script.page]} -- bash -o pipefail -c '{located}'")
     assert done.returncode == 0, done.stdout + done.stderr
-    responded = '"leader_id":2' if script.page == "docs/migrating.md" else '"name":"orders"'
+    responded = '"leader_id":2' if script.page == "docs/guides/migrating.md" else '"name":"orders"'
     assert responded in done.stdout
 
 
@@ -173,7 +177,9 @@ exit $listed
 def test_a_proxy_logs_in_with_the_properties_shown(tmp_path: Path) -> None:
     """Listing ACLs would be denied without the log-in that the file contains."""
     [block] = [
-        block for block in ALL if (block.page, block.language) == ("docs/replay.md", "properties")
+        block
+        for block in ALL
+        if (block.page, block.language) == ("docs/guides/replay.md", "properties")
     ]
     (tmp_path / block.name).write_text(block.text)
     (tmp_path / "proxy.sh").write_text(PROXY)
@@ -185,7 +191,9 @@ def test_a_proxy_logs_in_with_the_properties_shown(tmp_path: Path) -> None:
 
 def test_the_suite_prints_what_the_page_shows(tmp_path: Path) -> None:
     [shown] = [
-        block.text for block in ALL if (block.page, block.language) == ("docs/conformance.md", "")
+        block.text
+        for block in ALL
+        if (block.page, block.language) == ("docs/guides/conformance.md", "")
     ]
     driver = ROOT / "conformance" / "drivers" / "confluent_kafka_driver.py"
     case = shown.partition(" ")[0]
@@ -196,11 +204,11 @@ def test_the_suite_prints_what_the_page_shows(tmp_path: Path) -> None:
 
 
 def test_the_suite_accepts_the_known_failures_on_the_page(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "conformance.md").read_text()
+    page = (ROOT / "docs" / "guides" / "conformance.md").read_text()
     [known] = [
         block.text
         for block in ALL
-        if (block.page, block.language) == ("docs/conformance.md", "toml")
+        if (block.page, block.language) == ("docs/guides/conformance.md", "toml")
     ]
     [command] = re.findall(
         r"^    \$ (kafka-shim .* --baseline known-failures\.toml)$", page, re.MULTILINE
@@ -213,7 +221,7 @@ def test_the_suite_accepts_the_known_failures_on_the_page(tmp_path: Path) -> Non
 
 
 def test_files_on_the_architecture_page_handle_requests() -> None:
-    [way] = [block.text for block in ALL if block.page == "docs/architecture.md"]
+    [way] = [block.text for block in ALL if block.page == "docs/explanation/architecture.md"]
     steps = re.findall(r"^ *(?:\w+\.)?(\w+)\(.*?  +(\S+\.py)\b", way, re.MULTILINE)
     assert len(steps) == 4
     for function, path in steps:

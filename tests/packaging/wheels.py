@@ -1,6 +1,7 @@
 """Which platforms have wheels of everything that a plain install needs, as pip resolves it.
 
-`python -m tests.packaging.wheels` prints the table of docs/install.md. It asks the package index.
+`python -m tests.packaging.wheels` prints the table of docs/start/install.md. It asks the
+package index.
 """
 
 import subprocess

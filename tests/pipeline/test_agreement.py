@@ -19,7 +19,7 @@ from tests.pipeline.circumstances import Exchanges, undetermined
 from tests.recordings.traffic.recording import PROXY
 
 DERIVED = SOURCES[:3]
-PAGE = Path(__file__).parents[2] / "docs" / "pipeline.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "pipeline.md"
 
 Run = tuple[Counter[Decision], dict[str, list[dict[str, Any]]]]
 

@@ -1,4 +1,4 @@
-"""docs/tables.md and examples/traces.ipynb work, and list the real columns."""
+"""docs/reference/tables.md and examples/traces.ipynb work, and list the real columns."""
 
 import json
 import random
@@ -15,7 +15,7 @@ from kafka_shim.pipeline.tables import TABLES, spark_ddl
 from tests.docs.shown import ROOT, blocks
 from tests.pipeline.traces import made, random_acls, random_trace
 
-PAGE = "docs/tables.md"
+PAGE = "docs/reference/tables.md"
 NOTEBOOK = ROOT / "examples" / "traces.ipynb"
 INTERNAL = {"added_needs", "pieces", "sightings"}
 """Tables for jobs only, which the page does not list."""

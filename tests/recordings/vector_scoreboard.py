@@ -1,4 +1,4 @@
-"""Write the tables of `docs/vectors-scoreboard.md`; reports are those of `--format json`.
+"""Write the tables of `docs/reference/vectors-scoreboard.md`; reports are those of `--format json`.
 
 `python -m tests.recordings.vector_scoreboard "NAME VERSION: COMMAND=report.json" ...`
 """
@@ -13,7 +13,7 @@ import msgspec
 
 from tests.docs.shown import ROOT
 
-PAGE: Final = ROOT / "docs" / "vectors-scoreboard.md"
+PAGE: Final = ROOT / "docs" / "reference" / "vectors-scoreboard.md"
 OUTCOMES: Final = ("equal", "different", "not served", "not set up", "after a difference")
 MARK: Final = "<!-- brokers -->\n"
 

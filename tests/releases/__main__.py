@@ -3,7 +3,8 @@
 day: downloads the jars, prints the differences from the last release, writes pins, message classes
 and versions, records real brokers, plays the recordings against the shim, and prints a checklist of
 what a person must decide. play: counts the recorded responses of a release that differ. table:
-writes the table of all releases in docs/releases.md. `day` needs Java 17 (with javap) and Maven.
+writes the table of all releases in docs/reference/releases.md. `day` needs Java 17 (with javap)
+and Maven.
 """
 
 import argparse
@@ -68,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
         "play", help="print the number of recorded responses that differ, as JSON"
     )
     playing.add_argument("release")
-    commands.add_parser("table", help="write the table of docs/releases.md")
+    commands.add_parser("table", help="write the table of docs/reference/releases.md")
     return parser
 
 

@@ -1,4 +1,4 @@
-"""The table of docs/releases.md: the recordings of each minor release."""
+"""The table of docs/reference/releases.md: the recordings of each minor release."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from tests.oracle.real_kafka import numbers
 from tests.recordings.conformance.remaining import differences
 from tests.recordings.conformance.scenario import load, recordings
 
-PAGE = Path(__file__).parents[2] / "docs" / "releases.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "releases.md"
 BEGIN, END = "<!-- table -->\n", "<!-- end of the table -->"
 
 

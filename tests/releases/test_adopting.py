@@ -69,7 +69,9 @@ def test_the_page_has_a_row_for_each_release_with_all_its_scenarios() -> None:
     rows = {cell[0].strip("| "): cell for cell in cells if len(cell) == 5}
     for name in RELEASES:
         named = [row for row in recordings() if minor_release(row.partition("-")[0]) == name]
-        assert int(rows[name][2]) == sum(map(scenario_count, named)), outdated("docs/releases.md")
+        assert int(rows[name][2]) == sum(map(scenario_count, named)), outdated(
+            "docs/reference/releases.md"
+        )
 
 
 def test_the_table_is_replaced_and_nothing_else() -> None:

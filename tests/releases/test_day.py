@@ -1,4 +1,4 @@
-"""The command of docs/releases.md that lists the changes of a release; needs Java and the jars."""
+"""The command that lists the changes of a release; needs Java and the jars."""
 
 import re
 import shlex
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.heavy
 @pytest.mark.timeout(600)
 def test_the_command_of_the_page_makes_a_checklist(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "releases.md").read_text()
+    page = (ROOT / "docs" / "reference" / "releases.md").read_text()
     shown = re.search(
         r"^ {4}python (-m tests\.releases day .+?) --markdown \S+$", page, re.MULTILINE
     )

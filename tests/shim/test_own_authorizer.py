@@ -1,4 +1,4 @@
-"""A user's own authorizer decides all accesses, as docs/own-authorizer.md describes."""
+"""A user's own authorizer decides all accesses, as docs/guides/custom-authorizer.md describes."""
 
 import sys
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Kafka's published vulnerabilities, tried on the shim; docs/security.md has a row for each."""
+"""Kafka's published vulnerabilities; docs/explanation/security.md has a row for each."""
 
 import contextlib
 import hmac

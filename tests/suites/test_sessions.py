@@ -11,7 +11,7 @@ from tests.suites.kafka_tools.cleaning import clean
 from tests.suites.kafka_tools.running import SESSIONS
 from tests.suites.kafka_tools.session import load, save
 
-SUITES_PAGE = Path(__file__).parents[2] / "docs" / "suites.md"
+SUITES_PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "tested.md"
 FILES = sorted(SESSIONS.glob("*.txt"))
 
 

@@ -184,7 +184,7 @@ class Broker:
         return self._server.accepted_count
 
     def start_recording(self, directory: Path, trace_storage: "TraceStorage | None" = None) -> None:
-        """Record a trace (docs/trace-format.md). Raise ConfigError if it cannot be written."""
+        """Record a trace (docs/reference/trace-format.md). Raise ConfigError if that fails."""
         from kafka_shim.shim.observing.trace_recorder import TraceRecorder  # noqa: PLC0415 - most brokers record nothing
 
         self.dispatcher.set_recorder(

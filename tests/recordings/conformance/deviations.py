@@ -1,4 +1,4 @@
-"""Intended differences between a real broker and the shim; see docs/deviations.md."""
+"""Intended differences between a real broker and the shim; see docs/explanation/differences.md."""
 
 from collections.abc import Collection
 from typing import Any, Final

@@ -1,4 +1,7 @@
-"""Deliberate differences from a real broker, one test each; docs/deviations.md has the reasons."""
+"""Deliberate differences from a real broker, one test each.
+
+docs/explanation/differences.md has the reasons.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -62,7 +65,7 @@ from tests.recordings.records.batches import batch
 from tests.shim.play import SASL_LISTENER, Stage
 
 ALICE = "User:alice"
-PAGE = Path(__file__).parents[3] / "docs" / "deviations.md"
+PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "differences.md"
 
 
 def test_every_deviation_names_its_test() -> None:

@@ -11,7 +11,7 @@ LARGE = ("controller-client_quotas", "controller-scram_credentials")
 """Scenarios with ten thousand rows; the newest release plays them also in a test below."""
 UNLIKE = {*record_scenarios.OWN_SETTINGS, "controller-large_acls"}
 """Scenarios whose requests exceed the size of a coordinator's batch or of the metadata log's, which
-the shim does not limit (docs/deviations.md).
+the shim does not limit (docs/explanation/differences.md).
 """
 
 

@@ -15,7 +15,7 @@ from kafka_shim.shim.config import Config
 from tests.shim.cli.conftest import PLAINTEXT, Running
 
 mcp_client = pytest.importorskip("mcp.client.client", reason="the extra `mcp` is not installed")
-PAGE = Path(__file__).parents[3] / "docs" / "policy.md"
+PAGE = Path(__file__).parents[3] / "docs" / "guides" / "acls-as-code.md"
 ACLS = "- {principal: User:alice, allow: Write, topic: orders}\n"
 PROPOSED = f"{ACLS}- {{principal: User:bob, allow: Read, topic: orders}}\n"
 EXPECTATIONS = "- {principal: User:bob, may-not: Read, topic: orders}\n"

@@ -12,7 +12,7 @@ from tests.generated_files import outdated
 
 ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / "tests" / "golden" / "requirements.txt"
-PAGE = ROOT / "docs" / "requirements.md"
+PAGE = ROOT / "docs" / "reference" / "permissions.md"
 NEWEST_RELEASE = RELEASES[-1]
 Ask = Callable[..., str]
 """Runs the command with these arguments; returns its output."""
@@ -32,7 +32,7 @@ def test_the_golden_table_is_up_to_date(ask: Ask) -> None:
 
 
 def test_the_page_is_up_to_date(ask: Ask) -> None:
-    assert ask("--markdown") == PAGE.read_text(), outdated("docs/requirements.md")
+    assert ask("--markdown") == PAGE.read_text(), outdated("docs/reference/permissions.md")
 
 
 def test_every_row_and_every_api_without_checks_is_printed(ask: Ask) -> None:

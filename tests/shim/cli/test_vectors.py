@@ -85,7 +85,7 @@ def test_a_vector_is_shown_in_words() -> None:
     [
         (["nowhere.json"], "cannot read `nowhere.json`"),
         ([str(ROOT / "vectors" / "README.md")], "is not a file of vectors"),
-        ([str(ROOT / "docs" / "decisions")], "has no files of vectors"),
+        ([str(ROOT / "docs" / "explanation" / "decisions")], "has no files of vectors"),
         ([str(MATRIX), "--id", "nothing"], "match nothing"),
     ],
 )

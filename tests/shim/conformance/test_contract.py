@@ -44,7 +44,7 @@ def pairs(page: str) -> Iterator[tuple[Any, Any]]:
         yield from zip(lines[::2], lines[1::2], strict=True)
 
 
-@pytest.mark.parametrize("name", ["conformance.md", "driver-contract.md"])
+@pytest.mark.parametrize("name", ["guides/conformance.md", "reference/driver-contract.md"])
 def test_the_examples_of_the_pages_satisfy_the_contract(name: str) -> None:
     for asked, responded in pairs((ROOT / "docs" / name).read_text()):
         assert valid(asked, "request"), asked
@@ -55,15 +55,15 @@ def test_the_examples_of_the_pages_satisfy_the_contract(name: str) -> None:
 
 
 def test_the_tables_of_the_pages_are_up_to_date() -> None:
-    contract = (ROOT / "docs" / "driver-contract.md").read_text()
+    contract = (ROOT / "docs" / "reference" / "driver-contract.md").read_text()
     commands = "\n".join(contract_tables.contract_page_lines()) + "\n"
-    assert contract.endswith(commands), outdated("docs/driver-contract.md")
+    assert contract.endswith(commands), outdated("docs/reference/driver-contract.md")
     assert EXAMPLES.keys() == COMMANDS.keys()
     told = re.findall(r"^(?:### |\| )`([\w.-]+)`", contract, re.MULTILINE)
     assert {*COMMANDS, *SHARED, *CAPABILITIES, *SETTINGS} <= set(told)
-    page = (ROOT / "docs" / "conformance.md").read_text()
+    page = (ROOT / "docs" / "guides" / "conformance.md").read_text()
     tables = "\n".join(case_tables.real_cluster_coverage_tables(all_cases()))
-    assert tables in page, outdated("docs/conformance.md")
+    assert tables in page, outdated("docs/guides/conformance.md")
 
 
 def test_cases_that_cannot_run_on_a_real_broker_have_a_reason() -> None:
@@ -115,7 +115,7 @@ def test_an_answer_is_checked_as_by_the_schema(command: str, ok: Any) -> None:
 
 
 def test_the_page_has_the_numbers_of_cases() -> None:
-    page = (ROOT / "docs" / "conformance.md").read_text()
+    page = (ROOT / "docs" / "guides" / "conformance.md").read_text()
     told = dict(re.findall(r"^\| `(\w+)` \| (\d+) \| [A-Za-z]", page, re.MULTILINE))
     counts = Counter(case.family_name for case in all_cases())
     assert told == {family: str(count) for family, count in counts.items()}

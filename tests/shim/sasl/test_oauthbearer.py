@@ -77,7 +77,7 @@ def test_a_token_is_accepted_or_rejected_as_recorded(
     case = SETS[release][name].cases[title]
     address = brokers[release, name].listeners["SASL_PLAINTEXT"]
     recorded = RECORDED[release][name][title]
-    if title == HALF_A_CHARACTER:  # see docs/deviations.md
+    if title == HALF_A_CHARACTER:  # see docs/explanation/differences.md
         assert recorded == [[0, "", True]]
         recorded = RECORDED[release][name]["expires twice"]
     assert outcome(address, case) == recorded

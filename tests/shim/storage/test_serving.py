@@ -1,4 +1,4 @@
-"""librdkafka continues when its broker was killed and restarted; queries of docs/data.md run."""
+"""librdkafka continues after its broker was killed and restarted; the page's queries run."""
 
 import re
 import shlex
@@ -98,7 +98,7 @@ def test_a_second_broker_on_the_same_directory_reports_one_line(tmp_path: Path) 
 
 
 def test_the_queries_of_the_page_run(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "data.md").read_text()
+    page = (ROOT / "docs" / "guides" / "persistence.md").read_text()
     queries = [
         shlex.split(line)[2] for line in re.findall(r"^    (sqlite3 .*)$", page, re.MULTILINE)
     ]

@@ -200,7 +200,7 @@ def test_using_a_stopped_broker_is_an_error_and_stopping_it_is_not(in_process: b
 
 
 def test_the_page_names_every_keyword_and_every_option_that_is_left_out() -> None:
-    page = (ROOT / "docs" / "testing.md").read_text()
+    page = (ROOT / "docs" / "guides" / "pytest.md").read_text()
     section = page.split("\n## Keywords\n", 1)[1].split("\n## ", 1)[0]
     named = set(re.findall(r"`([a-z_]+)`", section.split("Left out are")[0]))
     assert named >= Options.__annotations__.keys()

@@ -1,7 +1,7 @@
 """Figures of Kafka's own tests on a real broker and on the shim, stored in figures.json.
 
 `make suite NAME=kafka AGAINST=both` runs the tests; with `--record` the figures of the classes run
-are stored and written to docs/suites.md.
+are stored and written to docs/explanation/tested.md.
 """
 
 import json
@@ -16,7 +16,7 @@ from tests.suites.kafka.running import Outcome, run
 from tests.suites.outcome import PASSED, Result
 
 KEPT = Path(__file__).parent / "figures.json"
-PAGE = Path(__file__).parents[3] / "docs" / "suites.md"
+PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "tested.md"
 BEGIN, END = "<!-- kafka's own tests -->\n", "<!-- end of kafka's own tests -->\n"
 HEAD = (
     "| class | tests | use internals | real passed | shim passed | real s | shim s"
@@ -74,7 +74,7 @@ def load() -> list[Row]:
 def shown(rows: Iterable[Row]) -> str:
     """Return the part of the page with the figures."""
     rows = list(rows)
-    catalogue = "[catalogue.py](../tests/suites/kafka/catalogue.py)"
+    catalogue = "[catalogue.py](../../tests/suites/kafka/catalogue.py)"
     return (
         f"{len(rows)} of the {len(CLASSES)} classes of {catalogue} are measured.\n\n{table(rows)}"
     )

@@ -2,34 +2,34 @@
 
 from collections.abc import Iterable, Mapping
 
-WORDS = "compares an error message with Kafka's; the shim's differ ([deviations.md](deviations.md))"
+WORDS = "compares an error message with Kafka's; the shim's differ ([differences](differences.md))"
 COORDINATORS = (
     "expects an error of a coordinator until its internal topic exists"
-    " ([deviations.md](deviations.md))"
+    " ([differences](differences.md))"
 )
 CONTROLLER = (
     "connects to the controller's listener, which the shim does not have"
-    " ([deviations.md](deviations.md))"
+    " ([differences](differences.md))"
 )
-QUORUM = "expects a controller that is not a broker ([deviations.md](deviations.md))"
+QUORUM = "expects a controller that is not a broker ([differences](differences.md))"
 OWN_SETTINGS = (
     "sets different settings for controller and brokers; in the shim a broker is the controller"
-    " ([deviations.md](deviations.md))"
+    " ([differences](differences.md))"
 )
 LEVEL = (
     "runs with an unreleased or older metadata.version; the shim always has that of its release"
-    " ([deviations.md](deviations.md))"
+    " ([differences](differences.md))"
 )
 NODES = (
     "configures an authorizer for the brokers only; in the shim it applies to the controller too"
-    " ([deviations.md](deviations.md))"
+    " ([differences](differences.md))"
 )
-FILES = "damages log files, which the shim does not have ([deviations.md](deviations.md))"
-ASSIGNOR = "configures its own assignor, a Java class ([deviations.md](deviations.md))"
+FILES = "damages log files, which the shim does not have ([differences](differences.md))"
+ASSIGNOR = "configures its own assignor, a Java class ([differences](differences.md))"
 INSTANT = "expects that a response takes more than a millisecond; the shim is often faster"
 SHARED = (
     "expects that a restarted leader lacks the records that it missed"
-    " ([deviations.md](deviations.md))"
+    " ([differences](differences.md))"
 )
 
 _STREAMS = "StreamsGroupHeartbeatRequestTest.testStreamsGroupHeartbeat"

@@ -37,7 +37,7 @@ RULES = (
     # the length of the metadata log
     (re.compile(r"(?<=\bEpoch: )\d+$|(?<=termark:)\s*\d+$"), " N"),
     (re.compile(r"^(\d+\s+(?:NO-)?ID\t)\d+\s+"), r"\1N\t"),
-    # error messages, which differ from Kafka's (docs/deviations.md)
+    # error messages, which differ from Kafka's (docs/explanation/differences.md)
     (re.compile(r"((?:\w+\.)+errors\.\w+(?:Exception|Error)): .*"), r"\1: WORDS"),
     (re.compile(r"(Error while executing [\w ]+ :) .*"), r"\1 WORDS"),
     (re.compile(r"(request for broker ID \d+ failed:) .*"), r"\1 WORDS"),

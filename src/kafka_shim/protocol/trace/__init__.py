@@ -1,4 +1,4 @@
 """Reads and writes traces: requests, responses and decisions.
 
-The format is documented in docs/trace-format.md; this package is its only reader and writer.
+docs/reference/trace-format.md documents the format. Only this package reads and writes it.
 """

@@ -33,10 +33,11 @@ if TYPE_CHECKING:
     from kafka_shim.shim.conformance.scorecard.scorecard import Scorecard
 
 DESCRIPTION = """\
-Judge a Kafka client (docs/conformance.md). `suite` puts the client into prepared situations and
-needs a driver, a small program that operates the client; `report` shows the results. `run` and
-`check` need no driver and make a scorecard: it lists behaviours of the Kafka protocol, above all of
-ACLs and permissions, and says for each whether the client passed, failed, or did not exercise it.
+Judge a Kafka client (docs/guides/conformance.md). `suite` puts the client into prepared
+situations and needs a driver, a small program that operates the client; `report` shows the
+results. `run` and `check` need no driver and make a scorecard: it lists behaviours of the Kafka
+protocol, above all of ACLs and permissions, and says for each whether the client passed, failed,
+or did not exercise it.
 
   kafka-shim conformance run --client-command "python my_client.py"
   kafka-shim conformance check TRACE --format junit

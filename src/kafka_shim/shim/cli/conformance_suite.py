@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Put a client into one prepared situation (a case) after another, and judge both the requests that it
 sends and the results that it reports to its caller. The driver is a small program that operates the
-client: it reads commands as lines of JSON (docs/conformance.md).
+client: it reads commands as lines of JSON (docs/guides/conformance.md).
 
   kafka-shim conformance suite --driver "python my_driver.py"
   kafka-shim conformance suite --driver "python my_driver.py" --case 'denials.produce*' --watch

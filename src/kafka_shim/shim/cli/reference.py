@@ -29,7 +29,7 @@ Kafka release that can be emulated.
 
 
 def commands_page_markdown() -> str:
-    """Return docs/commands.md: the help of every command."""
+    """Return docs/reference/commands.md: the help of every command."""
     os.environ["COLUMNS"] = str(WIDTH)  # argparse wraps at the terminal's width
     parts = [INTRODUCTION]
     for name, summary in COMMANDS.items():

@@ -26,7 +26,7 @@ NUMBER_MAX = 1_000_000
 
 DESCRIPTION = """\
 Send the requests of a trace to a broker, in the recorded order, and compare its responses with the
-recorded ones. Ids, offsets, times, texts and addresses are not compared (docs/replay.md).
+recorded ones. Ids, offsets, times, texts and addresses are not compared (docs/guides/replay.md).
 
   kafka-shim replay trace --target 127.0.0.1:9092
   kafka-shim replay trace --target 127.0.0.1:9093 --user alice:alice-secret --on-miss skip --json

@@ -241,14 +241,14 @@ class LeastAcls(msgspec.Struct):
 
 
 class AclText(msgspec.Struct, forbid_unknown_fields=True):
-    """ACLs in a format of docs/acl-forms.md; without `format`, it is detected from the text."""
+    """ACLs as text; without `format` (docs/guides/acl-formats.md), the text decides."""
 
     text: str
     format: str | None = None
 
 
 class ExportedAcls(msgspec.Struct):
-    """All ACLs as text in a format of docs/acl-forms.md, which POST /acls/import reads."""
+    """All ACLs as text in a format of docs/guides/acl-formats.md, which POST /acls/import reads."""
 
     format: str
     text: str

@@ -1,7 +1,8 @@
 """50 DescribeUserScramCredentials, version 0. Mechanisms and iterations, never keys (KIP-554).
 
 A denial names no user: each result has an empty name. With users null a real broker fails on the
-denial and does not respond; here it is CLUSTER_AUTHORIZATION_FAILED (31, docs/deviations.md).
+denial and does not respond; here it is CLUSTER_AUTHORIZATION_FAILED (31, see
+docs/explanation/differences.md).
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Records requests, responses and decisions (docs/trace-format.md).
+"""Records requests, responses and decisions (docs/reference/trace-format.md).
 
 Entries are collected and written as a block when it has about 1 MiB, or after 100 ms. Work that can
 wait is done after the responses are sent, so that no client waits for it.

@@ -18,7 +18,7 @@ STOP_S = 60
 
 
 class CassetteOptions(NamedTuple):
-    """How a cassette is played or recorded; see docs/cassettes.md for the values."""
+    """How a cassette is played or recorded; see docs/guides/cassettes.md for the values."""
 
     mode: str
     upstream: Sequence[str] = ()

@@ -50,7 +50,7 @@ smallest change that would fix it.
   kafka-shim policy test policy.yaml --acls acls/
   kafka-shim policy test policy.toml --bootstrap-server 127.0.0.1:9092 --junit report.xml
 
-Expectations in YAML (or TOML, as [[expect]] tables; see docs/policy.md):
+Expectations in YAML (or TOML, as [[expect]] tables; see docs/guides/acls-as-code.md):
 
   expect:
   - {{principal: User:alice, may: Write, topic: orders}}

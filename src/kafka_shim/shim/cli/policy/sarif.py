@@ -11,7 +11,7 @@ import msgspec
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _HOME = "https://github.com/kafka-shim/kafka-shim"
-_HELP = f"{_HOME}/blob/main/docs/policy.md"
+_HELP = f"{_HOME}/blob/main/docs/guides/acls-as-code.md"
 
 
 class SarifResult(msgspec.Struct, frozen=True):

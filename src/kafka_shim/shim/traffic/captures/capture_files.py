@@ -1,7 +1,7 @@
 """Read packets with their time and link type from pcap and pcapng files.
 
 Both formats are parsed here: libraries silently stop at a truncated packet, or support only the
-first interface of pcapng (docs/decisions/0001-captures.md).
+first interface of pcapng (docs/explanation/decisions/0001-captures.md).
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Reassembles one direction of a TCP connection from repeated, late and lost segments.
 
-docs/decisions/0001-captures.md says why no library is used.
+docs/explanation/decisions/0001-captures.md says why no library is used.
 """
 
 import heapq

@@ -1,0 +1,102 @@
+"""Make docs/README.md from the navigation of the site, and the titles and first sentences of pages.
+
+python -m tests.docs.index
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.docs.shown import ROOT
+
+DOCS = ROOT / "docs"
+INDEX = DOCS / "README.md"
+
+_INTRODUCTION = (
+    "# Documentation\n\nAll pages of kafka-shim, "
+    "a Kafka broker for tests that decides permissions exactly as Apache Kafka does.\n"
+)
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\[0-9*])")
+_COMMENT = re.compile(r"\A(?:<!--.*?-->\s*)+", re.DOTALL)
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads mkdocs.yml, whose Python objects are only meant for mkdocs."""
+
+
+_Loader.add_multi_constructor("tag:yaml.org,2002:python/", lambda *_: None)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page in the navigation; `path` is relative to docs/."""
+
+    section: str
+    path: str
+
+    @property
+    def file(self) -> Path:
+        return DOCS / self.path
+
+    @property
+    def title(self) -> str:
+        """Return the first heading, which is the title in every place."""
+        return self.file.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+
+    @property
+    def first_sentence(self) -> str:
+        """Return the first sentence of the first paragraph, without the targets of links."""
+        _, _, text = self.file.read_text(encoding="utf-8").partition("\n")
+        paragraph = " ".join(_COMMENT.sub("", text.strip()).split("\n\n")[0].split())
+        return _SENTENCE_END.split(_LINK.sub(r"\1", paragraph))[0]
+
+
+def navigation() -> dict[str, Any]:
+    """Return the settings of the site."""
+    text = (DOCS / "site" / "mkdocs.yml").read_text(encoding="utf-8")
+    settings: dict[str, Any] = yaml.load(text, _Loader)
+    return settings
+
+
+def listed_pages() -> list[Page]:
+    """Return the pages of the site in the order of its navigation."""
+    sections = [next(iter(entry.items())) for entry in navigation()["nav"]]
+    return [
+        Page(section, path)
+        for section, entries in sections
+        if isinstance(entries, list)
+        for path in _paths(entries)
+    ]
+
+
+def _paths(entries: list[Any]) -> Iterator[str]:
+    for entry in entries:
+        if isinstance(entry, str):
+            yield entry
+        else:
+            for inner in entry.values():
+                yield from _paths(inner)
+
+
+def index_text() -> str:
+    """Return docs/README.md."""
+    lines = [_INTRODUCTION]
+    pages = listed_pages()
+    for section in dict.fromkeys(page.section for page in pages):
+        lines += [f"## {section}", "", "| page | content |", "|---|---|"]
+        lines += [
+            f"| [{page.title}]({page.path}) | {page.first_sentence} |"
+            for page in pages
+            if page.section == section
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    INDEX.write_text(index_text(), encoding="utf-8")
