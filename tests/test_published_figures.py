@@ -1,4 +1,4 @@
-"""`python -m benchmarks.against --publish` replaces the figures in the README."""
+"""`python -m benchmarks.against --publish` replaces the figures in the results."""
 
 from pathlib import Path
 
@@ -15,8 +15,7 @@ def row(kind: str, shim: float, kfake: float) -> Row:
 
 
 def test_the_figures_of_a_run_replace_those_of_the_last_one(tmp_path: Path) -> None:
-    page = tmp_path / "README.md"
-    page.write_text(PAGE.read_text())
+    page = tmp_path / "against.md"
     publish([row("Produce", 10, 20), row("Fetch", 20, 10)], "Measured now.", page)
     publish([row("Produce", 10, 15), row("Fetch", 20, 10)], "Measured later.", page)
     text = page.read_text()
@@ -24,4 +23,4 @@ def test_the_figures_of_a_run_replace_those_of_the_last_one(tmp_path: Path) -> N
     assert "Measured later." in text
     assert "| Produce, different | 10.0 | 15.0 | x1.50 |" in text
     assert "- Fetch, different, depth 64: 0.50 of kfake, goal 0.8" in text
-    assert text.count("### Where the time goes") == 1
+    assert text.splitlines()[:3] == PAGE.read_text().splitlines()[:3]

@@ -7,7 +7,7 @@ The brokers take turns; the client uses one core, the broker the other. Figures 
 the rounds: microseconds per request, of time and of the broker's processor time. Clients log in
 and need ACLs. Each kind is measured with equal requests and with different ones.
 `--only` takes parts of kinds' names, separated by commas. A further broker, `compiled`, is the
-shim with modules compiled by mypyc. `--publish` writes the figures into the README, in place of the
+shim with modules compiled by mypyc. `--publish` writes results/against.md, in place of the
 last ones. Needs Go, Java 17 and Maven.
 """
 
@@ -136,7 +136,9 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="default: %(default)s")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--check", action="store_true", help="exit 3 when a goal is missed")
-    parser.add_argument("--publish", action="store_true", help="write them into the README")
+    parser.add_argument(
+        "--publish", action="store_true", help="write them to benchmarks/results/against.md"
+    )
     options = parser.parse_args()
     rows, state = measure(options)
     if options.publish:

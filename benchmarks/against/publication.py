@@ -1,7 +1,7 @@
-"""Write the figures of a run into the README, in place of those of the last one.
+"""Write the figures of a run to results/against.md, in place of those of the last one.
 
-The README has two marks, between which everything is written here: the machine with its state, the
-figures of each kind of request, the means with their goals, and the missed goals.
+They are the machine with its state, the figures of each kind of request, the means with their
+goals, and the missed goals.
 """
 
 import datetime as dt
@@ -14,8 +14,12 @@ from pathlib import Path
 from benchmarks.against.brokers import Broker
 from benchmarks.against.goals import WHOLE, Row, means, missed
 
-PAGE = Path(__file__).parents[1] / "README.md"
-_BEGIN, _END = "<!-- figures of benchmarks.against -->", "<!-- end of the figures -->"
+PAGE = Path(__file__).parents[1] / "results" / "against.md"
+_HEAD = """\
+# kafka-shim, kfake and a real Kafka
+
+`python -m benchmarks.against --publish` writes this file.
+"""
 
 
 def machine_state(brokers: Sequence[Broker], rounds: int) -> str:
@@ -35,13 +39,8 @@ def machine_state(brokers: Sequence[Broker], rounds: int) -> str:
 
 
 def publish(rows: Sequence[Row], state: str, page: Path = PAGE) -> None:
-    """Replace the published figures by those of a run."""
-    text = page.read_text()
-    before, begin, rest = text.partition(_BEGIN)
-    _, end, after = rest.partition(_END)
-    if not begin or not end:
-        raise SystemExit(f"{page}: expected the lines {_BEGIN} and {_END}")
-    page.write_text(f"{before}{begin}\n\n{published(rows, state)}\n\n{end}{after}")
+    """Write the figures of a run, in place of those of the last one."""
+    page.write_text(f"{_HEAD}\n{published(rows, state)}\n")
 
 
 def published(rows: Sequence[Row], state: str) -> str:

@@ -26,7 +26,7 @@ _COORDINATOR_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_gro
 
 
 class Late(NamedTuple):
-    """A row of the page: the requests that have a late effect, and the response fields with it."""
+    """An entry of the page: requests with a late effect, and the response fields that show it."""
 
     row: str
     changes: ApiKey
@@ -34,21 +34,19 @@ class Late(NamedTuple):
     adds: bool = True
 
 
-_ACLS = "ACL changes reach brokers a moment later"
+_ACLS = "ACL changes apply immediately"
 _ACL_FIELDS = (
     "DescribeAcls.resources[]",
     "DescribeAcls.resources[].acls[]",
     "DeleteAcls.filter_results[].matching_acls[]",
 )
-_TOPIC = "a new topic is in Metadata a moment after CreateTopics was answered"
+_TOPIC = "A new topic is in Metadata as soon as CreateTopics is answered"
 _TOPIC_FIELDS = (
     "Metadata.topics[]",
     "Metadata.topics[].error_code",
     "Metadata.topics[].partitions[]",
 )
-_COORDINATOR = (
-    "a coordinator answers COORDINATOR_NOT_AVAILABLE (15) until its internal topic exists"
-)
+_COORDINATOR = "A coordinator is available at the first request"
 LATE = (
     Late(_ACLS, ApiKey.CREATE_ACLS, _ACL_FIELDS),
     Late(_ACLS, ApiKey.DELETE_ACLS, _ACL_FIELDS, adds=False),

@@ -48,8 +48,8 @@ def explained(change: Asked, asked: Asked, found: Difference, *, after_us: int) 
     ]
 
 
-ACLS = "ACL changes reach brokers a moment later"
-TOPIC = "a new topic is in Metadata a moment after CreateTopics was answered"
+ACLS = "ACL changes apply immediately"
+TOPIC = "A new topic is in Metadata as soon as CreateTopics is answered"
 
 
 @pytest.mark.parametrize(
@@ -108,4 +108,4 @@ def test_recent_changes_may_be_late_on_the_real_broker(
 
 def test_every_row_is_on_the_page() -> None:
     page = (Path(__file__).parents[2] / "docs/explanation/differences.md").read_text()
-    assert {late.row for late in LATE if f"| {late.row} |" not in page} == set()
+    assert {late.row for late in LATE if f"\n- {late.row}" not in page} == set()

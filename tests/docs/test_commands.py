@@ -49,10 +49,6 @@ RUN_BY_OTHERS = {
     "docs/guides/acls-as-code.md: kafka-shim policy apply plan.json"
     " --bootstrap-server 127.0.0.1:9092":
         "tests/shim/cli/test_policy_apply.py::test_a_saved_plan_is_applied_and_undone",
-    "docs/explanation/tested.md: kafka-topics --create --topic orders --partitions 3":
-        "tests/suites/test_sessions.py::test_the_session_on_the_page_is_valid",
-    "docs/explanation/tested.md: kafka-topics --command-config $ALICE --describe --topic orders":
-        "tests/suites/test_sessions.py::test_the_session_on_the_page_is_valid",
     "docs/guides/pytest.md: pip install '.[pytest]' confluent-kafka":
         "tests/docs/test_tutorial.py::test_the_tutorial_works_in_a_new_environment",
 }  # fmt: skip

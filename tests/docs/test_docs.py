@@ -38,6 +38,8 @@ def test_anchors_of_links_are_headings() -> None:
     for path in [ROOT / page for page in (*pages(), "docs/reference/commands.md")]:
         for link, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", shown_text(path)):
             target = path.parent / link if link else path
+            if target.suffix != ".md":
+                continue  # a test in a file
             assert anchor in anchors(target), f"{path.name}: {link}#{anchor}"
 
 

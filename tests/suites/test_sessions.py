@@ -1,7 +1,5 @@
 """Sessions with Kafka's tools: their files, and the comparison of output."""
 
-import re
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,6 @@ from tests.suites.kafka_tools.cleaning import clean
 from tests.suites.kafka_tools.running import SESSIONS
 from tests.suites.kafka_tools.session import load, save
 
-SUITES_PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "tested.md"
 FILES = sorted(SESSIONS.glob("*.txt"))
 
 
@@ -26,15 +23,6 @@ def test_sessions_are_written_as_they_were_read(path: Path, tmp_path: Path) -> N
 def test_every_tool_is_used_in_a_session() -> None:
     used = {step.command.split()[0] for path in FILES for step in load(path)}
     assert used == set(kafka_home.MAIN_CLASSES)
-
-
-def test_the_session_on_the_page_is_valid(tmp_path: Path) -> None:
-    (shown,) = re.findall(r"terminal:\n\n((?: {4}.*\n)+)", SUITES_PAGE.read_text())
-    path = tmp_path / "session.txt"
-    path.write_text(textwrap.dedent(shown))
-    steps = load(path)
-    assert [len(step.printed) for step in steps] == [1, 1]
-    assert {step.command.split()[0] for step in steps} <= set(kafka_home.MAIN_CLASSES)
 
 
 def test_the_parts_of_a_session(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Figures of Kafka's own tests on a real broker and on the shim, stored in figures.json.
 
 `make suite NAME=kafka AGAINST=both` runs the tests; with `--record` the figures of the classes run
-are stored and written to docs/explanation/tested.md.
+are stored and written to tests/suites/kafka/RESULTS.md.
 """
 
 import json
@@ -16,8 +16,18 @@ from tests.suites.kafka.running import Outcome, run
 from tests.suites.outcome import PASSED, Result
 
 KEPT = Path(__file__).parent / "figures.json"
-PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "tested.md"
-BEGIN, END = "<!-- kafka's own tests -->\n", "<!-- end of kafka's own tests -->\n"
+PAGE = Path(__file__).parent / "RESULTS.md"
+INTRODUCTION = """\
+# Kafka's own integration tests
+
+`make suite NAME=kafka AGAINST=both SUITE_ARGS=--record` runs the tests of Kafka 4.3.1 on a real
+broker and on the shim, and writes this file.
+
+*use internals*: tests that read logs, metrics or files inside of the broker, and so fail on a real
+broker in another process, too. *s*: elapsed seconds. *CPU s*: processor time of the brokers. All
+real brokers share one Java process; the shim starts a process for each test.
+
+"""
 HEAD = (
     "| class | tests | use internals | real passed | shim passed | real s | shim s"
     " | real CPU s | shim CPU s |\n|---|---|---|---|---|---|---|---|---|\n"
@@ -58,12 +68,10 @@ def label(name: str) -> str:
 
 
 def keep(rows: Iterable[Row]) -> None:
-    """Store rows in the file, and write all stored rows to the page."""
+    """Store rows in the file, and write all stored rows to RESULTS.md."""
     kept = {kept["class"]: kept for kept in load()} | {new["class"]: new for new in rows}
     KEPT.write_text(json.dumps(list(kept.values()), indent=1) + "\n")
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}{shown(load())}{END}{after}")
+    PAGE.write_text(INTRODUCTION + shown(load()))
 
 
 def load() -> list[Row]:
@@ -72,9 +80,9 @@ def load() -> list[Row]:
 
 
 def shown(rows: Iterable[Row]) -> str:
-    """Return the part of the page with the figures."""
+    """Return the figures as Markdown."""
     rows = list(rows)
-    catalogue = "[catalogue.py](../../tests/suites/kafka/catalogue.py)"
+    catalogue = "[catalogue.py](catalogue.py)"
     return (
         f"{len(rows)} of the {len(CLASSES)} classes of {catalogue} are measured.\n\n{table(rows)}"
     )

@@ -2,35 +2,27 @@
 
 from collections.abc import Iterable, Mapping
 
-WORDS = "compares an error message with Kafka's; the shim's differ ([differences](differences.md))"
-COORDINATORS = (
-    "expects an error of a coordinator until its internal topic exists"
-    " ([differences](differences.md))"
-)
-CONTROLLER = (
-    "connects to the controller's listener, which the shim does not have"
-    " ([differences](differences.md))"
-)
-QUORUM = "expects a controller that is not a broker ([differences](differences.md))"
+_PAGE = "[differences](../../../docs/explanation/differences.md)"
+WORDS = f"compares an error message with Kafka's; the shim's differ ({_PAGE})"
+COORDINATORS = f"expects an error of a coordinator until its internal topic exists ({_PAGE})"
+CONTROLLER = f"connects to the controller's listener, which the shim does not have ({_PAGE})"
+QUORUM = f"expects a controller that is not a broker ({_PAGE})"
 OWN_SETTINGS = (
     "sets different settings for controller and brokers; in the shim a broker is the controller"
-    " ([differences](differences.md))"
+    f" ({_PAGE})"
 )
 LEVEL = (
     "runs with an unreleased or older metadata.version; the shim always has that of its release"
-    " ([differences](differences.md))"
+    f" ({_PAGE})"
 )
 NODES = (
     "configures an authorizer for the brokers only; in the shim it applies to the controller too"
-    " ([differences](differences.md))"
+    f" ({_PAGE})"
 )
-FILES = "damages log files, which the shim does not have ([differences](differences.md))"
-ASSIGNOR = "configures its own assignor, a Java class ([differences](differences.md))"
+FILES = f"damages log files, which the shim does not have ({_PAGE})"
+ASSIGNOR = f"configures its own assignor, a Java class ({_PAGE})"
 INSTANT = "expects that a response takes more than a millisecond; the shim is often faster"
-SHARED = (
-    "expects that a restarted leader lacks the records that it missed"
-    " ([differences](differences.md))"
-)
+SHARED = f"expects that a restarted leader lacks the records that it missed ({_PAGE})"
 
 _STREAMS = "StreamsGroupHeartbeatRequestTest.testStreamsGroupHeartbeat"
 
