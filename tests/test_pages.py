@@ -43,7 +43,7 @@ def mentioned() -> list[tuple[str, str]]:
     """Return (page, line) of each `kafka-shim` command line on a page, also within sentences."""
     found = []
     for path in [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]:
-        if path.name == "commands.md":  # the parsers print this page
+        if path.parent.name == "commands":  # the parsers print this page
             continue
         text = re.sub(r"\\\n\s*", "", path.read_text())
         inline = re.findall(r"`(kafka-shim [a-z][^`]+)`", text)

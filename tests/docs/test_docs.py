@@ -10,14 +10,16 @@ from hatchling.metadata.core import ProjectMetadata
 from hatchling.plugin.manager import PluginManager
 
 from kafka_shim.shim.cli.man_page import man_page
-from kafka_shim.shim.cli.reference import commands_page_markdown
+from kafka_shim.shim.cli.reference import reference_pages
 from tests.docs.index import DOCS, INDEX, index_text, listed_pages
 from tests.docs.shown import ROOT, pages
 from tests.generated_files import outdated
 
+COMMANDS = ROOT / "docs" / "reference" / "commands"
+
 
 def test_links_have_targets() -> None:
-    for path in [ROOT / page for page in (*pages(), "docs/reference/commands.md")]:
+    for path in [*(ROOT / page for page in pages()), *COMMANDS.glob("*.md")]:
         for link in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", path.read_text()):
             if "://" not in link:
                 assert (path.parent / link).exists(), f"{path.name}: {link}"
@@ -35,7 +37,7 @@ def shown_text(path: Path) -> str:
 
 
 def test_anchors_of_links_are_headings() -> None:
-    for path in [ROOT / page for page in (*pages(), "docs/reference/commands.md")]:
+    for path in [*(ROOT / page for page in pages()), *COMMANDS.glob("*.md")]:
         for link, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", shown_text(path)):
             target = path.parent / link if link else path
             if target.suffix != ".md":
@@ -86,11 +88,9 @@ def test_no_page_begins_with_its_audience() -> None:
 
 def test_the_commands_reference_is_current() -> None:
     """Line breaks in usage lines are ignored, since they depend on the Python version."""
-    assert (
-        ROOT / "docs" / "reference" / "commands.md"
-    ).read_text().split() == commands_page_markdown().split(), outdated(
-        "docs/reference/commands.md"
-    )
+    made = {name: text.split() for name, text in reference_pages().items()}
+    written = {page.name: page.read_text().split() for page in COMMANDS.glob("*.md")}
+    assert written == made, outdated("docs/reference/commands/serve.md")
 
 
 def test_the_manual_page_is_current() -> None:
