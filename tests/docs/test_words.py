@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.docs import words
-from tests.docs.words import GENERATED_PAGES, ROOT, WORDS_MAX, hand_written_pages, word_count
+from tests.docs.shown import ROOT
+from tests.docs.words import GENERATED_PAGES, WORDS_MAX, hand_written_pages, word_count
 
 
 def test_the_hand_written_words_are_below_the_ceiling() -> None:
