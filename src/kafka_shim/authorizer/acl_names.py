@@ -34,12 +34,14 @@ class AclTextError(ValueError):
 
 def camel_case(member: IntEnum) -> str:
     """Return `IdempotentWrite`, the spelling of kafka-acls."""
-    return _camel_case_of_name(member.name)
+    return _camel_case_names(type(member))[member]
 
 
-@cache  # by name, since members of different enums are equal
-def _camel_case_of_name(name: str) -> str:
-    return "".join(word.capitalize() for word in name.split("_"))
+@cache
+def _camel_case_names(enum: type[IntEnum]) -> dict[int, str]:
+    return {
+        member: "".join(word.capitalize() for word in member.name.split("_")) for member in enum
+    }
 
 
 @_cached

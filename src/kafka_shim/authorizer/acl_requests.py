@@ -126,7 +126,9 @@ def creation_error(acl: Acl, rules: AclRules = NEWEST_RULES) -> AclElementError 
 
 
 def _unsupported_field_or_name_error(acl: Acl, rules: AclRules) -> AclElementError | None:
-    unknown = _name_of_field_unsupported_by_release(acl, rules)
+    unknown = _name_of_field_unsupported_by_release(
+        acl.resource_type, acl.pattern_type, acl.operation, acl.permission, rules
+    )
     if unknown is not None:
         return _invalid_request_error(f"this release does not support the {unknown} of the ACL")
     is_cluster = acl.resource_type is ResourceType.CLUSTER
@@ -240,14 +242,21 @@ def is_valid_zookeeper_subpath(name: str) -> bool:
     return _ZOOKEEPER_REFUSES.search(name) is None
 
 
-def _name_of_field_unsupported_by_release(acl: Acl, rules: AclRules) -> str | None:
-    if acl.resource_type not in acl_resource_types_of_release(rules):
+@lru_cache(maxsize=1024)  # ACLs differ in their names and principals
+def _name_of_field_unsupported_by_release(
+    resource_type: ResourceType,
+    pattern_type: PatternType,
+    operation: Operation,
+    permission: Permission,
+    rules: AclRules,
+) -> str | None:
+    if resource_type not in acl_resource_types_of_release(rules):
         return "resource type"
-    if acl.pattern_type not in _supported_pattern_types(rules):
+    if pattern_type not in _supported_pattern_types(rules):
         return "pattern type"
-    if acl.operation not in acl_operations_of_release(rules):
+    if operation not in acl_operations_of_release(rules):
         return "operation"
-    if acl.permission not in (Permission.ALLOW, Permission.DENY):
+    if permission not in (Permission.ALLOW, Permission.DENY):
         return "permission"
     return None
 

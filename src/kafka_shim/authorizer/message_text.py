@@ -39,7 +39,7 @@ def escaped_result_line_with_overlong_words_cut(text: str) -> str:
     """Return a line of a result, which may name what has a long name: only words beyond the
     longest name of a topic are cut.
     """
-    return escaped(_RESULT_WORD.sub(r"\1…", text))
+    return escaped(_RESULT_WORD.sub(r"\1…", text) if len(text) > PATH_MAX else text)
 
 
 def escaped(text: str) -> str:

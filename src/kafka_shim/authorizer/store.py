@@ -248,6 +248,15 @@ class AclStore:
         """Return the patterns of a type with entries of the subject."""
         return self._types[resource_type].patterns_of_subject(subject)
 
+    def patterns_of_principal(
+        self, resource_type: ResourceType, principal: str
+    ) -> Iterator[tuple[PrincipalAndHost, Pattern]]:
+        """Yield the patterns of a type with entries of the principal, for each of its hosts."""
+        index = self._types[resource_type]
+        for subject in self._subjects_selected_by_filter(AclFilter(principal=principal)) or ():
+            for pattern in index.patterns_of_subject(subject):
+                yield subject, pattern
+
     def find_pattern(
         self, resource_type: ResourceType, name: str, pattern_type: PatternType
     ) -> Pattern | None:

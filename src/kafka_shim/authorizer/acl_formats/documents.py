@@ -132,11 +132,25 @@ def _nesting_depth_bound(text: str) -> tuple[int, int]:
 
 
 @cache
+def _loader_class_with_fast_strings() -> Any:
+    """Return PyYAML's safe loader, which here returns strings immediately."""
+    import yaml  # noqa: PLC0415 - as above
+
+    class _StringLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        def construct_object(self, node: Any, deep: bool = False) -> Any:
+            if node.tag == "tag:yaml.org,2002:str" and isinstance(node, yaml.ScalarNode):
+                return node.value
+            return super().construct_object(node, deep)
+
+    return _StringLoader
+
+
+@cache
 def _loader_class_rejecting_duplicates_and_long_ints() -> Any:
     """Return PyYAML's safe loader, which here reports duplicate keys (PyYAML drops the first)."""
     import yaml  # noqa: PLC0415 - as above
 
-    class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    class _Loader(_loader_class_with_fast_strings()):  # type: ignore[misc]
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
             seen = set()
             for key, _ in node.value:

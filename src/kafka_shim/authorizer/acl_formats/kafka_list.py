@@ -11,6 +11,7 @@ The tool has printed it in three ways:
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import groupby
 
 from kafka_shim.authorizer.acl_formats.fields import AclWithLine, ErrorCollector, parse_acl_texts
@@ -48,7 +49,7 @@ def parse_acls(text: str) -> list[AclWithLine]:
     for number, line in enumerate(text.split("\n"), start=1):
         bare = line.strip(" \t\r")
         try:
-            heading = _HEADING.fullmatch(bare)
+            heading = None if bare.startswith("(") else _HEADING.fullmatch(bare)
             if heading is not None:
                 pattern = _parse_heading(heading)
             elif bare and not _HEADER_LINE.fullmatch(bare):
@@ -65,11 +66,20 @@ def ends_with_heading(text: str) -> bool:
 
 
 def _parse_entry_line(line: str, pattern: tuple[str, str, str] | None) -> Acl:
-    entry = _ENTRY.fullmatch(line) or _OLD_ENTRY.fullmatch(line)
-    if entry is None or pattern is None:
+    texts = _texts_of_entry(line)
+    if texts is None or pattern is None:
         raise AclTextError(f"not a line that kafka-acls --list prints: `{line}`")
-    who = (entry["principal"], entry["host"])
-    return parse_acl_texts((*who, *pattern, entry["operation"], entry["permission"]))
+    principal, host, operation, permission = texts
+    return parse_acl_texts((principal, host, *pattern, operation, permission))
+
+
+@lru_cache(maxsize=1 << 14)  # most principals have the same access to many resources
+def _texts_of_entry(line: str) -> tuple[str, str, str, str] | None:
+    """Return principal, host, operation and permission; None if the line is not an entry."""
+    entry = _ENTRY.fullmatch(line) or _OLD_ENTRY.fullmatch(line)
+    if entry is None:
+        return None
+    return entry["principal"], entry["host"], entry["operation"], entry["permission"]
 
 
 def format_acls(acls: Iterable[Acl]) -> str:

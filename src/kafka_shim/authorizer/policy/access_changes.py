@@ -4,19 +4,22 @@ The authorizer makes the decisions. It decides each region of names (see `names`
 patterns of both sets divide all names, for every principal and host in an ACL.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 
 import msgspec
 
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
 from kafka_shim.authorizer.networks import smallest_enclosing_candidate_or_wildcard
 from kafka_shim.authorizer.policy.checked_accesses import (
-    acls_affecting_principal,
     host_or_unnamed_if_wildcard,
+    hosts_in_acls_for_principal,
+    names_in_acls_affecting_principal,
     raise_if_prefixes_are_overlooked,
     sample_principal,
-    wildcard_and_hosts_in_acls_for_principal,
+    wildcard_and_possible_hosts,
 )
 from kafka_shim.authorizer.policy.decision_comparison import ComparedDecisions
 from kafka_shim.authorizer.policy.decision_function import DecisionFunction
@@ -25,9 +28,8 @@ from kafka_shim.authorizer.policy.name_sets import (
     NameRegion,
     NameSet,
     divide_into_regions,
-    names_covered_by_acl,
 )
-from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 
 GainedAndLostBits = tuple[int, int]
 """Operations gained and lost, as bit fields by operation code."""
@@ -143,22 +145,20 @@ class _DecisionComparison:
         self, principal: str, resource_type: ResourceType, changed: _ChangedAclsByPrincipal
     ) -> list[AccessChange]:
         compared = self._compared
-        acls = {
-            acl
-            for side in (self._old, self._new)
-            for acl in acls_affecting_principal(side, resource_type, principal)
-        }
-        hosts = wildcard_and_hosts_in_acls_for_principal(acls, principal, compared.finest_rules)
-        meant = (principal, ANY_USER)
-        touched = set[NameSet]()
-        if compared.any_acl_may_affect_everyone:
-            touched |= set(map(names_covered_by_acl, changed[""]))
-        touched |= {names_covered_by_acl(acl) for who in meant for acl in changed.get(who, ())}
-        divided = divide_into_regions(
-            resource_type, set(map(names_covered_by_acl, acls)), compared.finest_rules, ALL_NAMES
-        )
+        names: set[NameSet] = set()
+        hosts_in_acls: set[str] = set()
+        for side in (self._old, self._new):
+            names |= names_in_acls_affecting_principal(side, resource_type, principal)
+            hosts_in_acls |= hosts_in_acls_for_principal(side, resource_type, principal)
+        hosts = wildcard_and_possible_hosts(hosts_in_acls, compared.finest_rules)
+        divided = divide_into_regions(resource_type, names, compared.finest_rules, ALL_NAMES)
         scope = _NamesInChangedAcls(
-            touched,
+            chain.from_iterable(
+                changed.get(who, ())
+                for who in (
+                    ("",) if compared.any_acl_may_affect_everyone else {principal, ANY_USER}
+                )
+            ),
             covers_all_names=resource_type is ResourceType.CLUSTER
             or compared.settings_differ
             or principal in compared.super_users_of_one_side,
@@ -176,13 +176,14 @@ class _DecisionComparison:
         self, principal: str, hosts: Sequence[str], resource_type: ResourceType, name: str
     ) -> ChangedBitsByHost:
         delta: dict[str, GainedAndLostBits] = {}
-        checked = self._checked_bits
+        checked, has_changes = self._checked_bits, False
         for host in hosts:
             actor = Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host))
             before = self._old.allowed_operation_bits(actor, resource_type, name) & checked
             after = self._new.allowed_operation_bits(actor, resource_type, name) & checked
             delta[host] = after & ~before, before & ~after
-        return delta if any(map(any, delta.values())) else {}
+            has_changes = has_changes or before != after
+        return delta if has_changes else {}
 
     def _changes_on_any_resource(
         self, principal: str, hosts: Sequence[str], resource_type: ResourceType
@@ -209,10 +210,13 @@ class _DecisionComparison:
 class _NamesInChangedAcls:
     """The names in changed ACLs."""
 
-    def __init__(self, touched: set[NameSet], *, covers_all_names: bool) -> None:
-        self._covers_all_names = covers_all_names or ALL_NAMES in touched
-        self._literals = {names.text for names in touched if not names.is_prefix}
-        self._prefixes = {names.text for names in touched if names.is_prefix}
+    def __init__(self, changed_acls: Iterable[Acl], *, covers_all_names: bool) -> None:
+        names_by_pattern_type: dict[PatternType, set[str]] = defaultdict(set)
+        for acl in changed_acls:
+            names_by_pattern_type[acl.pattern_type].add(acl.resource_name)
+        self._literals = names_by_pattern_type[PatternType.LITERAL]
+        self._prefixes = names_by_pattern_type[PatternType.PREFIXED]
+        self._covers_all_names = covers_all_names or WILDCARD in self._literals
         self._lengths = sorted({len(prefix) for prefix in self._prefixes})
 
     def has_changed_acl_covering_region(self, names: NameSet) -> bool:
@@ -261,6 +265,22 @@ def _changes_grouped_by_hosts(
     delta: ChangedBitsByHost,
 ) -> Iterator[AccessChange]:
     """Return a delta as changes; hosts with the same change are combined."""
+    if len(delta) == 1:  # every host, as nearly always
+        for gained, mask in zip((True, False), delta[WILDCARD], strict=True):
+            if mask:
+                operations = _operations_of_bits(mask)
+                yield AccessChange(
+                    gained,
+                    principal,
+                    (),
+                    resource_type,
+                    names,
+                    except_names,
+                    operations,
+                    (WILDCARD,),
+                    (),
+                )
+        return
     outer = {
         host: smallest_enclosing_candidate_or_wildcard(host, delta)
         for host in delta

@@ -7,9 +7,10 @@ from kafka_shim.authorizer.acl_formats.fields import AclWithLine
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.acl_rules import AclRules
-from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
 from kafka_shim.authorizer.operations import acl_resource_types_of_release, supported_operations
 from kafka_shim.authorizer.policy.decision_function import DecisionFunction
+from kafka_shim.authorizer.policy.name_sets import NameSet, names_covered_by_pattern
 from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.protocol.enums import Operation, ResourceType
 
@@ -85,29 +86,39 @@ def operations_checked_for_any_resource(release: str) -> tuple[tuple[Operation, 
     return tuple(sorted(pairs))
 
 
-def acls_affecting_principal(
+def names_in_acls_affecting_principal(
     authorizer: DecisionFunction, resource_type: ResourceType, principal: str
-) -> list[Acl]:
-    """Return the ACLs that can affect decisions about the principal (`User:*`: about any other)."""
+) -> set[NameSet]:
+    """Return the names in ACLs that can affect decisions about the principal (`User:*`: about any
+    other).
+    """
     store = authorizer.store
     if authorizer.allow_everyone:
-        return list(store.acls_matching(AclFilter(resource_type)))
-    principals = dict.fromkeys((principal, ANY_USER))
-    return [
-        acl
-        for each in principals
-        for acl in store.acls_matching(AclFilter(resource_type, principal=each))
-    ]
+        patterns = store.patterns_of_type(resource_type)
+    else:
+        patterns = (
+            pattern
+            for each in {principal, ANY_USER}
+            for _, pattern in store.patterns_of_principal(resource_type, each)
+        )
+    return {names_covered_by_pattern(each.resource_name, each.pattern_type) for each in patterns}
 
 
-def wildcard_and_hosts_in_acls_for_principal(
-    acls: Iterable[Acl], principal: str, rules: AclRules
-) -> list[str]:
-    """Return the hosts in these ACLs of the principal; `*` stands for all others."""
-    hosts = {acl.host for acl in acls if acl.principal in (principal, ANY_USER)}
-    if not rules.host_networks:  # no client has such a host in that case
-        hosts = {host for host in hosts if "/" not in host}
-    return [WILDCARD, *sorted(hosts - {WILDCARD})]
+def hosts_in_acls_for_principal(
+    authorizer: DecisionFunction, resource_type: ResourceType, principal: str
+) -> set[str]:
+    """Return the hosts in ACLs of the principal and of `User:*` on resources of a type."""
+    return {
+        subject.host
+        for each in {principal, ANY_USER}
+        for subject, _ in authorizer.store.patterns_of_principal(resource_type, each)
+    }
+
+
+def wildcard_and_possible_hosts(hosts: Iterable[str], rules: AclRules) -> list[str]:
+    """Return the hosts that a client can have; `*` stands for all others."""
+    possible = {host for host in hosts if rules.host_networks or "/" not in host}
+    return [WILDCARD, *sorted(possible - {WILDCARD})]
 
 
 def sample_principal(principal: str) -> str:

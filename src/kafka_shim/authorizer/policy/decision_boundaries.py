@@ -6,7 +6,8 @@ ACL closes a resource for everybody.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from operator import itemgetter
 
 import msgspec
@@ -49,17 +50,24 @@ class DecisionBoundaries:
     """The names and hosts that an authorizer may decide differently from all others.
 
     The ACLs of a resource type are read once, when it is first used. ACLs that are added later, to
-    try them, must be in `trial_acls`; those that are removed only make the result finer.
+    try them, must be given to `set_trial_acls`; those that are removed only make the result finer.
     """
 
     def __init__(self, authorizer: StandardAuthorizer) -> None:
-        self.trial_acls: Sequence[Acl] = ()
+        self._trial_acls: dict[ResourceType, dict[str, list[Acl]]] = {}  # type -> principal -> ACLs
         self._store = authorizer.store
         self._allow_everyone = authorizer.allow_everyone
         self._networks = authorizer.rules.host_networks
         self._patterns: dict[ResourceType, dict[str, PrincipalBoundaries]] = {}
         self._hosts: dict[tuple[ResourceType, str], list[str]] = {}
         self._principals_by_name: dict[ResourceType, list[tuple[str, list[str]]]] = {}
+
+    def set_trial_acls(self, acls: Iterable[Acl]) -> None:
+        """Set the ACLs that were added to be tried, in place of earlier ones."""
+        self._trial_acls = {}
+        for acl in acls:
+            by_principal = self._trial_acls.setdefault(acl.resource_type, {})
+            by_principal.setdefault(acl.principal, []).append(acl)
 
     def hosts_that_may_be_decided_differently(
         self, resource_type: ResourceType, principal: str
@@ -75,13 +83,10 @@ class DecisionBoundaries:
             }
             hosts = [WILDCARD, *sorted(in_acls - {WILDCARD})]
             self._hosts[resource_type, principal] = hosts
-        if not self.trial_acls:
+        trial_acls = self._trial_acls.get(resource_type)
+        if not trial_acls or not (principal in trial_acls or ANY_USER in trial_acls):
             return hosts
-        in_trial = {
-            acl.host
-            for acl in self._trial_acls_of_type(resource_type)
-            if acl.principal in (principal, ANY_USER)
-        }
+        in_trial = {acl.host for acl in self._trial_acls_for(resource_type, principal)}
         return [*hosts, *sorted(in_trial.difference(hosts))]
 
     def names_that_may_be_decided_differently(
@@ -94,9 +99,12 @@ class DecisionBoundaries:
             for patterns in self._boundaries_of_principal_and_everyone(resource_type, key)
             for part in patterns.names_in_region(within)
         }
-        for acl in self._trial_acls_of_type(resource_type):
-            if self._allow_everyone or acl.principal in (principal, ANY_USER):
-                names.add(names_covered_by_acl(acl))
+        trial_acls: Iterable[Acl]
+        if self._allow_everyone:
+            trial_acls = chain.from_iterable(self._trial_acls.get(resource_type, {}).values())
+        else:
+            trial_acls = self._trial_acls_for(resource_type, principal)
+        names.update(map(names_covered_by_acl, trial_acls))
         return names
 
     def principals_with_acls_on(self, resource_type: ResourceType, names: NameSet) -> set[str]:
@@ -107,7 +115,7 @@ class DecisionBoundaries:
             for subject, _ in pattern.subject_grants()
         }
         if names.is_prefix:
-            principals |= {acl.principal for acl in self._trial_acls_of_type(resource_type)}
+            principals.update(self._trial_acls.get(resource_type, ()))
             rows = self._principals_by_pattern_name(resource_type)
             at = bisect_left(rows, names.text, key=itemgetter(0))
             while at < len(rows) and rows[at][0].startswith(names.text):
@@ -115,8 +123,12 @@ class DecisionBoundaries:
                 at += 1
         return principals
 
-    def _trial_acls_of_type(self, resource_type: ResourceType) -> Iterator[Acl]:
-        return (acl for acl in self.trial_acls if acl.resource_type is resource_type)
+    def _trial_acls_for(self, resource_type: ResourceType, principal: str) -> Iterator[Acl]:
+        """Return the ACLs on trial of the principal and of `User:*`."""
+        by_principal = self._trial_acls.get(resource_type, {})
+        return chain.from_iterable(
+            by_principal.get(each, ()) for each in dict.fromkeys((principal, ANY_USER))
+        )
 
     def _boundaries_of_principal_and_everyone(
         self, resource_type: ResourceType, principal: str

@@ -314,6 +314,8 @@ def parse_glob_requiring_asterisk(text: str, key: str) -> NameSet:
 
 
 def parse_string_or_strings(value: object, key: str, *, may_be_empty: bool = False) -> list[str]:
+    if isinstance(value, str) and value:
+        return [value]
     values = value if isinstance(value, list | tuple) else [value]
     if (not values and not may_be_empty) or not all(isinstance(t, str) and t for t in values):
         raise AclTextError(f"`{key}` must be a string or a list of strings, not `{value}`")

@@ -1,6 +1,7 @@
 """Check expectations about a set of ACLs, for all names, hosts and principals."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import msgspec
@@ -110,8 +111,9 @@ class ExpectationChecker:
                 if acl.principal != access.principal:
                     return ()
                 removals[Step(is_addition=False, acl=acl)] = None
+        among = self._principals_to_check_again(verdict, removals)
         with self._with_steps_applied(list(removals)):
-            is_sufficient = self._holds_stopping_at_first_violation(verdict.expectation)
+            is_sufficient = self._holds_stopping_at_first_violation(verdict.expectation, among)
         return tuple(removals) if is_sufficient else ()
 
     def acls_applying_to_expectation(self, expectation: Expectation) -> set[Acl]:
@@ -130,7 +132,13 @@ class ExpectationChecker:
                     acls.add(access.decision.acl)
         return acls
 
-    def _verdict_with_first_steps(self, expectation: Expectation) -> Verdict:
+    def _verdict_with_first_steps(
+        self, expectation: Expectation, among: Container[str] | None = None
+    ) -> Verdict:
+        """Return the verdict with steps that correct each violation by itself.
+
+        With `among`, all principals outside of it are known to meet the expectation.
+        """
         if expectation.kind is ExpectationKind.NO_ACL and expectation.forbidden_acls is not None:
             acls = tuple(self._existing_forbidden_acls(expectation.forbidden_acls))
             removals = tuple(Step(is_addition=False, acl=acl) for acl in acls)
@@ -139,7 +147,9 @@ class ExpectationChecker:
             )
         all_violations: list[tuple[CheckedAccess, bool]] = []
         confirmations: list[CheckedAccess] = []
-        for principal, expect_allowed in self._principals_with_expected_decisions(expectation):
+        for principal, expect_allowed in self._principals_with_expected_decisions(
+            expectation, among
+        ):
             accesses = list(
                 self._decide_accesses_of_all_clauses(
                     principal, expectation, expect_allowed=expect_allowed
@@ -174,8 +184,9 @@ class ExpectationChecker:
         """
         steps = list(verdict.steps)
         for _ in range(_ROUNDS_MAX):
+            among = self._principals_to_check_again(verdict, steps)
             with self._with_steps_applied(steps):
-                further = self._verdict_with_first_steps(verdict.expectation).steps
+                further = self._verdict_with_first_steps(verdict.expectation, among).steps
             if not further:
                 break
             for step in further:
@@ -191,23 +202,68 @@ class ExpectationChecker:
         steps = list(verdict.steps)
         if not 1 < len(steps) <= _TRIED_STEPS_MAX or verdict.existing_forbidden_acls:
             return verdict
+        optional_steps = self._possibly_unnecessary_steps(verdict)
+        if not optional_steps:
+            return verdict
         store = self._authorizer.store
+        among = self._principals_to_check_again(verdict, steps)
         with self._with_steps_applied(steps):
-            for step in verdict.steps:
+            holds = self._holds_stopping_at_first_violation(verdict.expectation, among)
+            for step in optional_steps:
                 apply, undo = (store.add, store.remove)[:: 1 if step.is_addition else -1]
                 if not undo(step.acl):
                     continue
-                if self._holds_stopping_at_first_violation(verdict.expectation):
+                among = self._principals_affected_by_steps((step,)) if holds else None
+                if self._holds_stopping_at_first_violation(verdict.expectation, among):
+                    holds = True
                     steps.remove(step)
                 else:
                     apply(step.acl)
         return msgspec.structs.replace(verdict, steps=tuple(steps))
 
-    def _holds_stopping_at_first_violation(self, expectation: Expectation) -> bool:
-        """Return whether the expectation holds; stop at the first decision that violates it."""
+    def _possibly_unnecessary_steps(self, verdict: Verdict) -> list[Step]:
+        """Return the steps without those that are the only one for a principal that violates the
+        expectation: without its step, such a principal violates it again.
+        """
+        steps = list(verdict.steps)
+        if self._principals_affected_by_steps(steps) is None:
+            return steps
+        counts = Counter(step.acl.principal for step in steps)
+        violating = {access.principal for access in verdict.violating_or_confirming_accesses}
+        return [
+            step
+            for step in steps
+            if counts[step.acl.principal] > 1 or step.acl.principal not in violating
+        ]
+
+    def _principals_to_check_again(
+        self, verdict: Verdict, steps: Iterable[Step]
+    ) -> Container[str] | None:
+        """Return the principals that may violate the expectation after the steps; None: all."""
+        affected = self._principals_affected_by_steps(steps)
+        if affected is None or any(
+            access.principal not in affected for access in verdict.violating_or_confirming_accesses
+        ):
+            return None
+        return affected
+
+    def _principals_affected_by_steps(self, steps: Iterable[Step]) -> Container[str] | None:
+        """Return the principals whose decisions the steps can change; None: all."""
+        principals = {step.acl.principal for step in steps}
+        return None if self._authorizer.allow_everyone or ANY_USER in principals else principals
+
+    def _holds_stopping_at_first_violation(
+        self, expectation: Expectation, among: Container[str] | None = None
+    ) -> bool:
+        """Return whether the expectation holds; stop at the first decision that violates it.
+
+        With `among`, all principals outside of it are known to meet the expectation.
+        """
         if expectation.kind is ExpectationKind.NO_ACL:
             return self._verdict_with_first_steps(expectation).holds
-        for principal, expect_allowed in self._principals_with_expected_decisions(expectation):
+        for principal, expect_allowed in self._principals_with_expected_decisions(
+            expectation, among
+        ):
             accesses = self._decide_accesses_of_all_clauses(
                 principal, expectation, expect_allowed=expect_allowed
             )
@@ -226,17 +282,24 @@ class ExpectationChecker:
         try:
             for step in steps:
                 (store.add if step.is_addition else store.remove)(step.acl)
-            self._distinct.trial_acls = [step.acl for step in steps if step.is_addition]
+            self._distinct.set_trial_acls(step.acl for step in steps if step.is_addition)
             yield
         finally:
-            self._distinct.trial_acls = []
+            self._distinct.set_trial_acls(())
             for step in steps:
                 (store.add if step.acl in present else store.remove)(step.acl)
 
     def _principals_with_expected_decisions(
-        self, expectation: Expectation
+        self, expectation: Expectation, among: Container[str] | None = None
     ) -> Iterator[tuple[str, bool]]:
         """Yield principals, and whether each is expected to be allowed."""
+        for principal, expect_allowed in self._all_principals_with_expected_decisions(expectation):
+            if among is None or principal in among:
+                yield principal, expect_allowed
+
+    def _all_principals_with_expected_decisions(
+        self, expectation: Expectation
+    ) -> Iterator[tuple[str, bool]]:
         if expectation.kind in (ExpectationKind.MAY, ExpectationKind.MAY_NOT, ExpectationKind.ONLY):
             for principal in expectation.principals:
                 yield principal, expectation.kind is not ExpectationKind.MAY_NOT
@@ -264,14 +327,16 @@ class ExpectationChecker:
         self, clause: AccessClause, principal: str, expected_hosts: Sequence[str]
     ) -> list[str]:
         """Return the hosts to check; given hosts include the hosts in ACLs that lie in them."""
-        types = {need.resource_type for need in clause.needs}
-        if len(types) > 1 or clause.needs[0].any_name:
-            types.add(clause.named_resource_type_or_cluster)
-        every = {
-            host
-            for kind in types
-            for host in self._distinct.hosts_that_may_be_decided_differently(kind, principal)
-        }
+        types = _resource_types_of_clause(clause)
+        every: Collection[str]
+        if len(types) == 1:
+            every = self._distinct.hosts_that_may_be_decided_differently(types[0], principal)
+        else:
+            every = {
+                host
+                for kind in types
+                for host in self._distinct.hosts_that_may_be_decided_differently(kind, principal)
+            }
         if not expected_hosts:
             return sorted(every)
         networks = self._authorizer.rules.host_networks
@@ -371,6 +436,17 @@ class ExpectationChecker:
                     and (not forbidden.names or names_covered_by_acl(acl) in forbidden.names)
                 ):
                     yield acl
+
+
+def _resource_types_of_clause(clause: AccessClause) -> list[ResourceType]:
+    """Return the types of the resources that the broker checks for the clause."""
+    first = clause.needs[0]
+    if len(clause.needs) == 1 and not first.any_name:
+        return [first.resource_type]
+    types = {need.resource_type for need in clause.needs}
+    if len(types) > 1 or first.any_name:
+        types.add(clause.named_resource_type_or_cluster)
+    return list(types)
 
 
 def _access_to_all_names_and_sample(access: CheckedAccess) -> tuple[PolicyAccess, str]:

@@ -13,11 +13,11 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, Acl, Actor
 from kafka_shim.authorizer.policy.access_changes import AccessChange, access_changes
 from kafka_shim.authorizer.policy.checked_accesses import (
-    acls_affecting_principal,
     host_or_unnamed_if_wildcard,
+    hosts_in_acls_for_principal,
     operations_checked_for_any_resource,
     sample_principal,
-    wildcard_and_hosts_in_acls_for_principal,
+    wildcard_and_possible_hosts,
 )
 from kafka_shim.authorizer.policy.decision_function import CombinedDecisions
 from kafka_shim.authorizer.policy.name_sets import (
@@ -278,12 +278,12 @@ def _actors_to_check(
         } | {ANY_USER}
     actors = []
     for principal in sorted(principals - interim.old.super_users):
-        acls = {
-            acl
+        hosts = {
+            host
             for side in (interim.old, interim.new)
-            for acl in acls_affecting_principal(side, kind, principal)
+            for host in hosts_in_acls_for_principal(side, kind, principal)
         }
-        for host in wildcard_and_hosts_in_acls_for_principal(acls, principal, interim.old.rules):
+        for host in wildcard_and_possible_hosts(hosts, interim.old.rules):
             actor = Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host))
             actors.append(((principal, host), actor))
     return actors

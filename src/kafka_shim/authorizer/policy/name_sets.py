@@ -82,11 +82,11 @@ def divide_into_regions(
         return [NameRegion(NameSet(CLUSTER_NAME), CLUSTER_NAME, -1)]
     if not within.is_prefix:
         return [NameRegion(within, within.text, -1)]
-    dividing_names = {
-        names
-        for names in distinct_names
-        if within is ALL_NAMES or within.includes_all_of_ignoring_glob(names)
-    }
+    dividing_names = (
+        set(distinct_names)
+        if within is ALL_NAMES
+        else set(filter(within.includes_all_of_ignoring_glob, distinct_names))
+    )
     if not rules.wildcard_covers_starred_names:
         dividing_names |= {
             names

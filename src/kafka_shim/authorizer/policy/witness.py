@@ -69,22 +69,20 @@ def witness_of_change(
 
     The default for a prefix is a longer name, which is a better example.
     """
-    principal = _principal_of_change(change)
+    principal, resource_type = _principal_of_change(change), change.resource_type
     names: list[str | None] = (
         [None] if change.names is None else [*_usable_sample_names_of_change(change)]
     )
     if prefers_short_names:
         names.reverse()
     for host in _one_client_address_per_host(change.hosts, change.except_hosts):
+        actor = Actor(principal, host)
         for name in names:
             for operation in change.operations:
-                actor = Actor(principal, host)
-                before, after = (
-                    _decide(side, actor, operation, change.resource_type, name)
-                    for side in (old, new)
-                )
+                before = _decide(old, actor, operation, resource_type, name)
+                after = _decide(new, actor, operation, resource_type, name)
                 if before.allowed is not after.allowed and after.allowed is change.gained:
-                    return Witness(actor, operation, change.resource_type, name, before, after)
+                    return Witness(actor, operation, resource_type, name, before, after)
     return None
 
 

@@ -88,5 +88,5 @@ def authorizer_with_options(
         super_users=args.super_user,
         allow_everyone=args.allow_everyone_if_no_acl_found,
         rules=acl_rules_of_release(release),
-        store=AclStore(acls),
+        store=AclStore(acls, caches_lookups=True),
     )

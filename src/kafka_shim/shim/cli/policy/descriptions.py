@@ -1,7 +1,7 @@
 """Text and JSON for ACLs, names, hosts and changes."""
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import camel_case
@@ -11,6 +11,8 @@ from kafka_shim.authorizer.policy.access_changes import AccessChange
 from kafka_shim.authorizer.policy.name_sets import ALL_NAMES, STARRED_NAMES, NameSet
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
+_ASTERISK = NameSet(WILDCARD)
+
 
 def count_with_noun(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
@@ -18,9 +20,10 @@ def count_with_noun(count: int, noun: str) -> str:
 
 def acl_sentence(acl: Acl) -> str:
     """Return `ALLOW User:alice Read on topic `orders``; a host only if it is not `*`."""
-    names = f"`{acl.resource_name}{'*' if acl.pattern_type is PatternType.PREFIXED else ''}`"
-    kind = resource_type_text(acl.resource_type)
-    where = kind if acl.resource_type is ResourceType.CLUSTER else f"{kind} {names}"
+    where = resource_type_text(acl.resource_type)
+    if acl.resource_type is not ResourceType.CLUSTER:
+        star = "*" if acl.pattern_type is PatternType.PREFIXED else ""
+        where = f"{where} `{acl.resource_name}{star}`"
     host = "" if acl.host == WILDCARD else f" from {acl.host}"
     verb = "ALLOW" if acl.permission is Permission.ALLOW else "DENY"
     return f"{verb} {acl.principal} {camel_case(acl.operation)} on {where}{host}"
@@ -49,7 +52,8 @@ def resource_text_or_at_least_one(kind: ResourceType, names: NameSet | None) -> 
     return f"{word}{'s' if names.is_prefix else ''} {names_text(names)}"
 
 
-def operations_text(operations: Iterable[Operation]) -> str:
+@lru_cache(maxsize=1 << 10)  # long results have the same few sets of operations
+def operations_text(operations: tuple[Operation, ...]) -> str:
     return ", ".join(map(camel_case, operations))
 
 
@@ -83,10 +87,12 @@ def principal_text(principal: str, except_principals: Iterable[str] = ()) -> str
 def signed_access_change_line(change: AccessChange) -> str:
     """Return a line such as `+ User:alice: Read, Describe on topic `orders``."""
     resource = resource_text_or_at_least_one(change.resource_type, change.names)
-    named_exceptions = [
-        name for name in change.except_names if not _exception_matches_no_topic(change, name)
-    ]
-    but = f" (but not {', '.join(map(names_text, named_exceptions))})" if named_exceptions else ""
+    named_exceptions = ", ".join(
+        names_text(name)
+        for name in change.except_names
+        if not _exception_matches_no_topic(change, name)
+    )
+    but = f" (but not {named_exceptions})" if named_exceptions else ""
     principal = principal_text(change.principal, change.except_principals)
     return (
         f"{'+' if change.gained else '-'} {principal}:"
@@ -95,33 +101,30 @@ def signed_access_change_line(change: AccessChange) -> str:
     )
 
 
-def without_implied_changes(changes: Iterable[AccessChange]) -> list[AccessChange]:
-    """Leave out changes that follow from the others.
+def which_follow_from_others(changes: Sequence[AccessChange]) -> list[bool]:
+    """Return for each change whether it follows from the others.
 
     A literal `*` does not cover the name `*` itself, which no topic has; and every gain of Write on
     a topic is also a gain of Write on at least one topic, from the same hosts.
     """
-    all_changes = list(changes)
     everywhere = {
         _change_key_without_names(change)
-        for change in all_changes
+        for change in changes
         if change.names in (ALL_NAMES, STARRED_NAMES)
     }
     named_gains = {
         (change.principal, change.resource_type, change.hosts, change.except_hosts, operation)
-        for change in all_changes
+        for change in changes
         if change.names is not None and change.gained
         for operation in change.operations
     }
     return [
-        change
-        for change in all_changes
-        if not (
-            change.names == NameSet(WILDCARD)
+        (
+            change.names == _ASTERISK
             and change.resource_type is ResourceType.TOPIC
             and _change_key_without_names(change) in everywhere
         )
-        and not (
+        or (
             change.names is None
             and change.gained
             and all(
@@ -130,6 +133,7 @@ def without_implied_changes(changes: Iterable[AccessChange]) -> list[AccessChang
                 for op in change.operations
             )
         )
+        for change in changes
     ]
 
 
@@ -152,7 +156,7 @@ def names_object(names: NameSet) -> dict[str, str]:
 
 
 def _exception_matches_no_topic(change: AccessChange, exception: NameSet) -> bool:
-    is_starred = exception in (STARRED_NAMES, NameSet(WILDCARD))
+    is_starred = exception in (STARRED_NAMES, _ASTERISK)
     return is_starred and change.names == ALL_NAMES and change.resource_type is ResourceType.TOPIC
 
 

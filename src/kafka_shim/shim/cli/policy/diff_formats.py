@@ -11,7 +11,7 @@ from kafka_shim.shim.cli.policy.descriptions import (
     access_change_object,
     count_with_noun,
     signed_access_change_line,
-    without_implied_changes,
+    which_follow_from_others,
 )
 from kafka_shim.shim.cli.policy.witness_text import witness_line, witness_object_with_decisions
 
@@ -45,9 +45,9 @@ def unimplied_changes_most_used_first(
     described: Sequence[DescribedChange],
 ) -> list[DescribedChange]:
     """Return the changes without those that follow from others; used ones come first."""
-    listed = set(without_implied_changes(each.change for each in described))
+    follow = which_follow_from_others([each.change for each in described])
     return sorted(
-        (each for each in described if each.change in listed),
+        (each for each, follows in zip(described, follow, strict=True) if not follows),
         key=lambda each: -(each.use_count or 0),
     )
 
@@ -61,18 +61,18 @@ def diff_lines(described: Sequence[DescribedChange]) -> Iterator[str]:
 
 
 def diff_object(described: Sequence[DescribedChange], release: str) -> dict[str, Any]:
-    listed = set(without_implied_changes(each.change for each in described))
+    follow = which_follow_from_others([each.change for each in described])
     return {
         "release": release,
         "changes": [
             {
                 **access_change_object(each.change),
                 "text": signed_access_change_line(each.change),
-                "follows_from_others": each.change not in listed,
+                "follows_from_others": follows,
                 "witness": witness_object_with_decisions(each.witness),
                 **({} if each.use_count is None else {"used": each.use_count}),
             }
-            for each in described
+            for each, follows in zip(described, follow, strict=True)
         ],
     }
 

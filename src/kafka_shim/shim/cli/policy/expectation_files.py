@@ -196,11 +196,13 @@ def _parse_located_expectations(
 ) -> tuple[LocatedExpectation, ...]:
     expectations: list[LocatedExpectation] = []
     mistakes = ErrorCollector()
+    folder = Path(path).parent
     for number, entry in enumerate(entries):
         line = lines[min(number, len(lines) - 1)] if lines else 0
         with mistakes.collect_errors(line):
             where = f"expectation {number + 1}"
-            expectations += _located_expectations_of_entry(path, line, entry, where, release)
+            for expectation, exception in _expectations_of_entry(entry, folder, where, release):
+                expectations.append(LocatedExpectation(path, line, expectation, exception))
     try:
         mistakes.raise_collected_errors()
     except AclTextError as error:
@@ -208,18 +210,15 @@ def _parse_located_expectations(
     return tuple(expectations)
 
 
-def _located_expectations_of_entry(
-    path: str, line: int, entry: object, where: str, release: str
-) -> list[LocatedExpectation]:
-    """Return the expectations that an entry with variables stands for."""
+def _expectations_of_entry(
+    entry: object, folder: Path, where: str, release: str
+) -> list[tuple[Expectation, ExpectationException | None]]:
+    """Return the expectations that an entry with variables stands for, with their exceptions."""
     try:
-        parts = [split_exception(each) for each in expand_entry(entry, Path(path).parent)]
+        parts = [split_exception(each) for each in expand_entry(entry, folder)]
     except AclTextError as error:
         raise AclTextError(f"{where}: {error.message}", error.line) from error
-    return [
-        LocatedExpectation(path, line, parse_expectation(each, where, release), exception)
-        for each, exception in parts
-    ]
+    return [(parse_expectation(each, where, release), exception) for each, exception in parts]
 
 
 def _input_error_with_lines(path: str, error: AclTextError) -> InputError:
