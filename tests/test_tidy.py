@@ -158,15 +158,13 @@ def test_apis_are_listed_by_their_keys() -> None:
 
 
 def test_every_handler_file_is_served() -> None:
-    from kafka_shim.shim.apis import APIS_WITH_HANDLER
+    from kafka_shim.shim.apis import ALWAYS_REJECTED, APIS_WITH_HANDLER
 
-    files = {path.stem for path in (SOURCE_FOLDER / "shim" / "handlers").glob("*.py")} - {
-        "__init__"
-    }
-    named = {key.name.lower() for key in APIS_WITH_HANDLER}
-    assert named <= files
-    for extra in files - named:  # names of files shared by several handlers begin with `_`
-        assert extra.startswith("_"), extra
+    folder = SOURCE_FOLDER / "shim" / "handlers"
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert files == {key.name.lower() for key in {*APIS_WITH_HANDLER} - ALWAYS_REJECTED}
+    rejecting = {path.stem for path in (folder / "always_rejected").glob("*.py")}
+    assert rejecting >= {key.name.lower() for key in ALWAYS_REJECTED}
 
 
 def test_variables_are_named_by_their_nouns() -> None:

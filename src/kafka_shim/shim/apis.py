@@ -110,7 +110,22 @@ APIS_WITH_HANDLER: tuple[ApiKey, ...] = (
     ApiKey.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE,
     ApiKey.UNREGISTER_CONTROLLER,
 )
-"""In the order of keys. Each has `shim/handlers/<name>.py`, imported on the first request."""
+"""In the order of keys. Each has `shim/handlers/<name>.py`, imported on the first request; those of
+ALWAYS_REJECTED are in `shim/handlers/always_rejected/`."""
+
+ALWAYS_REJECTED: frozenset[ApiKey] = frozenset(
+    {
+        ApiKey.LEADER_AND_ISR,
+        ApiKey.STOP_REPLICA,
+        ApiKey.UPDATE_METADATA,
+        ApiKey.CONTROLLED_SHUTDOWN,
+        ApiKey.ALTER_PARTITION,
+        ApiKey.ADD_RAFT_VOTER,
+        ApiKey.REMOVE_RAFT_VOTER,
+        ApiKey.UNREGISTER_CONTROLLER,
+    }
+)
+"""Their requests are checked and decided, but never succeed."""
 
 
 READ_ONLY_SINCE: Mapping[ApiKey, int] = MappingProxyType(
@@ -208,7 +223,9 @@ def _cache_last_result(write: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
 
 
 def import_handler(key: ApiKey) -> Handler:
-    return cast("Handler", importlib.import_module(f"kafka_shim.shim.handlers.{key.name.lower()}"))
+    folder = "handlers.always_rejected" if key in ALWAYS_REJECTED else "handlers"
+    module = importlib.import_module(f"kafka_shim.shim.{folder}.{key.name.lower()}")
+    return cast("Handler", module)
 
 
 @cache

@@ -1,13 +1,13 @@
 """6 UpdateMetadata, versions 0-7. The controller sends a broker the cluster's metadata.
 
-CLUSTER_ACTION on the cluster, or CLUSTER_AUTHORIZATION_FAILED (31). The request is never applied:
-see `kafka_shim.shim.handlers.common.controller`.
+CLUSTER_ACTION on the cluster, or CLUSTER_AUTHORIZATION_FAILED (31). Every other request gets a
+stale epoch.
 """
 
 from kafka_shim.authorizer.requirements import UPDATE_METADATA
 from kafka_shim.protocol.messages.update_metadata_request import UpdateMetadataRequest
 from kafka_shim.protocol.messages.update_metadata_response import UpdateMetadataResponse
-from kafka_shim.shim.handlers.common.controller import (
+from kafka_shim.shim.handlers.always_rejected.stale_epoch import (
     denial_or_always_stale_epoch_error,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder

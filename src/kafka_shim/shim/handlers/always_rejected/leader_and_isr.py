@@ -1,7 +1,7 @@
 """4 LeaderAndIsr, versions 0-5. The controller assigns partitions to lead and follow to a broker.
 
 CLUSTER_ACTION on the cluster, or the response and every partition get CLUSTER_AUTHORIZATION_FAILED
-(31). The request is never applied: see `kafka_shim.shim.handlers.common.controller`.
+(31). Every other request gets a stale epoch.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.leader_and_isr_response import (
     LeaderAndIsrResponse,
     LeaderAndIsrTopicError,
 )
-from kafka_shim.shim.handlers.common.controller import (
+from kafka_shim.shim.handlers.always_rejected.stale_epoch import (
     TopicPartition,
     denial_or_always_stale_epoch_error,
     partitions_deduplicated_by_release,

@@ -1,8 +1,7 @@
 """5 StopReplica, versions 0-3. The controller makes a broker stop replicas.
 
 CLUSTER_ACTION on the cluster, or the response and every partition get CLUSTER_AUTHORIZATION_FAILED
-(31). The request is never applied, and then no partition is listed: see
-`kafka_shim.shim.handlers.common.controller`.
+(31). Every other request gets a stale epoch, and then no partition is listed.
 """
 
 from collections.abc import Iterable
@@ -14,7 +13,7 @@ from kafka_shim.protocol.messages.stop_replica_response import (
     StopReplicaPartitionError,
     StopReplicaResponse,
 )
-from kafka_shim.shim.handlers.common.controller import (
+from kafka_shim.shim.handlers.always_rejected.stale_epoch import (
     TopicPartition,
     denial_or_always_stale_epoch_error,
     partitions_deduplicated_by_release,

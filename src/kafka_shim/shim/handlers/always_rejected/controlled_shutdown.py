@@ -12,7 +12,8 @@ from kafka_shim.authorizer.requirements import CONTROLLED_SHUTDOWN
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.controlled_shutdown_request import ControlledShutdownRequest
 from kafka_shim.protocol.messages.controlled_shutdown_response import ControlledShutdownResponse
-from kafka_shim.shim.handlers.common.controller import NO_EPOCH, is_controller_or_forwards_to_it
+from kafka_shim.shim.handlers.always_rejected.stale_epoch import NO_EPOCH
+from kafka_shim.shim.handlers.common.controller import is_controller_or_forwards_to_it
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 

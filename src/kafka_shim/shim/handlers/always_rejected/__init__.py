@@ -1,0 +1,1 @@
+"""Handlers of requests that are checked and then always rejected; they change nothing."""
