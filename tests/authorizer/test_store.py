@@ -188,3 +188,26 @@ def test_cached_lookups_end_when_acls_change() -> None:
     assert found() == (["orders"], 0, 1)
     store.replace_all([wide])
     assert found() == (["ord"], 1, 0)
+
+
+class ChangeList:
+    """An observer that lists the changes."""
+
+    def __init__(self) -> None:
+        self.changes: list[tuple[str, Acl]] = []
+
+    def on_acl_added(self, acl: Acl) -> None:
+        self.changes.append(("added", acl))
+
+    def on_acl_removed(self, acl: Acl) -> None:
+        self.changes.append(("removed", acl))
+
+
+def test_each_observer_gets_each_change_once() -> None:
+    store, observers = AclStore([make("before")]), (ChangeList(), ChangeList())
+    for observer in (*observers, *observers):  # a store is observed again after a reset
+        store.add_observer_once(observer)
+    for change in (store.add, store.add, store.remove, store.remove):
+        change(make())
+    for observer in observers:
+        assert observer.changes == [("added", make()), ("removed", make())]

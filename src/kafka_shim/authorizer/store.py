@@ -1,7 +1,7 @@
 """The ACLs of a cluster, indexed so that the time of a decision does not depend on their number."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Actor
 from kafka_shim.authorizer.networks import parse_network
@@ -30,6 +30,13 @@ _ANY_PERMISSION, _ALLOW, _DENY = Permission.ANY, Permission.ALLOW, Permission.DE
 _NOWHERE: dict[str, PrincipalAndHost] = {}
 
 
+class AclObserver(Protocol):
+    """Called after each added or removed ACL; `replace_all` reports only the ACLs that it adds."""
+
+    def on_acl_added(self, acl: Acl, /) -> None: ...
+    def on_acl_removed(self, acl: Acl, /) -> None: ...
+
+
 class AclStore:
     """A set of ACLs; `epoch` increases with every change, so that others can cache results.
 
@@ -47,11 +54,7 @@ class AclStore:
         if caches_lookups:
             self._cached_patterns, self._cached_subjects = {}, {}
         self.host_networks = True
-        self.changed_acls: set[Acl] | None = None
-        """Where added and removed ACLs are recorded, if it is set."""
-        self.on_added: Callable[[Acl], None] | None = None
-        self.on_removed: Callable[[Acl], None] | None = None
-        """Called with each added or removed ACL, if they are set."""
+        self._observers: list[AclObserver] = []
         self._clear_all_acls()
         for acl in acls:
             self.add(acl)
@@ -72,6 +75,11 @@ class AclStore:
             self.host_networks = are_networks
             if any("/" in host for hosts in self._somewhere.values() for host in hosts):
                 self.replace_all(self.snapshot())
+
+    def add_observer_once(self, observer: AclObserver) -> None:
+        """Report every later change to the observer."""
+        if observer not in self._observers:
+            self._observers.append(observer)
 
     def __len__(self) -> int:
         return self._count
@@ -111,10 +119,8 @@ class AclStore:
             index.record_pattern_of_subject(subject, pattern)
         self._count += 1
         self._begin_next_epoch_and_clear_caches()
-        if self.changed_acls is not None:
-            self.changed_acls.add(acl)
-        if self.on_added is not None:
-            self.on_added(acl)
+        for observer in self._observers:
+            observer.on_acl_added(acl)
         return True
 
     def remove(self, acl: Acl) -> bool:
@@ -138,10 +144,8 @@ class AclStore:
                 self._remove_subject(subject)
         self._count -= 1
         self._begin_next_epoch_and_clear_caches()
-        if self.changed_acls is not None:
-            self.changed_acls.add(acl)
-        if self.on_removed is not None:
-            self.on_removed(acl)
+        for observer in self._observers:
+            observer.on_acl_removed(acl)
         return True
 
     def snapshot(self) -> tuple[Acl, ...]:

@@ -69,8 +69,7 @@ class ChangeLog:
         self._cluster.set_change_observer(self.record_change)
         authorizer = self._cluster.policy.authorizer
         if isinstance(authorizer, StandardAuthorizer):
-            authorizer.store.on_added = self._record_added_acl
-            authorizer.store.on_removed = self._record_removed_acl
+            authorizer.store.add_observer_once(self)
 
     def record_change(self, item: StateChange) -> None:
         """Add a change to the last one if both are alike, else as a new one."""
@@ -95,10 +94,10 @@ class ChangeLog:
         self.record_change(StateChange("cluster", "changed", action_name))
         self.observe_stores_of_cluster()
 
-    def _record_added_acl(self, acl: Acl) -> None:
+    def on_acl_added(self, acl: Acl) -> None:
         self.record_change(StateChange("acl", "added", "", after=acl))
 
-    def _record_removed_acl(self, acl: Acl) -> None:
+    def on_acl_removed(self, acl: Acl) -> None:
         self.record_change(StateChange("acl", "removed", "", before=acl))
 
 

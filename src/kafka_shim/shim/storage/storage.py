@@ -83,7 +83,7 @@ class Storage:
         cluster.configs.when_named_changed = partial(marks.note_entry, "named configs")
         authorizer = cluster.policy.authorizer
         if isinstance(authorizer, StandardAuthorizer):
-            authorizer.store.changed_acls = marks.acls
+            authorizer.store.add_observer_once(marks)
 
     def _clock_of_group(self, clock: Clock, group_id: str) -> Clock:
         return FiringReportingClock(clock, partial(self._marks.note_group, group_id))

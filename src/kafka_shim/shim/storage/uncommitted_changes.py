@@ -9,24 +9,11 @@ from kafka_shim.shim.state.share_partitions.share_state_values import ShareParti
 from kafka_shim.shim.storage.persisted_log import PersistedLog, ProducerChanges
 
 
-class ChangeReportingAcls(set[Acl]):
-    """A set of ACLs that reports its changes."""
-
-    def __init__(self, on_change: Callable[[], None]) -> None:
-        super().__init__()
-        self._on_change = on_change
-
-    def add(self, acl: Acl, /) -> None:
-        super().add(acl)
-        self._on_change()
-
-
 class UncommittedChanges:
     """The changes since the last commit, by part; `on_first_change` is called at the first one."""
 
     def __init__(self, on_first_change: Callable[[], None]) -> None:
         self._when_first = on_first_change
-        self.acls = ChangeReportingAcls(self.note_change_of_rows)
         self.clear_all()
 
     def clear_all(self) -> None:
@@ -54,7 +41,7 @@ class UncommittedChanges:
         self.transactions: set[str] = set()
         self.groups: set[str] = set()
         self.shares: set[ShareKey] = set()
-        self.acls.clear()
+        self.acls: set[Acl] = set()
         self.sections: set[str] = set()
         self.entries: dict[tuple[str, Hashable], None] = {}
 
@@ -86,6 +73,13 @@ class UncommittedChanges:
         """Record that a log was deleted."""
         self.gone_logs.append(log.number)
         self.note_change_of_rows()
+
+    def on_acl_added(self, acl: Acl, /) -> None:
+        """Record that whether the store has this ACL may differ from what is written."""
+        self.acls.add(acl)
+        self.note_change_of_rows()
+
+    on_acl_removed = on_acl_added
 
     def note_topic(self, name: str) -> None:
         self.topics.add(name)
