@@ -42,20 +42,20 @@ def swallows(command: Command, fields: dict[str, Any]) -> Any:
 def retries(command: Command, fields: dict[str, Any]) -> Any:
     """Repeat a denied command, in threads: on a slow machine one alone is no storm."""
 
-    def found_or_denied(_: int = 0) -> Any:
+    def result_unless_denied(_: int = 0) -> Any:
         try:
-            found = command(**fields)
+            result = command(**fields)
         except Exception as error:
             if driver.error_of(error)["code"] != 30:
                 raise
             return None
-        return None if 30 in _codes(found) else (found,)
+        return None if 30 in _codes(result) else (result,)
 
-    first = found_or_denied()
+    first = result_unless_denied()
     if first is not None:
         return first[0]
     with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(found_or_denied, range(TRIES)))
+        list(pool.map(result_unless_denied, range(TRIES)))
     return command(**fields)
 
 

@@ -2,6 +2,7 @@
 
 from kafka_shim.authorizer.requirements import TXN_OFFSET_COMMIT_TOPIC
 from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.shim.conformance.client_settings import TRANSACTIONAL_PRODUCER
 from kafka_shim.shim.conformance.denied_command import (
     ALLOWED,
     DENIED,
@@ -14,7 +15,6 @@ from kafka_shim.shim.conformance.denied_command import (
 )
 
 _POLL = {"count": 1, "seconds": 5}
-_TRANSACTIONAL = {"transactional_id": "tx", "enable_idempotence": "true"}
 
 
 def _reports_topics_without_describe(release: str) -> bool:
@@ -59,7 +59,7 @@ APPLICATION_DENIALS: tuple[DeniedCommand, ...] = (
         allow_on_transactional_id("Write"),
         53,
         (allow_on_transactional_id("Describe"), allow_on_topic("Write")),
-        settings=_TRANSACTIONAL,
+        settings=TRANSACTIONAL_PRODUCER,
         capabilities="transactions",
         origin="KIP-98",
         is_fatal=True,
@@ -75,7 +75,7 @@ APPLICATION_DENIALS: tuple[DeniedCommand, ...] = (
             allow_on_group("Read", name=ALLOWED),
             allow_on_topic("Describe"),
         ),
-        settings=_TRANSACTIONAL,
+        settings=TRANSACTIONAL_PRODUCER,
         before=(("begin", {}),),
         then="commit",
         capabilities="transactions",

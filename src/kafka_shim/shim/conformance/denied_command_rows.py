@@ -11,6 +11,7 @@ from kafka_shim.authorizer.requirements import (
     OFFSET_FETCH_GROUP,
 )
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.shim.conformance.client_settings import IDEMPOTENT_PRODUCER, TRANSACTIONAL_PRODUCER
 from kafka_shim.shim.conformance.denied_command import (
     ALLOWED,
     DENIED,
@@ -54,7 +55,6 @@ _OPEN = ClusterSetup(authorizer="none")
 _CONSUME = {"topics": [DENIED], "count": 1, "seconds": 5}
 _ASSIGNED = {"partitions": [f"{DENIED}-0"], "count": 1, "seconds": 5}
 _OFFSET = {"topic": ALLOWED, "partition": 0, "offset": 0}
-_TX = {"transactional_id": "tx", "enable_idempotence": "true"}
 _TX_RIGHTS = allow_on_transactional_id("Write", "Describe")
 _NEXT_GEN = {"group_id": DENIED, "group_protocol": "consumer"}
 _NOTHING = allow_on_cluster("Describe")
@@ -257,7 +257,7 @@ DENIALS: tuple[DeniedCommand, ...] = (
         allow_on_topic("Write"),
         29,
         (allow_on_topic("Describe"), allow_on_cluster("IdempotentWrite")),
-        settings={"enable_idempotence": "true"},
+        settings=IDEMPOTENT_PRODUCER,
         origin="KIP-98",
     ),
     DeniedCommand(
@@ -267,7 +267,7 @@ DENIALS: tuple[DeniedCommand, ...] = (
         allow_on_transactional_id("Write", "Describe"),
         53,
         (allow_on_topic("Write"),),
-        settings={"transactional_id": "tx", "enable_idempotence": "true"},
+        settings=TRANSACTIONAL_PRODUCER,
         origin="KIP-98",
         is_fatal=True,
     ),
@@ -354,7 +354,7 @@ DENIALS: tuple[DeniedCommand, ...] = (
         allow_on_topic("Write"),
         29,
         (_TX_RIGHTS, allow_on_topic("Describe")),
-        settings=_TX,
+        settings=TRANSACTIONAL_PRODUCER,
         before=(("begin", {}),),
         then="commit",
         capabilities="transactions",
@@ -368,7 +368,7 @@ DENIALS: tuple[DeniedCommand, ...] = (
         allow_on_group("Read"),
         30,
         (_TX_RIGHTS, allow_on_topic("All", name=ALLOWED)),
-        settings=_TX,
+        settings=TRANSACTIONAL_PRODUCER,
         before=(("begin", {}),),
         then="commit",
         capabilities="transactions",

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.conformance.client_settings import TRANSACTIONAL_PRODUCER
 
 TOPIC, GROUP = "orders", "workers"
 
@@ -52,8 +53,6 @@ _DESCRIBE: tuple[str, Mapping[str, Any]] = (
     {"names": [GROUP], "operations": False},
 )
 _BEGIN: tuple[str, Mapping[str, Any]] = ("begin", {})
-_IDEMPOTENT = {"enable_idempotence": "true"}
-_TRANSACTIONAL = {"transactional_id": "tx", **_IDEMPOTENT}
 
 RETRIED: tuple[ErrorScenario, ...] = (
     *(
@@ -68,7 +67,7 @@ RETRIED: tuple[ErrorScenario, ...] = (
         )
     ),
     *(
-        ErrorScenario("InitProducerId", error, *_BEGIN, settings=_TRANSACTIONAL)
+        ErrorScenario("InitProducerId", error, *_BEGIN, settings=TRANSACTIONAL_PRODUCER)
         for error in (
             ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
             ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -114,7 +113,7 @@ FINAL_ERRORS: tuple[ErrorScenario, ...] = (
         )
     ),
     *(
-        ErrorScenario("InitProducerId", error, *_BEGIN, settings=_TRANSACTIONAL)
+        ErrorScenario("InitProducerId", error, *_BEGIN, settings=TRANSACTIONAL_PRODUCER)
         for error in (
             ErrorCode.INVALID_TRANSACTION_TIMEOUT,
             ErrorCode.INVALID_REQUEST,

@@ -15,13 +15,12 @@ from kafka_shim.shim.conformance.case_context import (
 )
 from kafka_shim.shim.conformance.cases.moves import (
     CONSUME,
-    IDEMPOTENT,
     PRODUCE,
     READER,
-    TX,
     create_topic_and_open_unrestricted_client,
     write_record_without_driver,
 )
+from kafka_shim.shim.conformance.client_settings import IDEMPOTENT_PRODUCER, TRANSACTIONAL_PRODUCER
 from kafka_shim.shim.conformance.denied_command import enables_group_protocol, supports_api
 from kafka_shim.shim.conformance.driver import DriverResponse
 from kafka_shim.shim.conformance.error_versions import (
@@ -68,9 +67,9 @@ def _is_error_with_code_or_fence_name(response: DriverResponse, *codes: int) -> 
     runs_on_real_cluster=True,
 )
 async def expect_fenced_producer_reported(context: CaseContext) -> None:
-    await create_topic_and_open_unrestricted_client(context, TX)
+    await create_topic_and_open_unrestricted_client(context, TRANSACTIONAL_PRODUCER)
     await context.run_successfully_unwrapping_single_item("begin")
-    await context.open_client(TX, client="other")
+    await context.open_client(TRANSACTIONAL_PRODUCER, client="other")
     await context.run_successfully_unwrapping_single_item("begin", client="other")
     response = await context.run_command("produce", **PRODUCE)
     if response.ok is not None:
@@ -123,23 +122,24 @@ def _expected_error_by_version(api: str, error: int) -> str:
 
 _WRITE = ("produce", PRODUCE)
 _IN_TX: tuple[tuple[str, Mapping[str, Any]], ...] = (("begin", {}), _WRITE, ("commit", {}))
+_TX, _IDEMPOTENT = TRANSACTIONAL_PRODUCER, IDEMPOTENT_PRODUCER
 _READ: tuple[tuple[str, Mapping[str, Any]], ...] = (("consume", CONSUME), ("commit_offsets", {}))
 _SHORT: Mapping[str, Any] = {**CONSUME, "seconds": 4}
 for _name, _api, _error, _settings, _commands, _capability, _level in (
-    ("out-of-order", "Produce", 45, IDEMPOTENT, (_WRITE,), "idempotence", RequirementLevel.MUST),
-    ("invalid-epoch", "Produce", 47, TX, _IN_TX, "transactions", RequirementLevel.SHOULD),
-    ("abortable", "EndTxn", 120, TX, _IN_TX, "transactions", RequirementLevel.SHOULD),
-    ("fenced-at-end", "EndTxn", 90, TX, _IN_TX, "transactions", RequirementLevel.MUST),
+    ("out-of-order", "Produce", 45, _IDEMPOTENT, (_WRITE,), "idempotence", RequirementLevel.MUST),
+    ("invalid-epoch", "Produce", 47, _TX, _IN_TX, "transactions", RequirementLevel.SHOULD),
+    ("abortable", "EndTxn", 120, _TX, _IN_TX, "transactions", RequirementLevel.SHOULD),
+    ("fenced-at-end", "EndTxn", 90, _TX, _IN_TX, "transactions", RequirementLevel.MUST),
     (
         "fenced-at-begin",
         "InitProducerId",
         90,
-        TX,
+        _TX,
         (("begin", {}),),
         "transactions",
         RequirementLevel.MUST,
     ),
-    ("id-mapping", "EndTxn", 49, TX, _IN_TX, "transactions", RequirementLevel.SHOULD),
+    ("id-mapping", "EndTxn", 49, _TX, _IN_TX, "transactions", RequirementLevel.SHOULD),
     ("generation", "OffsetCommit", 22, READER, _READ, "classic-groups", RequirementLevel.MUST),
     ("unknown-member", "OffsetCommit", 25, READER, _READ, "classic-groups", RequirementLevel.MUST),
     (
@@ -206,7 +206,7 @@ for _name, _api, _error, _settings, _commands, _capability, _level in (
     runs_on_real_cluster=True,
 )
 async def expect_success_after_aborted_transaction(context: CaseContext) -> None:
-    await create_topic_and_open_unrestricted_client(context, TX)
+    await create_topic_and_open_unrestricted_client(context, TRANSACTIONAL_PRODUCER)
     denied = {"deny": ["Write"], "topic": PRODUCE["topic"]}
     await context.grant_to_user(denied)
     await context.run_successfully_unwrapping_single_item("begin")

@@ -10,6 +10,7 @@ from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.records.batches import iterate_batches
 from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import EVERYTHING, CaseContext, UnmetExpectationError
+from kafka_shim.shim.conformance.client_settings import IDEMPOTENT_PRODUCER
 from kafka_shim.shim.conformance.denied_command import requires_permission
 from kafka_shim.shim.conformance.driver import DriverResponse
 from kafka_shim.shim.conformance.requirement_level import RequirementLevel
@@ -30,7 +31,7 @@ async def _produce_with_write_permission(
     await context.grant_to_user({"allow": ["Write"], "topic": TOPIC})
     if grant_idempotent_write:
         await context.grant_to_user({"allow": ["IdempotentWrite"], "cluster": None})
-    settings = {"enable_idempotence": "true"} if set_enable_idempotence else {}
+    settings = IDEMPOTENT_PRODUCER if set_enable_idempotence else {}
     await context.open_client(settings, omitted_default_settings=["enable.idempotence"])
     return await context.run_command("produce", topic=TOPIC, values=["a"])
 
@@ -222,7 +223,7 @@ async def expect_acks_of_leader_disables_idempotence(context: CaseContext) -> No
     runs_on_real_cluster=True,
 )
 async def expect_acks_conflict_rejected_or_ignored(context: CaseContext) -> None:
-    response = await _produce_with_acks_of_leader(context, {"enable_idempotence": "true"})
+    response = await _produce_with_acks_of_leader(context, IDEMPOTENT_PRODUCER)
     if response.ok is not None and any(each.acks != -1 for each in _produce_requests(context)):
         raise UnmetExpectationError(
             "an error, or acks -1", "the client was not idempotent although its settings say so"

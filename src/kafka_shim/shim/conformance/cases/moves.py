@@ -13,6 +13,7 @@ from kafka_shim.shim.conformance.case_context import (
     CaseContext,
     UnmetExpectationError,
 )
+from kafka_shim.shim.conformance.client_settings import IDEMPOTENT_PRODUCER, TRANSACTIONAL_PRODUCER
 from kafka_shim.shim.conformance.fixtures import ClusterSetup
 from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.shim.state.coordinators import KeyType
@@ -25,8 +26,6 @@ _PAUSE_S, _RESTED_S = 0.2, 2.0
 PRODUCE: Mapping[str, Any] = {"topic": TOPIC, "values": ["a"]}
 CONSUME: Mapping[str, Any] = {"topics": [TOPIC], "count": 1, "seconds": 10}
 READER = {"group_id": GROUP, "session_timeout_ms": "6000", "heartbeat_interval_ms": "500"}
-IDEMPOTENT = {"enable_idempotence": "true"}
-TX = {"transactional_id": "tx", **IDEMPOTENT}
 
 
 async def create_topic_and_open_unrestricted_client(
@@ -53,7 +52,7 @@ async def expect_producer_follows_moved_leader(
     await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
 
 
-for _name, _settings in (("producer", {}), ("idempotent-producer", IDEMPOTENT)):
+for _name, _settings in (("producer", {}), ("idempotent-producer", IDEMPOTENT_PRODUCER)):
     _TROUBLE.add_case(
         f"leader-moved.{_name}",
         "a producer continues at the new leader",
@@ -148,7 +147,7 @@ async def expect_commit_at_moved_coordinator(context: CaseContext) -> None:
     needs_cluster_control=True,
 )
 async def expect_transaction_ends_at_moved_coordinator(context: CaseContext) -> None:
-    await create_topic_and_open_unrestricted_client(context, TX)
+    await create_topic_and_open_unrestricted_client(context, TRANSACTIONAL_PRODUCER)
     await context.run_successfully_unwrapping_single_item("begin")
     await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
     await context.cluster_control.move_coordinator(KeyType.TRANSACTION, "tx")

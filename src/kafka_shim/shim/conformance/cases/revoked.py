@@ -11,6 +11,7 @@ import msgspec
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import EVERYTHING, CaseContext, UnmetExpectationError
+from kafka_shim.shim.conformance.client_settings import IDEMPOTENT_PRODUCER, TRANSACTIONAL_PRODUCER
 from kafka_shim.shim.conformance.denied_command import (
     Rule,
     enables_group_protocol,
@@ -67,8 +68,6 @@ _MEMBER = {"group_id": GROUP, "session_timeout_ms": "6000", "heartbeat_interval_
 _QUIET = {"group_id": GROUP, "session_timeout_ms": "6000", "heartbeat_interval_ms": "5000"}
 """A member whose commit comes before its next heartbeat."""
 _NEXT_GEN = {"group_id": GROUP, "group_protocol": "consumer"}
-_IDEMPOTENT = {"enable_idempotence": "true"}
-_TX = {"transactional_id": "tx", "enable_idempotence": "true"}
 _FAST = ClusterSetup(
     properties=(
         ("group.min.session.timeout.ms", "1000"),
@@ -84,13 +83,15 @@ get their heartbeat interval from the broker.
 
 ROWS = (
     RevokedPermission("producer", *_PRODUCE, _WRITE, 29),
-    RevokedPermission("idempotent-producer", *_PRODUCE, _WRITE, 29, _IDEMPOTENT, origin="KIP-98"),
+    RevokedPermission(
+        "idempotent-producer", *_PRODUCE, _WRITE, 29, IDEMPOTENT_PRODUCER, origin="KIP-98"
+    ),
     RevokedPermission(
         "transaction-topic",
         *_PRODUCE,
         _WRITE,
         29,
-        _TX,
+        TRANSACTIONAL_PRODUCER,
         preceding_commands=(("begin", {}),),
         capabilities="transactions",
         is_fatal=True,
@@ -101,7 +102,7 @@ ROWS = (
         *_PRODUCE,
         {"deny": ["Write"], "transactional_id": "tx"},
         53,
-        _TX,
+        TRANSACTIONAL_PRODUCER,
         denied_command=("commit", {}),
         preceding_commands=(("begin", {}),),
         capabilities="transactions",

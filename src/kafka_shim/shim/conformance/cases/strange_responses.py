@@ -24,6 +24,7 @@ from kafka_shim.shim.conformance.cases.versions import (
     create_topic_group_and_unrestricted_client,
     write_as_other_client,
 )
+from kafka_shim.shim.conformance.client_settings import TRANSACTIONAL_PRODUCER
 from kafka_shim.shim.conformance.denied_command import supports_api
 from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 
@@ -34,7 +35,6 @@ _LARGE_RESPONSES = {"Metadata": "list_topics", "DescribeConfigs": "describe_conf
 """A command whose API has a large response, by that API's name."""
 _FLEXIBLE = supports_api(ApiKey.METADATA, 9)
 _READER = {"group_id": "readers"}
-_BEGIN = {"transactional_id": "tx", "enable_idempotence": "true"}
 
 
 async def expect_unknown_error_code_reported(
@@ -60,7 +60,7 @@ for _api, _command, _fields, _settings in (
     ("FindCoordinator", "group_offsets", {"group": GROUP, "partitions": [f"{TOPIC}-0"]}, {}),
     ("OffsetFetch", "group_offsets", {"group": GROUP, "partitions": [f"{TOPIC}-0"]}, {}),
     ("ListOffsets", "list_offsets", {"partitions": [f"{TOPIC}-0"]}, {}),
-    ("InitProducerId", "begin", {}, _BEGIN),
+    ("InitProducerId", "begin", {}, TRANSACTIONAL_PRODUCER),
     ("DescribeAcls", "describe_acls", {"filter": ANY}, {}),
     ("DeleteRecords", "delete_records", {"topic": TOPIC, "partition": 0, "before": 1}, {}),
 ):

@@ -4,10 +4,10 @@ from functools import partial
 
 from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import EVERYTHING, CaseContext, UnmetExpectationError
+from kafka_shim.shim.conformance.client_settings import TRANSACTIONAL_PRODUCER
 
 _KIPS = CaseFamily("kips")
 TOPIC, GROUP = "orders", "workers"
-_TRANSACTIONAL = {"transactional_id": "tx", "enable_idempotence": "true"}
 _PRODUCER = "producer"
 _SECONDS = 8
 
@@ -15,7 +15,7 @@ _SECONDS = 8
 async def _open_transactional_producer(context: CaseContext) -> None:
     await context.create_topics(TOPIC)
     await context.grant_to_user(*EVERYTHING)
-    await context.open_client(_TRANSACTIONAL, client=_PRODUCER)
+    await context.open_client(TRANSACTIONAL_PRODUCER, client=_PRODUCER)
 
 
 async def _run_with_producer(context: CaseContext, *commands: str, value: str = "") -> None:

@@ -13,6 +13,7 @@ from kafka_shim.shim.conformance.case_context import (
     UnmetExpectationError,
     expect_client_error,
 )
+from kafka_shim.shim.conformance.client_settings import IDEMPOTENT_PRODUCER, TRANSACTIONAL_PRODUCER
 from kafka_shim.shim.conformance.denied_command import enables_group_protocol, supports_api
 from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 
@@ -122,9 +123,7 @@ for _name, _settings, _capability in (
     runs_on_real_cluster=True,
 )
 async def expect_transaction_commits(context: CaseContext) -> None:
-    await create_topic_group_and_unrestricted_client(
-        context, {"transactional_id": "tx", "enable_idempotence": "true"}
-    )
+    await create_topic_group_and_unrestricted_client(context, TRANSACTIONAL_PRODUCER)
     for command, fields in (("begin", {}), ("produce", PRODUCE), ("commit", {})):
         await context.run_successfully_unwrapping_single_item(command, **fields)
 
@@ -238,7 +237,7 @@ _VANISHED: tuple[tuple[ApiKey, str, Fields, Mapping[str, str]], ...] = (
     (ApiKey.INCREMENTAL_ALTER_CONFIGS, "alter_configs", _SETTING, {}),
     (ApiKey.DELETE_GROUPS, "delete_groups", {"names": [GROUP]}, {}),
     (ApiKey.CREATE_ACLS, "create_acls", {"acls": [_ACL]}, {}),
-    (ApiKey.INIT_PRODUCER_ID, "produce", PRODUCE, {"enable_idempotence": "true"}),
+    (ApiKey.INIT_PRODUCER_ID, "produce", PRODUCE, IDEMPOTENT_PRODUCER),
     (ApiKey.DESCRIBE_TOPIC_PARTITIONS, "describe_topics", _NAMES, {}),
 )
 for _api, _command, _fields, _settings in _VANISHED:
