@@ -88,11 +88,7 @@ def _add_partitions_of_client(
         return _same_error_merged_by_release(topics, denial, context)
     errors = _access_or_existence_error_per_partition(topics, context)
     if any(errors.values()):
-        not_attempted = ErrorCode.OPERATION_NOT_ATTEMPTED
-        return _group_errors_by_topic(
-            {key: error or not_attempted for key, error in context.time_sliced(errors.items())},
-            context,
-        )
+        return context.offload(_group_errors_by_topic, errors, ErrorCode.OPERATION_NOT_ATTEMPTED)
     return _same_error_merged_by_release(
         topics, _add_to_transaction(request, list(errors), context), context
     )
@@ -145,30 +141,27 @@ def _add_or_verify_for_broker(
     transactions = context.cluster.transactions
     name = transaction.transactional_id
     owner = (transaction.producer_id, transaction.producer_epoch)
-    partitions = list(_flatten_partitions(topics_of_last_entry))
+    partitions = context.time_sliced_list([*_flatten_partitions(topics_of_last_entry)])
     topics = context.cluster.topics
     missing = {
-        partition
-        for partition in context.time_sliced(partitions)
-        if topics.partition_once_led(*partition) is None
+        partition for partition in partitions if topics.partition_once_led(*partition) is None
     }
     error = context.transaction_coordinator_error(name) if name else ErrorCode.INVALID_REQUEST
     if missing:
         unknown, kept_out = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.OPERATION_NOT_ATTEMPTED
         errors = {
-            partition: unknown if partition in missing else kept_out
-            for partition in context.time_sliced(partitions)
+            partition: unknown if partition in missing else kept_out for partition in partitions
         }
-        results = _group_errors_by_topic(errors, context)
+        results = context.offload(_group_errors_by_topic, errors)
     elif transaction.verify_only:
         errors = {
             partition: _error_for_version_and_release(
                 error or transactions.verify_partition_in_transaction(name, *owner, partition),
                 context,
             )
-            for partition in context.time_sliced(partitions)
+            for partition in partitions
         }
-        results = _group_errors_by_topic(errors, context)
+        results = context.offload(_group_errors_by_topic, errors)
     else:
         error = error or transactions.add_partitions(name, *owner, partitions, VERSION_2)
         results = _same_error_in_request_order(
@@ -195,7 +188,8 @@ def _same_error_merged_by_release(
 ) -> list[AddPartitionsToTxnTopicResult]:
     """Return one error for every partition."""
     if context.facts.records.add_partitions_merges_repeated_partitions:
-        return _group_errors_by_topic(dict.fromkeys(_flatten_partitions(topics), error), context)
+        errors = dict.fromkeys(_flatten_partitions(topics), error)
+        return context.offload(_group_errors_by_topic, errors)
     return _same_error_in_request_order(topics, error)
 
 
@@ -212,14 +206,14 @@ def _same_error_in_request_order(
 
 
 def _group_errors_by_topic(
-    errors: PartitionErrors, context: RequestContext
+    errors: PartitionErrors, error_of_others: ErrorCode = NO_ERROR
 ) -> list[AddPartitionsToTxnTopicResult]:
+    """Return the results by topic; partitions without an error get `error_of_others`."""
     results_by_topic: dict[str, list[AddPartitionsToTxnPartitionResult]] = {}
-    for (name, index), error in context.time_sliced(errors.items()):
+    for (name, index), error in errors.items():
         results_by_topic.setdefault(name, []).append(
-            AddPartitionsToTxnPartitionResult(index, error)
+            AddPartitionsToTxnPartitionResult(index, error or error_of_others)
         )
     return [
-        AddPartitionsToTxnTopicResult(name, results)
-        for name, results in context.time_sliced(results_by_topic.items())
+        AddPartitionsToTxnTopicResult(name, results) for name, results in results_by_topic.items()
     ]

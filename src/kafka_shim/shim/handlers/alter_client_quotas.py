@@ -39,7 +39,7 @@ def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterC
     )
     counts = Counter(_entity_key(entry) for entry in request.entries)
     results: dict[EntityKey, EntryData] = {}
-    alterations: list[Alteration] = []
+    alterations: list[Alteration] = context.time_sliced_list([])
     for entry in request.entries:
         key = _entity_key(entry)
         if key not in results or not context.facts.users.alter_quotas_rejects_repeated_entities:
@@ -68,8 +68,7 @@ def _check_changed_limit_count(alterations: list[Alteration], context: RequestCo
     limit = context.facts.users.changed_quotas_per_request_max
     if limit is None or sum(len(changes) for _, changes in alterations) <= limit:
         return
-    counts = map(context.cluster.quotas.changed_limit_count, context.time_sliced(alterations))
-    count = sum(counts)
+    count = sum(map(context.cluster.quotas.changed_limit_count, alterations))
     if count > limit:
         message = f"{count} changed quotas in one request: at most {limit}"
         raise RequestRejected(ErrorCode.POLICY_VIOLATION, message)

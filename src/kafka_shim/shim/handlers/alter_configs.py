@@ -36,6 +36,7 @@ from kafka_shim.shim.handlers.common.config_resources import (
     resource_type_in_alter_response,
     unalterable_type_error,
 )
+from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
@@ -55,14 +56,14 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
     if context.facts.configs.brokers_check_configs_before_permission:
         counts = Counter((resource.resource_type, resource.resource_name) for resource in resources)
     else:
-        resources = list(
-            {
-                (
+        resources = context.time_sliced_list(
+            last_row_per_key(
+                resources,
+                lambda resource: (
                     resource_type_in_alter_response(resource.resource_type, context),
                     resource.resource_name,
-                ): resource
-                for resource in resources
-            }.values()
+                ),
+            )
         )
         counts = Counter()
         try:
@@ -75,7 +76,7 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
                 ]
             )
     responses = []
-    for resource in context.time_sliced(resources):
+    for resource in resources:
         try:
             # DEVIATION: a real KRaft broker never answers a request with a resource twice.
             check_resource_named_once(counts[resource.resource_type, resource.resource_name])

@@ -6,6 +6,8 @@ No records are copied here: a reassignment is complete when it gets its response
 
 from collections.abc import Sequence
 
+from msgspec import structs
+
 from kafka_shim.authorizer.requirements import ALTER_PARTITION_REASSIGNMENTS
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.alter_partition_reassignments_request import (
@@ -34,11 +36,8 @@ def handle(
     require_controller_or_forwarding(context)
     if not request.topics:
         return AlterPartitionReassignmentsResponse(error_message="")
-    topics = (
-        request.topics
-        if context.facts.topics.reassignment_lists_repeated_partitions
-        else context.offload(_merge_duplicate_partitions, request)
-    )
+    if not context.facts.topics.reassignment_lists_repeated_partitions:
+        request = context.offload_rewrite(_merge_duplicate_partitions, request)
     return AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change,
         error_message=context.facts.topics.reassignment_ok_message,
@@ -47,10 +46,10 @@ def handle(
                 name=topic.name,
                 partitions=[
                     _reassign_partition(topic.name, partition, request, context)
-                    for partition in context.time_sliced(topic.partitions)
+                    for partition in topic.partitions
                 ],
             )
-            for topic in context.time_sliced(topics)
+            for topic in request.topics
         ],
     )
 
@@ -62,16 +61,17 @@ error_response = mirroring_error_builder(
 
 def _merge_duplicate_partitions(
     request: AlterPartitionReassignmentsRequest,
-) -> list[ReassignableTopic]:
+) -> AlterPartitionReassignmentsRequest:
     """Merge requests for a partition; a controller on ZooKeeper uses the last one."""
     partitions_by_topic: dict[str, dict[int, ReassignablePartition]] = {}
     for topic in request.topics:
         by_index = partitions_by_topic.setdefault(topic.name, {})
         by_index.update({partition.partition_index: partition for partition in topic.partitions})
-    return [
+    topics = [
         ReassignableTopic(name=name, partitions=list(by_index.values()))
         for name, by_index in partitions_by_topic.items()
     ]
+    return structs.replace(request, topics=topics)
 
 
 def _reassign_partition(

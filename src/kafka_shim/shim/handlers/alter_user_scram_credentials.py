@@ -4,7 +4,7 @@ A user that is listed twice gets DUPLICATE_RESOURCE (92), whatever the mechanism
 4.3.1); on ZooKeeper only if a mechanism is listed twice (observed on 2.8.2).
 """
 
-from collections.abc import Iterable
+from itertools import chain
 
 from kafka_shim.authorizer.requirements import ALTER_USER_SCRAM_CREDENTIALS
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -37,28 +37,28 @@ def handle(
     context.access.require(
         ALTER_USER_SCRAM_CREDENTIALS, message=context.facts.users.alter_scram_denial_message
     )
-    by_user: dict[str, list[Alteration]] = {}
-    all_alterations: list[Alteration] = [*request.deletions, *request.upsertions]
-    for alteration in context.time_sliced(all_alterations):
-        by_user.setdefault(alteration.name, []).append(alteration)
+    by_user = context.offload(_alterations_by_user, request)
+    users = context.time_sliced_list([*map(context.time_sliced_list, by_user.values())])
     failure_of = (
         _first_alteration_failure_or_duplicate
         if context.facts.users.alter_scram_rejects_repeated_users
         else _any_failure_or_repeated_mechanism_as_zookeeper
     )
     limit = context.facts.users.changed_scram_credentials_per_request_max
-    if limit is not None and len(by_user) > limit:
-        users = context.time_sliced_list(list(by_user.values()))
-        if sum(failure_of(alterations, context) is None for alterations in users) > limit:
-            raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
-    outcomes: dict[str, Outcome] = {}
-    for name, alterations in context.time_sliced(by_user.items()):
+    if (
+        limit is not None
+        and len(users) > limit
+        and sum(failure_of(alterations, context) is None for alterations in users) > limit
+    ):
+        raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
+    results = []
+    for alterations in users:
         failure = failure_of(alterations, context)
         error, message = failure or _alter_all_of_user(alterations, context.cluster.users)
         if error is ErrorCode.NONE:
             message = context.facts.users.alter_scram_ok_message
-        outcomes[name] = error, message
-    return _response_of_outcomes(context.time_sliced(outcomes.items()))
+        results.append(_result(alterations[0].name, error, message))
+    return AlterUserScramCredentialsResponse(results=results)
 
 
 def error_response(
@@ -66,18 +66,20 @@ def error_response(
 ) -> AlterUserScramCredentialsResponse:
     alterations: list[Alteration] = [*request.deletions, *request.upsertions]
     names = {alteration.name for alteration in alterations}
-    return _response_of_outcomes((name, (error, message)) for name in sort_in_portions(names))
-
-
-def _response_of_outcomes(
-    outcomes: Iterable[tuple[str, Outcome]],
-) -> AlterUserScramCredentialsResponse:
     return AlterUserScramCredentialsResponse(
-        results=[
-            AlterUserScramCredentialsResult(user=name, error_code=error, error_message=message)
-            for name, (error, message) in outcomes
-        ]
+        results=[_result(name, error, message) for name in sort_in_portions(names)]
     )
+
+
+def _alterations_by_user(request: AlterUserScramCredentialsRequest) -> dict[str, list[Alteration]]:
+    by_user: dict[str, list[Alteration]] = {}
+    for alteration in chain[Alteration](request.deletions, request.upsertions):
+        by_user.setdefault(alteration.name, []).append(alteration)
+    return by_user
+
+
+def _result(name: str, error: ErrorCode, message: str | None) -> AlterUserScramCredentialsResult:
+    return AlterUserScramCredentialsResult(user=name, error_code=error, error_message=message)
 
 
 def _first_alteration_failure_or_duplicate(
@@ -95,12 +97,10 @@ def _any_failure_or_repeated_mechanism_as_zookeeper(
     alterations: list[Alteration], context: RequestContext
 ) -> Outcome | None:
     """Return the error on ZooKeeper: each mechanism of a user once, and all alterations or none."""
-    failure = next(
-        filter(None, map(_invalid_alteration_outcome, context.time_sliced(alterations))), None
-    )
+    failure = next(filter(None, map(_invalid_alteration_outcome, alterations)), None)
     if failure is not None:
         return failure
-    mechanisms = {alteration.mechanism for alteration in context.time_sliced(alterations)}
+    mechanisms = {alteration.mechanism for alteration in alterations}
     if len(mechanisms) < len(alterations):
         return _duplicate_user_outcome(alterations[0])
     users = context.cluster.users

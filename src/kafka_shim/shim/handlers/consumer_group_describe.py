@@ -113,10 +113,7 @@ def _member_type(member: ConsumerMember) -> int:
 
 def _assignment_row(assignment: Assignment, context: RequestContext) -> AssignmentRow:
     return AssignmentRow(
-        [
-            TopicPartitions(*topic)
-            for topic in context.time_sliced(existing_topics_of_assignment(assignment, context))
-        ]
+        [TopicPartitions(*topic) for topic in existing_topics_of_assignment(assignment, context)]
     )
 
 

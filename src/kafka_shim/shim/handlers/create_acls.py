@@ -31,11 +31,12 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
     authorizer = context.access.authorizer
     if authorizer is None:
         return error_response(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
+    read = context.time_sliced_list(read)
     acls = context.time_sliced_list([acl for acl in read if isinstance(acl, Acl)])
     created = iter(authorizer.create_acls(context.access.actor, acls))
     unexpected_has_message = context.facts.access.unexpected_acl_error_has_message
     results = []
-    for acl in context.time_sliced(read):
+    for acl in read:
         outcome = acl if isinstance(acl, AclElementError) else next(created)
         if outcome.error is None:
             message = context.facts.access.acl_request_ok_message

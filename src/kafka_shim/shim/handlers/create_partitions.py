@@ -4,8 +4,6 @@ Validation errors are returned only to callers with ALTER on the topic. A topic 
 gets INVALID_REQUEST (42) before that check. A denial has a message on ZooKeeper, but not on KRaft.
 """
 
-from collections import Counter
-
 from kafka_shim.authorizer.acl_requests import is_valid_zookeeper_subpath
 from kafka_shim.authorizer.requirements import CREATE_PARTITIONS_TOPIC
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -19,6 +17,7 @@ from kafka_shim.protocol.messages.create_partitions_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller_or_forwarding
+from kafka_shim.shim.handlers.common.duplicates import repeated_values
 from kafka_shim.shim.handlers.common.leader_waits import (
     every_partition_was_led,
     hold_timed_out_response,
@@ -61,8 +60,8 @@ def _add_partitions_to_topics(
 ) -> CreatePartitionsResponse:
     context.access.declare_no_further_checks()  # a topic given twice needs no check
     unlikely_fail = context.facts.topics.zookeeper_invalid_name_fails_create_partitions
-    counts = Counter(topic.name for topic in request.topics)
-    once = [topic for topic in request.topics if counts[topic.name] == 1]
+    repeated_names = context.offload(repeated_values, [topic.name for topic in request.topics])
+    once = [topic for topic in request.topics if topic.name not in repeated_names]
     allowed, denied = context.access.split_allowed_and_denied(
         CREATE_PARTITIONS_TOPIC, once, lambda topic: topic.name
     )
@@ -71,8 +70,7 @@ def _add_partitions_to_topics(
     )
     results = [
         _failed_topic(name, ErrorCode.INVALID_REQUEST, "duplicate topic")
-        for name, count in context.time_sliced(counts.items())
-        if count > 1
+        for name in context.time_sliced(repeated_names)
     ]
     error = context.cluster.policy.bind_requirement_to_release_and_notify(
         CREATE_PARTITIONS_TOPIC

@@ -67,16 +67,16 @@ def _create_topics(request: CreateTopicsRequest, context: RequestContext) -> Cre
     counts = Counter(topic.name for topic in request.topics)
     allowed = _creatable_names(counts, context)
     describable = _config_describable_names(counts, context)
-    creatable = [
-        topic for topic in request.topics if topic.name in allowed and counts[topic.name] == 1
-    ]
+    creatable = context.time_sliced_list(
+        [topic for topic in request.topics if topic.name in allowed and counts[topic.name] == 1]
+    )
     _check_created_record_count(creatable, context)
     results = {}
     budget = PartitionBudget()
     validate_only = (
         request.validate_only and context.facts.topics.create_topics_honours_validate_only
     )
-    for topic in context.time_sliced(creatable):
+    for topic in creatable:
         results[topic.name] = _create_or_validate_topic_taking_quota(
             topic,
             context,
@@ -94,14 +94,13 @@ def _create_topics(request: CreateTopicsRequest, context: RequestContext) -> Cre
                 response.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
             responses.append(response)
         return CreateTopicsResponse(topics=responses)
-    rest = sorted(counts.keys() - results.keys(), key=lambda name: counts[name] == 1)
+    rejected_names = context.time_sliced_list(
+        sorted(counts.keys() - results.keys(), key=lambda name: counts[name] == 1)
+    )
     return CreateTopicsResponse(
         topics=[
             *results.values(),
-            *(
-                _rejected_topic_result(name, counts, allowed, context)
-                for name in context.time_sliced(rest)
-            ),
+            *(_rejected_topic_result(name, counts, allowed, context) for name in rejected_names),
         ]
     )
 

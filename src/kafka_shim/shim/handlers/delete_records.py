@@ -4,13 +4,16 @@ DELETE on the topic. Internal topics get INVALID_TOPIC_EXCEPTION (17); a topic w
 policy is compact is rejected.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+
+from msgspec import structs
 
 from kafka_shim.authorizer.requirements import DELETE_RECORDS_TOPIC
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.delete_records_request import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
+    DeleteRecordsTopic,
 )
 from kafka_shim.protocol.messages.delete_records_response import (
     DeleteRecordsPartitionResult,
@@ -30,12 +33,8 @@ def handle(request: DeleteRecordsRequest, context: RequestContext) -> DeleteReco
     context.access.declare_no_further_checks()  # a request may name no topic
     return DeleteRecordsResponse(
         topics=[
-            DeleteRecordsTopicResult(
-                name, list(_delete_records_of_topic(name, partitions, context))
-            )
-            for name, partitions in context.time_sliced(
-                context.offload(_last_offset_per_partition, request)
-            )
+            DeleteRecordsTopicResult(topic.name, list(_delete_records_of_topic(topic, context)))
+            for topic in context.offload_rewrite(_with_last_offset_per_partition, request).topics
         ]
     )
 
@@ -46,32 +45,31 @@ def error_response(
     return DeleteRecordsResponse(
         topics=[
             DeleteRecordsTopicResult(
-                name,
-                [_failed_partition(partition.partition_index, error) for partition in partitions],
+                topic.name,
+                [_failed_partition(row.partition_index, error) for row in topic.partitions],
             )
-            for name, partitions in _last_offset_per_partition(request)
+            for topic in _with_last_offset_per_partition(request).topics
         ]
     )
 
 
-def _last_offset_per_partition(
-    request: DeleteRecordsRequest,
-) -> list[tuple[str, list[DeleteRecordsPartition]]]:
-    """Return the last offset of each partition in the request."""
+def _with_last_offset_per_partition(request: DeleteRecordsRequest) -> DeleteRecordsRequest:
+    """Return the request with each partition once, and the last of its offsets."""
     rows = (
         (topic.name, partition.partition_index, partition)
         for topic in request.topics
         for partition in topic.partitions
     )
-    return list(rows_by_topic_deduplicated(rows))
+    topics = [DeleteRecordsTopic(*topic) for topic in rows_by_topic_deduplicated(rows)]
+    return structs.replace(request, topics=topics)
 
 
 def _delete_records_of_topic(
-    name: str, partitions: Iterable[DeleteRecordsPartition], context: RequestContext
+    topic: DeleteRecordsTopic, context: RequestContext
 ) -> Iterator[DeleteRecordsPartitionResult]:
-    error = denied_or_unknown_topic_error(context, DELETE_RECORDS_TOPIC, name)
-    for partition in context.time_sliced(partitions):
-        yield _delete_records_of_partition(name, partition, error, context)
+    error = denied_or_unknown_topic_error(context, DELETE_RECORDS_TOPIC, topic.name)
+    for partition in topic.partitions:
+        yield _delete_records_of_partition(topic.name, partition, error, context)
 
 
 def _delete_records_of_partition(

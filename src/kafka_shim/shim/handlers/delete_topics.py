@@ -20,6 +20,7 @@ from kafka_shim.protocol.messages.delete_topics_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller_or_forwarding
+from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
 from kafka_shim.shim.handlers.common.mutation_quota import take_mutation_quota_or_raise
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.handlers.common.topic_plan import TopicError
@@ -50,7 +51,7 @@ def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopic
     context.access.declare_no_further_checks()  # malformed entries need no check
     if context.facts.topics.delete_topics_rejects_repeated_topics:
         results, deletable = _plan_deletion_as_kraft(topics, context)
-        results.extend(_deleted_topic_result(topic) for topic in context.time_sliced(deletable))
+        results.extend(map(_deleted_topic_result, deletable))
         results = context.offload(_shuffle_results, results, context.cluster.random.getrandbits(32))
     else:
         results, deletable = _plan_deletion_as_zookeeper(topics, context)
@@ -64,7 +65,7 @@ def _topics_within_quota_marking_others_failed(
     deletable: list[Topic], results: list[DeletableTopicResult], context: RequestContext
 ) -> Iterator[Topic]:
     """Yield the topics that the client's quota allows to delete; set the error of the others."""
-    for topic in context.time_sliced(deletable):
+    for topic in deletable:
         try:
             take_mutation_quota_or_raise(context, len(topic.partitions), STRICT_QUOTAS_SINCE)
         except TopicError as failure:
@@ -105,34 +106,17 @@ def _plan_deletion_as_kraft(
     topics: Iterable[DeleteTopicState], context: RequestContext
 ) -> _DeletionPlan:
     """Return the error rows and the topics to delete, as KRaft does."""
-    results = _name_and_id_error_rows(topics)
-    names = Counter(
-        topic.name for topic in topics if topic.name is not None and topic.topic_id == NO_ID
-    )
-    ids = Counter(
-        topic.topic_id for topic in topics if topic.name is None and topic.topic_id != NO_ID
-    )
-    results.extend(
-        _failed_topic_result(name, NO_ID, ErrorCode.INVALID_REQUEST, "duplicate topic name")
-        for name, count in context.time_sliced(names.items())
-        if count > 1
-    )
-    results.extend(
-        _failed_topic_result(None, topic_id, ErrorCode.INVALID_REQUEST, "duplicate topic id")
-        for topic_id, count in context.time_sliced(ids.items())
-        if count > 1
-    )
-    names_once = [name for name, count in context.time_sliced(names.items()) if count == 1]
-    ids_once = [topic_id for topic_id, count in context.time_sliced(ids.items()) if count == 1]
+    results, names, ids = context.offload(_malformed_entries_and_names_and_ids_listed_once, topics)
+    names_once, ids_once = context.time_sliced_list(names), context.time_sliced_list(ids)
     rights = _names_permitted_to_describe_and_delete(names_once, ids_once, context)
     deletable: dict[bytes, Topic] = {}
-    for topic_id in context.time_sliced(ids_once):
+    for topic_id in ids_once:
         outcome = _topic_to_delete_by_id(topic_id, rights, context)
         if isinstance(outcome, Topic):
             deletable[topic_id] = outcome
         else:
             results.append(outcome)
-    for name in context.time_sliced(names_once):
+    for name in names_once:
         outcome = _topic_to_delete_by_name(name, rights, context)
         if not isinstance(outcome, Topic):
             results.append(outcome)
@@ -143,7 +127,35 @@ def _plan_deletion_as_kraft(
             results.append(_failed_topic_result(name, outcome.topic_id, error, message))
         else:
             deletable[outcome.topic_id] = outcome
-    return _DeletionPlan(results, list(deletable.values()))
+    return _DeletionPlan(results, context.time_sliced_list(list(deletable.values())))
+
+
+def _malformed_entries_and_names_and_ids_listed_once(
+    topics: Iterable[DeleteTopicState],
+) -> tuple[list[DeletableTopicResult], list[str], list[bytes]]:
+    """Return the error rows of entries that need no check, and the other names and ids."""
+    results = _name_and_id_error_rows(topics)
+    names = Counter(
+        topic.name for topic in topics if topic.name is not None and topic.topic_id == NO_ID
+    )
+    ids = Counter(
+        topic.topic_id for topic in topics if topic.name is None and topic.topic_id != NO_ID
+    )
+    results.extend(
+        _failed_topic_result(name, NO_ID, ErrorCode.INVALID_REQUEST, "duplicate topic name")
+        for name, count in names.items()
+        if count > 1
+    )
+    results.extend(
+        _failed_topic_result(None, topic_id, ErrorCode.INVALID_REQUEST, "duplicate topic id")
+        for topic_id, count in ids.items()
+        if count > 1
+    )
+    return (
+        results,
+        [name for name, count in names.items() if count == 1],
+        [topic_id for topic_id, count in ids.items() if count == 1],
+    )
 
 
 def _shuffle_results(results: list[DeletableTopicResult], seed: int) -> list[DeletableTopicResult]:
@@ -169,9 +181,7 @@ def _names_permitted_to_describe_and_delete(
     names: Iterable[str], ids: Iterable[bytes], context: RequestContext
 ) -> _PermittedNames:
     """Check DESCRIBE on all topics, then DELETE, also on missing ones, as 4.3.1's log shows."""
-    existing_topics = (
-        context.cluster.topics.by_id(topic_id) for topic_id in context.time_sliced(ids)
-    )
+    existing_topics = map(context.cluster.topics.by_id, ids)
     named = dict.fromkeys([*names, *(topic.name for topic in existing_topics if topic is not None)])
     described = context.access.filter_visible(DELETE_TOPICS_DESCRIBE, named, str)
     return _PermittedNames(
@@ -226,10 +236,9 @@ def _plan_deletion_as_zookeeper(
     if any(topic.name is not None and topic.topic_id != NO_ID for topic in topics):
         raise RequestRejected(ErrorCode.INVALID_REQUEST)
     results, deletable = [], {}
-    entries = list(topics)
     if not context.facts.topics.topic_admin_lists_each_repeated_name:
-        entries = list({entry.name: entry for entry in topics}.values())
-    for entry in context.time_sliced(entries):
+        topics = context.time_sliced_list(last_row_per_key(topics, lambda entry: entry.name))
+    for entry in topics:
         result = DeletableTopicResult(name=entry.name, topic_id=entry.topic_id)
         results.append(result)
         if entry.topic_id != NO_ID:
@@ -248,4 +257,4 @@ def _plan_deletion_as_zookeeper(
         topic = context.cluster.topics.get(result.name)
         if topic is not None and result.error_code == ErrorCode.NONE:
             deletable[topic.name] = topic
-    return _DeletionPlan(results, list(deletable.values()))
+    return _DeletionPlan(results, context.time_sliced_list(list(deletable.values())))

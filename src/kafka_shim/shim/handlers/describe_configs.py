@@ -5,7 +5,7 @@ come last. A resource of an unknown type fails the whole request. Values of sens
 omitted.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 
 from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.authorizer.requirements import (
@@ -33,6 +33,7 @@ from kafka_shim.shim.handlers.common.config_resources import (
     parse_id_of_this_broker,
     resource_type_in_error,
 )
+from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.settings.config_documentation import config_documentation
@@ -55,7 +56,7 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
     resources = _distinct_resources_before_generated_messages(request.resources, context)
     unknown = [
         resource
-        for resource in context.time_sliced(resources)
+        for resource in resources
         if not is_describable_type(resource.resource_type, context)
     ]
     if unknown:
@@ -68,7 +69,7 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
         )
     described, denied, settings = [], [], 0
     known: dict[Hashable, DescribeConfigsResult] = {}  # a resource may be asked for many times
-    for resource in context.time_sliced(resources):
+    for resource in resources:
         requirement = REQUIREMENTS[resource.resource_type]
         error = config_access_error(context, requirement, resource.resource_name)
         if error is NO_ERROR:
@@ -96,19 +97,19 @@ error_response = mirroring_error_builder(
 
 
 def _distinct_resources_before_generated_messages(
-    resources: Iterable[DescribeConfigsResource], context: RequestContext
+    resources: list[DescribeConfigsResource], context: RequestContext
 ) -> list[DescribeConfigsResource]:
     """Merge duplicates, of which the last counts, in releases before generated messages."""
     if context.facts.configs.describe_configs_uses_generated_messages:
-        return list(resources)
-    return list(
-        {
-            (
+        return resources
+    return context.time_sliced_list(
+        last_row_per_key(
+            resources,
+            lambda resource: (
                 resource_type_in_error(resource.resource_type, context),
                 resource.resource_name,
-            ): resource
-            for resource in resources
-        }.values()
+            ),
+        )
     )
 
 

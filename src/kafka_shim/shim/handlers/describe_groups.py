@@ -102,9 +102,7 @@ def _describe_group(
                 member_metadata=member.metadata,
                 member_assignment=member.assignment,
             )
-            for member in context.time_sliced(
-                _members_in_coordinator_order(group.described_members(), context)
-            )
+            for member in _members_in_coordinator_order(group.described_members(), context)
         ],
         authorized_operations=operations,
     )
@@ -116,8 +114,8 @@ def _members_in_coordinator_order(
     """Return members in the coordinator's order, which is that of a HashMap in newer releases."""
     by_id = {member.member_id: member for member in members}
     if not context.facts.groups.java_group_coordinator:
-        return list(by_id.values())
+        return context.time_sliced_list(list(by_id.values()))
     names = (
         context.offload(in_hash_map_order, by_id) if len(by_id) > MANY else in_hash_map_order(by_id)
     )
-    return [by_id[member_id] for member_id in names]
+    return context.time_sliced_list([by_id[member_id] for member_id in names])

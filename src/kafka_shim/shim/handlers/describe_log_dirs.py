@@ -46,7 +46,7 @@ def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Describe
         for topic in context.time_sliced(_topics_to_list(requested, context))
     )
     rows = (
-        _topic_row(topic, context.time_sliced(partitions), requested)
+        _topic_row(topic, partitions, requested)
         for topic, partitions in open_partitions
         if partitions
     )
@@ -83,11 +83,13 @@ def _topics_to_list(requested: RequestedPartitions, context: RequestContext) -> 
 
 def _open_partitions_of_node(topic: Topic, context: RequestContext) -> list[Partition]:
     node_id = context.node_id
-    return [
-        partition
-        for partition in context.time_sliced(topic.partitions)
-        if node_id in partition.replicas and partition.is_open
-    ]
+    return context.time_sliced_list(
+        [
+            partition
+            for partition in context.time_sliced(topic.partitions)
+            if node_id in partition.replicas and partition.is_open
+        ]
+    )
 
 
 def _topic_row(

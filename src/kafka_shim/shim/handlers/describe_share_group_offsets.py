@@ -113,7 +113,7 @@ def _describe_requested_topics(
 ) -> list[DescribeShareGroupOffsetsResponseTopic]:
     """Return one row per existing topic, however often it is listed; others have one each time."""
     topics = context.cluster.topics
-    topics_in_response = []
+    topics_in_response: list[tuple[str, list[int]]] = context.time_sliced_list([])
     indexes_by_topic: dict[str, dict[int, None]] = {}
     for row in allowed:
         if row.topic_name in topics:
@@ -121,17 +121,19 @@ def _describe_requested_topics(
             indexes.update(dict.fromkeys(row.partitions))
         else:
             topics_in_response.append((row.topic_name, row.partitions))
-    topics_in_response += [(name, list(indexes)) for name, indexes in indexes_by_topic.items()]
+    topics_in_response += [
+        (name, context.time_sliced_list(list(indexes)))
+        for name, indexes in indexes_by_topic.items()
+    ]
     rows = []
-    for name, partitions in context.time_sliced(topics_in_response):
+    for name, partitions in topics_in_response:
         topic = topics.get(name)
         rows.append(
             DescribeShareGroupOffsetsResponseTopic(
                 topic_name=name,
                 topic_id=NO_ID if topic is None else topic.topic_id,
                 partitions=[
-                    _partition_offset_row(group_id, topic, at, context)
-                    for at in context.time_sliced(partitions)
+                    _partition_offset_row(group_id, topic, at, context) for at in partitions
                 ],
             )
         )

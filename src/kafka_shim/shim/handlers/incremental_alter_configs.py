@@ -40,6 +40,7 @@ from kafka_shim.shim.handlers.common.config_resources import (
     require_config_access,
     unalterable_type_error,
 )
+from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
@@ -50,6 +51,7 @@ REQUIREMENTS: Mapping[int, Requirement] = {
     ConfigResourceType.CLIENT_METRICS: INCREMENTAL_ALTER_CONFIGS_CLUSTER,
     ConfigResourceType.GROUP: INCREMENTAL_ALTER_CONFIGS_GROUP,
 }
+_ResourceRow = tuple[AlterConfigsResource, AlterConfigsResourceResponse]
 WITH_LISTS = frozenset({ConfigResourceType.TOPIC, ConfigResourceType.BROKER})
 """Whose lists can grow and shrink; the lists of others are set as a whole."""
 
@@ -66,21 +68,19 @@ def handle(
         counts = Counter((resource.resource_type, resource.resource_name) for resource in resources)
     else:
         _check_resource_types_as_zookeeper(request, context)
-        resources = list(
-            {
-                (resource.resource_type, resource.resource_name): resource for resource in resources
-            }.values()
+        resources = last_row_per_key(
+            resources, lambda resource: (resource.resource_type, resource.resource_name)
         )
-    rows = [
-        (resource, _response_without_error(resource)) for resource in context.time_sliced(resources)
-    ]
+    rows = context.time_sliced_list(
+        [(resource, _response_without_error(resource)) for resource in resources]
+    )
     if not context.facts.configs.brokers_check_configs_before_permission:
-        for resource, response in context.time_sliced(rows):
+        for resource, response in rows:
             with _errors_into_response(response):
                 _alter_resource_on_zookeeper(resource, context, validate_only=request.validate_only)
     else:
-        forwarded = []
-        for resource, response in context.time_sliced(rows):
+        forwarded: list[_ResourceRow] = context.time_sliced_list([])
+        for resource, response in rows:
             with _errors_into_response(response):
                 check_resource_named_once(counts[resource.resource_type, resource.resource_name])
                 if _needs_controller_after_checks_or_logger_change(
@@ -97,7 +97,7 @@ def _alter_as_kraft_3_0_controller(
     rows, allowed = early_kraft_configs.split_rejected_and_alterable(
         request.resources, REQUIREMENTS, context
     )
-    for resource in context.time_sliced(allowed):
+    for resource in allowed:
         try:
             check_operation_codes(resource)
         except ConfigResourceError as failure:
@@ -190,27 +190,27 @@ def _needs_controller_after_checks_or_logger_change(
 
 
 def _alter_as_kraft_controller(
-    forwarded: Sequence[tuple[AlterConfigsResource, AlterConfigsResourceResponse]],
+    forwarded: Sequence[_ResourceRow],
     context: RequestContext,
     *,
     validate_only: bool,
 ) -> None:
     """Alter resources like the controller: all fail if a permitted one has an unknown operation."""
-    allowed = []
-    for resource, response in context.time_sliced(forwarded):
+    allowed: list[_ResourceRow] = context.time_sliced_list([])
+    for resource, response in forwarded:
         with _errors_into_response(response):
             require_config_access(
                 context, REQUIREMENTS[resource.resource_type], resource.resource_name
             )
             allowed.append((resource, response))
     try:
-        for resource, _ in context.time_sliced(allowed):
+        for resource, _ in allowed:
             check_operation_codes(resource)
     except ConfigResourceError as failure:
-        for _, response in context.time_sliced(forwarded):
+        for _, response in forwarded:
             response.error_code, response.error_message = failure.error, failure.message
         return
-    for resource, response in context.time_sliced(allowed):
+    for resource, response in allowed:
         with _errors_into_response(response):
             _apply_operations_and_store(resource, context, validate_only=validate_only)
 

@@ -28,14 +28,13 @@ def handle(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupRes
             request.group_id, [(request.member_id, None)]
         )
         return LeaveGroupResponse(error_code=error)
-    identities = [(member.member_id, member.group_instance_id) for member in request.members]
+    members = request.members
+    identities = [(member.member_id, member.group_instance_id) for member in members]
     errors = context.cluster.member_requests.handle_leave(request.group_id, identities)
     return LeaveGroupResponse(
         members=[
-            MemberResponse(member_id=member_id, group_instance_id=instance_id, error_code=error)
-            for (member_id, instance_id), error in context.time_sliced(
-                zip(identities, errors, strict=True)
-            )
+            MemberResponse(member.member_id, member.group_instance_id, error)
+            for member, error in zip(members, errors, strict=True)
         ]
     )
 

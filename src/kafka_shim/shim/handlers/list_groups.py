@@ -38,7 +38,7 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsRes
                 group_state=group.state_name,
                 group_type=group.type.value,
             )
-            for group in context.time_sliced(visible)
+            for group in visible
             if _matches_filter(group.state_name, request.states_filter, context)
             and _matches_filter(group.type.value, request.types_filter, context)
         ]
@@ -64,12 +64,10 @@ def _groups_in_map_order(groups: list[Group], context: RequestContext) -> list[G
     if not context.facts.groups.java_group_coordinator:
         return groups
     by_id = {group.group_id: group for group in groups}
-    return [
-        by_id[group_id]
-        for group_id in context.cluster.coordinators.led_group_ids_in_listing_order(
-            by_id, context.node_id
-        )
-    ]
+    ordered_ids = context.cluster.coordinators.led_group_ids_in_listing_order(
+        by_id, context.node_id
+    )
+    return context.time_sliced_list([by_id[group_id] for group_id in ordered_ids])
 
 
 def _matches_filter(value: str, filter_values: list[str], context: RequestContext) -> bool:

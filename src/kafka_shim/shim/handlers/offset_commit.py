@@ -18,11 +18,11 @@ from kafka_shim.protocol.messages.offset_commit_response import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
-from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.offset_commits import (
     CommitRequestTopic,
     PermittedCommit,
+    last_commit_of_each_partition,
     merge_duplicate_topics_and_partitions,
     metadata_within_limit,
     permitted_commits_adding_errors,
@@ -69,10 +69,9 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
             else context.offload(merge_duplicate_topics_and_partitions, response)
         )
     rows = _ResponseRows()
-    permitted = [
-        commit
-        for topic in request.topics
-        for commit in permitted_commits_adding_errors(
+    permitted: list[PermittedCommit] = context.time_sliced_list([])
+    for topic in request.topics:
+        permitted += permitted_commits_adding_errors(
             context,
             OFFSET_COMMIT_TOPIC,
             topic,
@@ -80,12 +79,8 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
             by_id=context.version >= BY_ID_SINCE,
             rejects_missing_partitions=facts.commit_rejects_missing_partition,
         )
-    ]
     if not facts.java_group_coordinator:
-        permitted = last_row_per_key(
-            context.time_sliced(permitted),
-            lambda commit: (commit.request_topic.name, commit.partition.partition_index),
-        )
+        permitted = last_commit_of_each_partition(permitted, context)
     # where the coordinator answers for everything, it does so as often as it was asked
     rows.merges = bool(rows.topics) or not facts.java_group_coordinator
     if not permitted:
@@ -123,9 +118,7 @@ def _commit_to_group(
     )
     fits = metadata_within_limit(permitted, context)
     commits = [
-        commit.offset_commit()
-        for commit, does_fit in context.time_sliced(zip(permitted, fits, strict=True))
-        if does_fit
+        commit.offset_commit() for commit, does_fit in zip(permitted, fits, strict=True) if does_fit
     ]
     retention_ms: Retention = request.retention_time_ms
     if (
@@ -137,7 +130,7 @@ def _commit_to_group(
         request.group_id, identity, context.time_sliced_list(commits), retention_ms=retention_ms
     )
     unfit = error or _TOO_LARGE
-    for commit, does_fit in context.time_sliced(zip(permitted, fits, strict=True)):
+    for commit, does_fit in zip(permitted, fits, strict=True):
         code = error if does_fit else unfit
         rows.add_partition_result(commit.request_topic, commit.partition.partition_index, code)
 
@@ -147,7 +140,7 @@ def _commit_to_zookeeper(
 ) -> None:
     groups = context.cluster.groups
     fits = metadata_within_limit(permitted, context)
-    for commit, does_fit in context.time_sliced(zip(permitted, fits, strict=True)):
+    for commit, does_fit in zip(permitted, fits, strict=True):
         index = commit.partition.partition_index
         if not does_fit:
             rows.add_partition_result(

@@ -57,11 +57,7 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
         )
         for topic, denial in zip(request.topics, errors, strict=True)
     ]
-    codes = {
-        partition.error_code
-        for topic in context.time_sliced(topics)
-        for partition in context.time_sliced(topic.partitions)
-    }
+    codes = context.offload(_distinct_error_codes, topics)
     if not (context.facts.groups.java_group_coordinator and codes <= BY_GROUP):
         topics = context.offload(
             _merge_topics_and_partitions_by_release, topics, context.facts.groups
@@ -69,18 +65,25 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     if ErrorCode.NONE in codes:
         context.cluster.groups.queue_offset_deletions_or_remove_empty_group(group)
     if context.facts.groups.offset_delete_lists_topic_per_partition:
-        _close_if_response_too_large(topics, context)
-        topics = [topic for topic in context.time_sliced(topics) for _ in topic.partitions]
+        topics = context.offload(_repeat_topic_per_partition_or_close, topics)
     return OffsetDeleteResponse(topics=topics)
 
 
-def _close_if_response_too_large(
-    topics: list[OffsetDeleteResponseTopic], context: RequestContext
-) -> None:
-    """DEVIATION: limit the response, which in 2.4 grows with the square of a topic's partitions."""
-    rows = sum(len(topic.partitions) ** 2 for topic in context.time_sliced(topics))
+def _distinct_error_codes(topics: list[OffsetDeleteResponseTopic]) -> set[int]:
+    return {partition.error_code for topic in topics for partition in topic.partitions}
+
+
+def _repeat_topic_per_partition_or_close(
+    topics: list[OffsetDeleteResponseTopic],
+) -> list[OffsetDeleteResponseTopic]:
+    """Return each topic as often as it has partitions, like 2.4.
+
+    DEVIATION: limit the response, which grows with the square of a topic's partitions.
+    """
+    rows = sum(len(topic.partitions) ** 2 for topic in topics)
     if rows > ROWS_MAX:
         raise CloseConnection(f"the response to an OffsetDelete has more than {ROWS_MAX} rows")
+    return [topic for topic in topics for _ in topic.partitions]
 
 
 def _merge_topics_and_partitions_by_release(

@@ -11,6 +11,8 @@ version 10 identifies topics by id (KIP-848).
 from collections import Counter
 from collections.abc import Iterable
 
+from msgspec import structs
+
 from kafka_shim.authorizer.requirement import DenialEffect
 from kafka_shim.authorizer.requirements import (
     OFFSET_FETCH_ALL_TOPICS,
@@ -66,17 +68,14 @@ def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchR
     if context.version >= MANY_SINCE:
         context.access.declare_no_further_checks()  # a request without groups asks nothing
         require_stable = request.require_stable
-        rows = [
-            _fetch_group_offsets(group, require_stable, context)
-            for group in context.time_sliced(request.groups)
-        ]
+        rows = [_fetch_group_offsets(group, require_stable, context) for group in request.groups]
         if len(rows) > 1:
             rows = context.offload(
                 _merge_or_fail_repeated_groups_by_release, rows, context.facts.groups
             )
         return OffsetFetchResponse(groups=rows)
-    group = context.offload(_group_of_old_request, request)
-    row = _fetch_group_offsets(group, request.require_stable, context)
+    request = context.offload_rewrite(_as_request_of_groups, request)
+    row = _fetch_group_offsets(request.groups[0], request.require_stable, context)
     return OffsetFetchResponse(
         error_code=row.error_code, topics=context.offload(_topic_rows_before_groups, row.topics)
     )
@@ -102,7 +101,8 @@ def _merge_or_fail_repeated_groups_by_release(
 def error_response(
     request: OffsetFetchRequest, error: ErrorCode, message: str | None
 ) -> OffsetFetchResponse:
-    topics = [_failed_topic(asked, error) for asked in _group_of_old_request(request).topics or ()]
+    group = _as_request_of_groups(request).groups[0]
+    topics = [_failed_topic(topic, error) for topic in group.topics or ()]
     return OffsetFetchResponse(
         error_code=error,
         topics=_topic_rows_before_groups(topics),
@@ -113,15 +113,16 @@ def error_response(
     )
 
 
-def _group_of_old_request(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
-    """Return the only group of a request before version 8, in the form of later ones."""
+def _as_request_of_groups(request: OffsetFetchRequest) -> OffsetFetchRequest:
+    """Return a request before version 8, which has one group, in the form of later ones."""
     topics = None
     if request.topics is not None:
         topics = [
             OffsetFetchRequestTopics(topic.name, NO_ID, topic.partition_indexes)
             for topic in request.topics
         ]
-    return OffsetFetchRequestGroup(request.group_id, topics=topics)
+    group = OffsetFetchRequestGroup(request.group_id, topics=topics)
+    return structs.replace(request, topics=None, groups=[group])
 
 
 def _fetch_group_offsets(
@@ -165,7 +166,7 @@ def _fetch_requested_topics(
 ) -> list[OffsetFetchResponseTopics]:
     """Return the requested topics, with the failed ones last."""
     fetched_topics, failed_topics = [], []
-    for request_topic in context.time_sliced(topics):
+    for request_topic in topics:
         name, error = request_topic.name, NO_ERROR
         if context.version >= BY_ID_SINCE:
             known = context.cluster.topics.by_id(request_topic.topic_id)
@@ -190,13 +191,20 @@ def _merge_rows_of_old_releases(
     """Merge the rows of older releases: each partition once, and no topic without partitions."""
     if context.facts.groups.java_group_coordinator:
         return topics
+    return context.offload(_merge_topics_and_partitions, topics)
+
+
+def _merge_topics_and_partitions(
+    topics: list[OffsetFetchResponseTopics],
+) -> list[OffsetFetchResponseTopics]:
     rows_by_name: dict[str, dict[int, OffsetFetchResponsePartitions]] = {}
-    for topic in context.time_sliced(topics):
-        rows = {row.partition_index: row for row in context.time_sliced(topic.partitions)}
-        rows_by_name.setdefault(topic.name, {}).update(rows)
+    for topic in topics:
+        rows_by_name.setdefault(topic.name, {}).update(
+            {row.partition_index: row for row in topic.partitions}
+        )
     return [
         OffsetFetchResponseTopics(name, NO_ID, list(rows.values()))
-        for name, rows in context.time_sliced(rows_by_name.items())
+        for name, rows in rows_by_name.items()
         if rows
     ]
 
@@ -207,10 +215,7 @@ def _failed_topics_merged_or_empty_by_release(
     facts, from_zookeeper = context.facts.groups, context.version == FROM_ZOOKEEPER
     if facts.failed_offset_fetch_v1_is_empty and not from_zookeeper:
         return []
-    topics = [
-        _failed_topic(request_topic, error)
-        for request_topic in context.time_sliced(group.topics or ())
-    ]
+    topics = [_failed_topic(request_topic, error) for request_topic in group.topics or ()]
     repeats = facts.denied_offset_fetch_lists_each_topic and not from_zookeeper
     return topics if repeats else _merge_rows_of_old_releases(topics, context)
 
@@ -224,7 +229,7 @@ def _fetch_topic_offsets(
 ) -> OffsetFetchResponseTopics:
     groups = context.cluster.groups
     topic = context.cluster.topics.get(name)
-    indexes = context.time_sliced(request_topic.partition_indexes)
+    indexes = request_topic.partition_indexes
     if context.version == FROM_ZOOKEEPER:
         rows = [_offset_from_zookeeper(group_id, topic, at, context) for at in indexes]
     else:

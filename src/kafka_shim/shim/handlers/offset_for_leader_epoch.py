@@ -4,6 +4,8 @@ CLUSTER_ACTION allows every topic; since 2.1 DESCRIBE on a topic allows that one
 last. A missing partition gets UNKNOWN_TOPIC_OR_PARTITION (3) only if the caller has permission.
 """
 
+from msgspec import structs
+
 from kafka_shim.authorizer.requirements import OFFSET_FOR_LEADER_EPOCH
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.offset_for_leader_epoch_request import (
@@ -26,11 +28,10 @@ EPOCHS_SINCE = 1
 def handle(
     request: OffsetForLeaderEpochRequest, context: RequestContext
 ) -> OffsetForLeaderEpochResponse:
-    topics = request.topics
     if context.facts.records.epoch_lookup_merges_repeated_partitions:
-        topics = context.offload(_merge_duplicate_partitions, topics)
+        request = context.offload_rewrite(_merge_duplicate_partitions, request)
     allowed, denied = context.access.split_allowed_and_denied(
-        OFFSET_FOR_LEADER_EPOCH, topics, lambda topic: topic.topic
+        OFFSET_FOR_LEADER_EPOCH, request.topics, lambda topic: topic.topic
     )
     denial = context.cluster.policy.bind_requirement_to_release_and_notify(
         OFFSET_FOR_LEADER_EPOCH
@@ -54,17 +55,20 @@ def _failed_topics(
     return [_failed_topic(topic, error) for topic in topics]
 
 
-def _merge_duplicate_partitions(topics: list[OffsetForLeaderTopic]) -> list[OffsetForLeaderTopic]:
+def _merge_duplicate_partitions(
+    request: OffsetForLeaderEpochRequest,
+) -> OffsetForLeaderEpochRequest:
     """Merge duplicate topics and partitions; the last entry counts."""
     partitions_by_topic: dict[str, dict[int, OffsetForLeaderPartition]] = {}
-    for topic in topics:
+    for topic in request.topics:
         partitions_by_topic.setdefault(topic.topic, {}).update(
             {partition.partition: partition for partition in topic.partitions}
         )
-    return [
+    topics = [
         OffsetForLeaderTopic(topic=name, partitions=list(partitions.values()))
         for name, partitions in partitions_by_topic.items()
     ]
+    return structs.replace(request, topics=topics)
 
 
 def _end_offsets_of_topic(
@@ -74,7 +78,7 @@ def _end_offsets_of_topic(
         topic=topic.topic,
         partitions=[
             _end_offset_of_partition(topic.topic, request_partition, context)
-            for request_partition in context.time_sliced(topic.partitions)
+            for request_partition in topic.partitions
         ],
     )
 

@@ -60,9 +60,10 @@ takes_long = checks_before_append.takes_long
 
 def handle(request: ProduceRequest, context: RequestContext) -> ProduceResponse | NoResponse:
     first_batches, topics = first_batches_and_produced_topics(request, context)
+    topics = context.time_sliced_list(topics)
     error = _producer_access_error_for_whole_request(request, first_batches, context)
     if error:
-        response = _failed_response_deduplicated(context.time_sliced(topics), error)
+        response = _failed_response_deduplicated(topics, error)
     else:
         response = _append_to_partitions(request, topics, context)
     if request.acks == SILENT:
@@ -130,8 +131,9 @@ def _append_to_partitions(
     slices = context.access.slices
     time_sliced = iter if slices is None else slices.time_sliced
     facts = context.facts.records
-    produced, has_nulls = [], False
-    for rows in time_sliced(topics):
+    produced: list[tuple[ProducedTopic, str, ErrorCode]] = context.time_sliced_list([])
+    has_nulls = False
+    for rows in topics:
         name, error = _topic_name_and_error(rows.topic, context)
         produced.append((rows, name, error))
         has_nulls = has_nulls or rows.has_nulls
@@ -141,7 +143,7 @@ def _append_to_partitions(
     if slices is not None and not null_error:
         _check_records_offloaded(produced, context)
     responses = []
-    for topic, name, error in time_sliced(produced):
+    for topic, name, error in produced:
         partition_rows = []
         for given in time_sliced(topic.partitions.values()):  # a comprehension takes longer here
             row = _append_partition_row(name, given, error or null_error, request, context, facts)
@@ -162,7 +164,7 @@ def _check_records_offloaded(
 ) -> None:
     """Check the records for all partitions while other requests are handled."""
     now_ms, checks = context.cluster.clock.now_ms(), []
-    for topic, name, error in context.time_sliced(topics):
+    for topic, name, error in topics:
         if error:
             continue
         for index, rows in context.time_sliced(topic.partitions.items()):

@@ -82,9 +82,7 @@ def _describe_member(member: ShareMember, context: RequestContext) -> Member:
         assignment=AssignmentRow(
             [
                 TopicPartitions(*topic)
-                for topic in context.time_sliced(
-                    existing_topics_of_assignment(member.assigned, context)
-                )
+                for topic in existing_topics_of_assignment(member.assigned, context)
             ]
         ),
     )

@@ -26,11 +26,11 @@ from kafka_shim.protocol.messages.txn_offset_commit_response import (
     TxnOffsetCommitResponseTopic,
 )
 from kafka_shim.protocol.records.batches import NO_PRODUCER
-from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.offset_commits import (
     CommitRequestTopic,
     PermittedCommit,
+    last_commit_of_each_partition,
     merge_duplicate_topics_and_partitions,
     metadata_within_limit,
     permitted_commits_adding_errors,
@@ -71,10 +71,9 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
             else context.offload(merge_duplicate_topics_and_partitions, response)
         )
     rows: ResponseTopics = {}
-    permitted = [
-        commit
-        for topic in request.topics
-        for commit in permitted_commits_adding_errors(
+    permitted: list[PermittedCommit] = context.time_sliced_list([])
+    for topic in request.topics:
+        permitted += permitted_commits_adding_errors(
             context,
             TXN_OFFSET_COMMIT_TOPIC,
             topic,
@@ -82,17 +81,13 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
             by_id=context.version >= BY_ID_SINCE,
             rejects_missing_partitions=context.facts.records.txn_commit_rejects_missing_partition,
         )
-    ]
     facts = context.facts.groups
     if not facts.java_group_coordinator:
-        permitted = last_row_per_key(
-            context.time_sliced(permitted),
-            lambda commit: (commit.request_topic.name, commit.partition.partition_index),
-        )
+        permitted = last_commit_of_each_partition(permitted, context)
     codes = _commit_in_transaction(request, permitted, context) if permitted else []
     if facts.java_group_coordinator and not rows:
         return _response_in_request_order(request, codes)
-    for commit, code in context.time_sliced(zip(permitted, codes, strict=True)):
+    for commit, code in zip(permitted, codes, strict=True):
         _add_result_row(rows, commit.request_topic, commit.partition.partition_index, code)
     response = TxnOffsetCommitResponse(topics=list(rows.values()))
     return (
@@ -149,7 +144,7 @@ def _commit_in_transaction(
         )
         commits = [
             commit.offset_commit()
-            for commit, does_fit in context.time_sliced(zip(permitted, fits, strict=True))
+            for commit, does_fit in zip(permitted, fits, strict=True)
             if does_fit
         ]
         error = groups.commit_offsets(

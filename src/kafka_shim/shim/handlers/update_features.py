@@ -16,6 +16,7 @@ from kafka_shim.protocol.messages.update_features_response import (
     UpdateFeaturesResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
@@ -34,8 +35,8 @@ def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFea
     results = []
     updates = request.feature_updates
     if not context.facts.cluster.one_failed_feature_update_fails_all:
-        updates = list({update.feature: update for update in updates}.values())
-    for update in context.time_sliced(updates):
+        updates = context.time_sliced_list(last_row_per_key(updates, lambda row: row.feature))
+    for update in updates:
         problem = _update_problem(update, context)
         error = context.facts.cluster.unsupported_feature_level_error if problem else ErrorCode.NONE
         if problem and context.facts.cluster.one_failed_feature_update_fails_all:
@@ -46,7 +47,7 @@ def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFea
         )
     if not request.validate_only:
         failed = {result.feature for result in results if result.error_code}
-        for update in context.time_sliced(updates):
+        for update in updates:
             if update.feature not in failed:
                 context.cluster.set_feature_level(update.feature, update.max_version_level)
     return UpdateFeaturesResponse(

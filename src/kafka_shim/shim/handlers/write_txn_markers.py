@@ -22,7 +22,7 @@ from kafka_shim.protocol.messages.write_txn_markers_response import (
     WritableTxnMarkerTopicResult,
     WriteTxnMarkersResponse,
 )
-from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
+from kafka_shim.shim.handlers.common.duplicates import distinct, rows_by_topic_deduplicated
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
 from kafka_shim.shim.state.transactions.transaction_markers import append_end_marker
@@ -86,7 +86,7 @@ def _write_marker_to_partitions(
     partitions = (
         (topic.name, index) for topic in marker.topics for index in topic.partition_indexes
     )
-    for name, index in context.time_sliced(dict.fromkeys(partitions)):
+    for name, index in distinct(partitions):
         yield name, index, _write_marker_and_settle_offsets(marker, name, index, context)
 
 

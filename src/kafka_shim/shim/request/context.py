@@ -77,7 +77,9 @@ class RequestContext(msgspec.Struct, eq=False):
         return items if slices is None else slices.time_sliced(items)
 
     def time_sliced_list(self, items: list[Item]) -> list[Item]:
-        """Return a list that behaves like `time_sliced` whenever it is iterated."""
+        """Return a list that behaves like `time_sliced` whenever it is iterated, as do the long
+        arrays of a large request, and the lists that `access` returns.
+        """
         return items if self.access.slices is None else self.access.time_sliced_list(items)
 
     def offload(self, work: Callable[..., Item], *arguments: Any) -> Item:
@@ -87,6 +89,18 @@ class RequestContext(msgspec.Struct, eq=False):
         """
         slices = self.access.slices
         return work(*arguments) if slices is None else slices.offload(work, *arguments)
+
+    def offload_rewrite(self, rewrite: Callable[[Item], Item], request: Item) -> Item:
+        """Return the request in another form, such as without repeated elements; its long arrays
+        are time-sliced, too. `rewrite` uses only its argument, as in `offload`.
+        """
+        slices = self.access.slices
+        if slices is None:
+            return rewrite(request)
+        from kafka_shim.shim.request.long_arrays import rewrite_and_slice_long_arrays  # noqa: PLC0415 - for large requests alone
+
+        rewritten: Item = slices.offload(rewrite_and_slice_long_arrays, rewrite, request, slices)
+        return rewritten
 
     def disable_time_slices(self) -> None:
         """Handle no other request until this one gets its response."""

@@ -1,12 +1,14 @@
 """Long arrays of a large request: a time slice may end during any iteration over them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.request.time_slices import TimeSlices
+
+Message = TypeVar("Message")
 
 LONG_ARRAY_ITEMS = 64
 """Shorter arrays are gone through in one time slice."""
@@ -37,6 +39,15 @@ def slice_long_arrays_unless_session_fetch(
     changes_session = key is ApiKey.FETCH and request.session_epoch > 0
     if not changes_session:
         _replace_long_arrays(request, _fields_containing_arrays(type(request).__name__), slices)
+
+
+def rewrite_and_slice_long_arrays(
+    rewrite: Callable[[Message], Message], request: Message, slices: TimeSlices[Any]
+) -> Message:
+    """Return the request in another form, with TimeSlicedLists as its long arrays."""
+    rewritten = rewrite(request)
+    _replace_long_arrays(rewritten, _fields_containing_arrays(type(request).__name__), slices)
+    return rewritten
 
 
 def _replace_long_arrays(

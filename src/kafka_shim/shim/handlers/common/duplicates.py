@@ -4,10 +4,12 @@ Real brokers collect many responses in maps by topic and partition: each partiti
 last entry counts, and duplicate topics are merged.
 """
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import TypeVar
 
 Row = TypeVar("Row")
+Value = TypeVar("Value", bound=Hashable)
 
 
 def rows_by_topic_deduplicated(
@@ -19,6 +21,20 @@ def rows_by_topic_deduplicated(
         topics.setdefault(name, {})[index] = row
     for name, responses in topics.items():
         yield name, list(responses.values())
+
+
+def distinct(values: Iterable[Value]) -> Iterator[Value]:
+    """Yield each value at its first occurrence."""
+    yielded = set()
+    for value in values:
+        if value not in yielded:
+            yielded.add(value)
+            yield value
+
+
+def repeated_values(values: Iterable[Value]) -> dict[Value, int]:
+    """Return how often the values occur that occur repeatedly, in the order of the first ones."""
+    return {value: count for value, count in Counter(values).items() if count > 1}
 
 
 def last_row_per_key(rows: Iterable[Row], key: Callable[[Row], Hashable]) -> list[Row]:

@@ -58,7 +58,7 @@ def split_rejected_and_alterable(
     rows: list[tuple[Altered, ConfigResourceError | None]] = []
     named: dict[tuple[int, str], Altered] = {}
     counts: Counter[tuple[int, str]] = Counter()
-    for resource in context.time_sliced(resources):
+    for resource in resources:
         kind, name = resource.resource_type, resource.resource_name
         if is_describable_type(kind, context):
             named[kind, name] = resource
@@ -66,7 +66,7 @@ def split_rejected_and_alterable(
         else:
             message = f"resource type {kind} is unknown"
             rows.append((resource, ConfigResourceError(ErrorCode.UNSUPPORTED_VERSION, message)))
-    allowed = []
+    allowed: list[Altered] = context.time_sliced_list([])
     for (kind, name), resource in context.time_sliced(named.items()):
         try:
             check_resource_named_once(counts[kind, name])
@@ -84,7 +84,7 @@ def alter_each_resource(
     allowed: Sequence[Altered], alter: Callable[[Altered], None], context: RequestContext
 ) -> Iterator[tuple[Altered, ConfigResourceError | None]]:
     """Alter resources one after the other, and return their errors."""
-    for resource in context.time_sliced(allowed):
+    for resource in allowed:
         try:
             alter(resource)
         except ConfigResourceError as failure:

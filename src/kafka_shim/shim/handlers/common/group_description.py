@@ -95,13 +95,12 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
 Member = TypeVar("Member")
 
 
-def members_in_map_order(
-    members: Mapping[str, Member], context: RequestContext
-) -> Iterable[Member]:
+def members_in_map_order(members: Mapping[str, Member], context: RequestContext) -> list[Member]:
     """Return members in the order of Kafka's map; those of large groups in time slices."""
     if len(members) <= TIME_SLICE_ITEMS:
         return _members_in_timeline_hash_map_order(members)
-    return context.time_sliced(context.offload(_members_in_timeline_hash_map_order, dict(members)))
+    ordered = context.offload(_members_in_timeline_hash_map_order, dict(members))
+    return context.time_sliced_list(ordered)
 
 
 def _members_in_timeline_hash_map_order(members: Mapping[str, Member]) -> list[Member]:
@@ -121,13 +120,15 @@ def existing_topics_of_assignment(
 ) -> list[AssignedTopic]:
     """Return the topics of an assignment without deleted ones."""
     topics = context.cluster.topics
-    items = context.time_sliced(list(assignment.items()))
-    topic_partitions = ((topics.by_id(topic_id), partitions) for topic_id, partitions in items)
-    return [
-        AssignedTopic(topic.topic_id, topic.name, sorted(partitions))
-        for topic, partitions in topic_partitions
-        if topic is not None
-    ]
+    assigned = context.time_sliced_list(list(assignment.items()))
+    topic_partitions = ((topics.by_id(topic_id), partitions) for topic_id, partitions in assigned)
+    return context.time_sliced_list(
+        [
+            AssignedTopic(topic.topic_id, topic.name, sorted(partitions))
+            for topic, partitions in topic_partitions
+            if topic is not None
+        ]
+    )
 
 
 def assigned_topic_names(assignments: Iterable[Assignment], context: RequestContext) -> list[str]:

@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequestTopic,
 )
 from kafka_shim.protocol.messages.txn_offset_commit_response import TxnOffsetCommitResponse
-from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
+from kafka_shim.shim.handlers.common.duplicates import last_row_per_key, rows_by_topic_deduplicated
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.groups import OffsetCommit
@@ -118,13 +118,24 @@ def permitted_commits_adding_errors(
         yield PermittedCommit(request_topic, partition, topic, stored_topic_id)
 
 
+def last_commit_of_each_partition(
+    permitted: Iterable[PermittedCommit], context: RequestContext
+) -> list[PermittedCommit]:
+    """Return the last commit of each partition that a request lists repeatedly."""
+    return context.time_sliced_list(
+        last_row_per_key(
+            permitted, lambda commit: (commit.request_topic.name, commit.partition.partition_index)
+        )
+    )
+
+
 def metadata_within_limit(
     permitted: Iterable[PermittedCommit], context: RequestContext
 ) -> list[bool]:
     """Return whether each commit's metadata is within `offset.metadata.max.bytes`."""
     bytes_max = None  # not looked up without metadata
     fits = []
-    for commit in context.time_sliced(permitted):
+    for commit in permitted:
         metadata = commit.partition.committed_metadata
         if not metadata:
             fits.append(True)

@@ -137,7 +137,7 @@ def null_records_error(
     """DEVIATION: return an error; with null records, a real broker stores nothing and never
     answers.
     """
-    for topic, name, error in context.time_sliced(produced):
+    for topic, name, error in produced:
         if error or not topic.has_nulls:
             continue
         for index, rows in context.time_sliced(topic.partitions.items()):
