@@ -14,9 +14,10 @@ from kafka_shim.authorizer.acl_requests import (
     unknown_code_error_of_deletion_filter,
 )
 from kafka_shim.authorizer.acl_rules import NEWEST_RULES, AclRules, InvalidCodeHandling
-from kafka_shim.authorizer.model import Acl, AclFilter
+from kafka_shim.authorizer.model import AclFilter
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
+from tests.acls import make_acl
 
 GOOD = WireAcl(2, "orders", 3, "User:alice", "*", 3, 3)
 ANYTHING = WireAcl(1, None, 1, None, None, 1, 1)
@@ -82,15 +83,7 @@ def test_closing_takes_precedence_over_errors() -> None:
 
 
 def test_a_valid_acl_is_read() -> None:
-    acl = Acl(
-        ResourceType.TOPIC,
-        "orders",
-        PatternType.PREFIXED,
-        "User:alice",
-        "*",
-        Operation.READ,
-        Permission.ALLOW,
-    )
+    acl = make_acl(Operation.READ, "orders", pattern_type=PatternType.PREFIXED)
     assert parse_creations([changed(GOOD, pattern_type=4)]) == [acl]
     assert parse_creations([]) == []
 
@@ -197,14 +190,8 @@ def test_errors_name_the_invalid_part() -> None:
     for field, (value, text) in texts.items():
         (refusal,) = parse_creations([changed(GOOD, **{field: value})])  # type: ignore[misc]
         assert refusal == AclElementError(ErrorCode.INVALID_REQUEST, text)
-    cluster = Acl(
-        ResourceType.CLUSTER,
-        "foo",
-        PatternType.LITERAL,
-        "User:a",
-        "*",
-        Operation.READ,
-        Permission.ALLOW,
+    cluster = make_acl(
+        Operation.READ, "foo", principal="User:a", resource_type=ResourceType.CLUSTER
     )
     refused = creation_error(cluster)
     assert refused is not None

@@ -13,23 +13,16 @@ from kafka_shim.authorizer.authorizer import (
 )
 from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor, DecisionReason
 from kafka_shim.authorizer.store import AclStore
-from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
+from tests.acls import make_acl
 
 ADMIN = Actor("User:admin", "127.0.0.1")
 ALICE = Actor("User:alice", "127.0.0.1")
 
 
 def read_acl(name: str = "orders", principal: str = "User:alice") -> Acl:
-    return Acl(
-        ResourceType.TOPIC,
-        name,
-        PatternType.LITERAL,
-        principal,
-        "*",
-        Operation.READ,
-        Permission.ALLOW,
-    )
+    return make_acl(Operation.READ, name, principal=principal)
 
 
 READ_ORDERS = Action(Operation.READ, ResourceType.TOPIC, "orders")

@@ -7,20 +7,13 @@ from msgspec.structs import replace
 
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import Acl, AclFilter, Actor
+from kafka_shim.authorizer.model import AclFilter, Actor
 from kafka_shim.authorizer.store import AclStore
-from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.enums import Operation, PatternType
+from tests.acls import make_acl
 
 ADMIN = Actor("User:admin", "127.0.0.1")
-LITERAL = Acl(
-    ResourceType.TOPIC,
-    "orders",
-    PatternType.LITERAL,
-    "User:bob",
-    "*",
-    Operation.READ,
-    Permission.ALLOW,
-)
+LITERAL = make_acl(Operation.READ, "orders", principal="User:bob")
 PREFIXED = replace(LITERAL, pattern_type=PatternType.PREFIXED)
 NO_ANY = "the pattern type of a filter that names one ACL must not be ANY"
 NO_COLON = "the principal `bob` must have the form `Type:name`, as in `User:alice`"

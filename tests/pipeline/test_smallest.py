@@ -14,6 +14,7 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.name_prefixes import count_literal_names_by_generated_prefix
 from kafka_shim.pipeline.acls.required_access import observed_access_of_row
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from tests.acls import make_acl
 from tests.pipeline import twin
 from tests.pipeline.exact_search import fewest
 
@@ -150,7 +151,6 @@ def test_each_request_counts_for_one_acl() -> None:
     ],
 )
 def test_generated_names_are_detected(name: str, prefix: str | None) -> None:
-    acl = Acl(ResourceType.GROUP, name, PatternType.LITERAL, "User:a", "*",
-              Operation.READ, Permission.ALLOW)  # fmt: skip
+    acl = make_acl(Operation.READ, name, principal="User:a", resource_type=ResourceType.GROUP)
     prefixes = count_literal_names_by_generated_prefix([acl])
     assert list(prefixes) == ([] if prefix is None else [(ResourceType.GROUP, prefix)])

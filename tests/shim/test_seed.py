@@ -4,25 +4,18 @@ import pytest
 
 from kafka_shim.authorizer.model import Acl, AclFilter
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.enums import Operation, PatternType
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, InitialGroup, InitialTopic
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.initial_state import create_missing_initial_state
 from kafka_shim.shim.state.cluster import Cluster
+from tests.acls import make_acl
 
 
 def acl(number: int = 0, pattern_type: PatternType = PatternType.LITERAL) -> Acl:
-    return Acl(
-        ResourceType.TOPIC,
-        f"t{number}",
-        pattern_type,
-        "User:a",
-        "*",
-        Operation.READ,
-        Permission.ALLOW,
-    )
+    return make_acl(Operation.READ, f"t{number}", principal="User:a", pattern_type=pattern_type)
 
 
 def seeded(**settings: Any) -> Cluster:

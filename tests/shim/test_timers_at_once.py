@@ -14,21 +14,12 @@ from kafka_shim.shim.control import time_slicing as in_turns_module
 from kafka_shim.shim.control.time_slicing import run_steps_in_time_slices as run_in_slices
 from kafka_shim.shim.state import periodic_work as rounds_module
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.groups.classic.classic_member import JoinRequest
 from kafka_shim.shim.state.periodic_work import PeriodicWork
 from kafka_shim.shim.system_clock import SystemClock
+from tests.shim.state.groups.joining import join_request
 
 TICK = "tick"
-JOINING = JoinRequest(
-    member_id="",
-    instance_id=None,
-    client_id="c",
-    client_host="/127.0.0.1",
-    session_timeout_ms=1,
-    rebalance_timeout_ms=60_000,
-    protocol_type="consumer",
-    protocols=(("range", b""),),
-)
+JOINING = join_request(session_timeout_ms=1)
 
 
 @pytest.fixture(autouse=True)

@@ -8,6 +8,7 @@ from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from tests.acls import make_acl
 
 HEADING = "Current ACLs for resource `ResourcePattern(resourceType="
 LISTED = f"""\
@@ -22,32 +23,15 @@ LISTED = f"""\
 """Output of `kafka-acls --list`."""
 
 ACLS_LISTED = [
-    Acl(
-        ResourceType.TOPIC,
-        "x, y",
-        PatternType.PREFIXED,
-        "User:CN=a, b",
-        "*",
-        Operation.READ,
-        Permission.ALLOW,
-    ),
-    Acl(
-        ResourceType.TOPIC,
-        "x, y",
-        PatternType.PREFIXED,
-        "User:alice",
-        "*",
-        Operation.DESCRIBE_CONFIGS,
-        Permission.ALLOW,
-    ),
-    Acl(
-        ResourceType.CLUSTER,
-        "kafka-cluster",
-        PatternType.LITERAL,
-        "User:bob",
-        "10.0.0.1",
+    make_acl(Operation.READ, "x, y", principal="User:CN=a, b", pattern_type=PatternType.PREFIXED),
+    make_acl(Operation.DESCRIBE_CONFIGS, "x, y", pattern_type=PatternType.PREFIXED),
+    make_acl(
         Operation.ALL,
-        Permission.DENY,
+        "kafka-cluster",
+        principal="User:bob",
+        host="10.0.0.1",
+        resource_type=ResourceType.CLUSTER,
+        permission=Permission.DENY,
     ),
 ]
 

@@ -8,6 +8,7 @@ from kafka_shim.authorizer.acl_formats.yaml_rules import acls_to_rules, parse_ru
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from tests.acls import make_acl
 from tests.authorizer.acl_formats.samples import ACLS_LISTED, ANY_TEXT, acls_of
 
 
@@ -42,9 +43,7 @@ def test_a_rule_expands_to_all_its_combinations() -> None:
 )
 def test_resources_have_their_keys(key: str, resource_type: ResourceType) -> None:
     (acl,) = rule_of(f"{{principal: User:a, allow: All, {key}}}")
-    assert acl == Acl(
-        resource_type, "x", PatternType.LITERAL, "User:a", "*", Operation.ALL, Permission.ALLOW
-    )
+    assert acl == make_acl(Operation.ALL, "x", principal="User:a", resource_type=resource_type)
 
 
 @pytest.mark.parametrize("key", ["cluster:", "cluster: kafka-cluster"])

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from kafka_shim.authorizer.acl_formats.hcl import terraform_resource_name_for_acl
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.enums import Operation, PatternType, Permission
+from tests.acls import make_acl
 from tests.authorizer.acl_formats.samples import acls_of, refusal, rules
 
 TERRAFORM = """\
@@ -82,15 +83,7 @@ def test_a_resource_is_called_after_its_acl_alone(acls: list[Acl]) -> None:
 
 
 def test_names_of_resources_are_readable() -> None:
-    acl = Acl(
-        ResourceType.TOPIC,
-        "orders_eu",
-        PatternType.LITERAL,
-        "User:alice",
-        "*",
-        Operation.READ,
-        Permission.ALLOW,
-    )
+    acl = make_acl(Operation.READ, "orders_eu")
     assert terraform_resource_name_for_acl(acl) == "allow_alice_read_topic_orders_eu"
     assert terraform_resource_name_for_acl(
         replace(acl, pattern_type=PatternType.PREFIXED)

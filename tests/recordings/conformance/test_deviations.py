@@ -41,11 +41,6 @@ from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from kafka_shim.protocol.messages.produce_request import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
 from kafka_shim.protocol.messages.transaction_log_value import TransactionLogValue
 from kafka_shim.protocol.messages.write_txn_markers_request import (
     WritableTxnMarker,
@@ -59,6 +54,7 @@ from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group_records import NOTES_MAX
 from kafka_shim.shim.state.transactions import transaction_log
 from kafka_shim.shim.state.transactions.transaction import Transaction, TransactionalIdState
+from tests.record_requests import produce_request
 from tests.recordings.conformance.deviations import is_meant
 from tests.recordings.conformance.scenario import Step
 from tests.recordings.records.batches import batch
@@ -86,12 +82,8 @@ def described(stage: Stage, name: str, principal: str) -> int:
 def test_produce_without_records_is_answered() -> None:
     stage = Stage()
     topic = stage.topic("orders", 2)
-    partitions = [
-        PartitionProduceData(index=0, records=batch()),
-        PartitionProduceData(index=1, records=None),
-    ]
-    rows = [TopicProduceData(topic_id=topic.topic_id, partition_data=partitions)]
-    response = stage.ask(ApiKey.PRODUCE, 13, ProduceRequest(acks=1, topic_data=rows))
+    request = produce_request(topic.topic_id, batch(), None, acks=1)
+    response = stage.ask(ApiKey.PRODUCE, 13, request)
     assert [row.error_code for row in response.responses[0].partition_responses] == [-1, -1]
     assert topic.partitions[0].log.end_offset == 0
 
@@ -115,9 +107,8 @@ def test_odd_replicas_make_plain_partitions_on_zookeeper() -> None:
 
 
 def test_partitions_of_an_unknown_topic_keep_their_order() -> None:
-    partitions = [PartitionProduceData(index=index, records=batch()) for index in (2, 0, 1)]
-    rows = [TopicProduceData(topic_id=b"\x22" * 16, partition_data=partitions)]
-    response = Stage().ask(ApiKey.PRODUCE, 13, ProduceRequest(acks=1, topic_data=rows))
+    request = produce_request(b"\x22" * 16, *3 * [batch()], indexes=(2, 0, 1), acks=1)
+    response = Stage().ask(ApiKey.PRODUCE, 13, request)
     found = response.responses[0].partition_responses
     assert [(partition.index, partition.error_code) for partition in found] == [
         (2, 100),

@@ -9,24 +9,16 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.enums import Operation
 from kafka_shim.shim.cli import EXIT_USAGE, main
 from kafka_shim.shim.config import Config
+from tests.acls import make_acl
 from tests.shim.cli.conftest import PLAINTEXT, SASL, USERS, Running
 
 pytestmark = pytest.mark.client
 
-CREATE = Acl(
-    ResourceType.TOPIC,
-    "orders",
-    PatternType.LITERAL,
-    "User:alice",
-    "*",
-    Operation.CREATE,
-    Permission.ALLOW,
-)
+CREATE = make_acl(Operation.CREATE, "orders")
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from kafka_shim.authorizer.model import Acl, AclFilter
+from kafka_shim.authorizer.model import AclFilter
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
 from kafka_shim.protocol.messages.delete_acls_response import (
@@ -19,16 +19,9 @@ from kafka_shim.protocol.messages.describe_acls_response import (
 )
 from kafka_shim.shim.client.acls import create_acls, delete_acls, describe_acls
 from kafka_shim.shim.client.client import Client, ClientError
+from tests.acls import make_acl
 
-ACL = Acl(
-    ResourceType.TOPIC,
-    "t",
-    PatternType.PREFIXED,
-    "User:a",
-    "*",
-    Operation.READ,
-    Permission.ALLOW,
-)
+ACL = make_acl(Operation.READ, "t", principal="User:a", pattern_type=PatternType.PREFIXED)
 
 
 class Answering:

@@ -8,16 +8,12 @@ from kafka_shim.protocol.messages.end_txn_request import EndTxnRequest
 from kafka_shim.protocol.messages.init_producer_id_response import InitProducerIdResponse
 from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.messages.produce_request import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
 from kafka_shim.shim.conformance.vectors.generated_values import (
     fill_generated_values,
     with_producer_id_epoch_and_checksum,
 )
 from kafka_shim.shim.conformance.vectors.version_fields import fit_to_version
+from tests.record_requests import produce_request
 from tests.recordings.conformance.scenario import topic_id_of
 from tests.recordings.records.batches import batch, message
 
@@ -54,8 +50,8 @@ def test_topic_ids_are_replaced_by_the_clusters() -> None:
 
 def test_records_get_the_producer_and_a_new_checksum() -> None:
     records = batch([b"v"], producer=(-1, -1, 4))
-    row = PartitionProduceData(index=0, records=records)
-    request = ProduceRequest(topic_data=[TopicProduceData(name="t", partition_data=[row])])
+    request = produce_request("t", records)
+    (row,) = request.topic_data[0].partition_data
     fill_generated_values(request, {"topic_data.0.partition_data.0.records": "5"}, {"5": MADE}, {})
     assert row.records is not None
     assert struct.unpack_from(">qhi", row.records, 43) == (17, 3, 4)

@@ -8,14 +8,10 @@ from kafka.protocol.metadata import MetadataResponse
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.protocol.messages.produce_request import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.faults.spec import FaultError
 from kafka_shim.shim.observing.request_history import History
+from tests.record_requests import produce_request
 from tests.shim.faults.sample_requests import HEARTBEAT, metadata
 from tests.shim.play import Stage
 
@@ -69,11 +65,7 @@ def test_a_field_that_the_version_lacks_is_left_out(stage: Stage) -> None:
 
 def test_an_unknown_error_code_is_returned_for_a_produce_request(stage: Stage) -> None:
     stage.dispatcher.faults.add({"action": {"error": 4711}})
-    request = ProduceRequest(
-        acks=-1,
-        topic_data=[TopicProduceData(name="orders", partition_data=[PartitionProduceData()])],
-    )
-    response = stage.ask(ApiKey.PRODUCE, 9, request)
+    response = stage.ask(ApiKey.PRODUCE, 9, produce_request("orders", None))
     assert response.responses[0].partition_responses[0].error_code == 4711
 
 

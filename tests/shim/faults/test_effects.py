@@ -5,11 +5,11 @@ import pytest
 from kafka_shim.authorizer.model import AclFilter
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.produce_request import ProduceRequest
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.observing.request_history import History
 from tests.acl_filters import ANY_ACL
+from tests.record_requests import fetch_request
 from tests.shim.faults.sample_requests import HEARTBEAT, UNKNOWN_MEMBER, metadata
 from tests.shim.play import Stage
 
@@ -32,11 +32,7 @@ def test_delay_delays_the_response(stage: Stage) -> None:
 def test_delay_is_added_to_the_wait_of_a_long_poll(stage: Stage) -> None:
     stage.topic("orders")
     stage.dispatcher.faults.add({"action": {"delay_ms": 100}, "match": {"api": "Fetch"}})
-    partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1)
-    topic = FetchTopic(topic="orders", partitions=[partition])
-    pending = stage.ask(
-        ApiKey.FETCH, 12, FetchRequest(max_wait_ms=200, min_bytes=1, topics=[topic])
-    )
+    pending = stage.ask(ApiKey.FETCH, 12, fetch_request("orders", max_wait_ms=200, min_bytes=1))
     stage.clock.advance(200)
     with pytest.raises(AssertionError, match="still waiting"):
         stage.outcome(ApiKey.FETCH, 12, pending)

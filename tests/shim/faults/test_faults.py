@@ -12,6 +12,7 @@ from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.faults.fault import Fault
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.faults.spec import FaultError
+from tests.record_requests import fetch_request
 from tests.shim.faults.sample_requests import BROKEN, HEARTBEAT, UNKNOWN_MEMBER, metadata
 from tests.shim.play import Stage
 
@@ -118,9 +119,7 @@ def test_topics_match_by_name_and_by_id(stage: Stage) -> None:
     stage.ask(ApiKey.METADATA, 12, metadata("orders"))
     stage.ask(ApiKey.METADATA, 12, metadata("other"))
     assert fault.fired == 1
-    partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1)
-    fetch = FetchRequest(topics=[FetchTopic(topic_id=topic.topic_id, partitions=[partition])])
-    response = stage.ask(ApiKey.FETCH, 13, fetch)
+    response = stage.ask(ApiKey.FETCH, 13, fetch_request(topic.topic_id))
     assert fault.fired == 2
     assert response.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
 

@@ -12,6 +12,7 @@ from kafka_shim.protocol.messages.fetch_request import (
     ReplicaState,
 )
 from kafka_shim.shim.dispatching.dispatcher import PendingExchange
+from tests import record_requests
 from tests.recordings.records.batches import TRANSACTIONAL, batch, summary
 from tests.shim.handlers.records import ALICE, fetch_request, fetched, produce
 from tests.shim.play import ADMIN, Stage
@@ -80,11 +81,7 @@ def test_before_1_1_a_follower_needs_read_on_its_topics_too() -> None:
 def test_since_version_15_a_follower_is_known_by_its_replica_state() -> None:
     stage = stage_with("mine")
     topic_id = stage.found("mine").topic_id
-    request = FetchRequest(
-        max_wait_ms=0,
-        replica_state=ReplicaState(replica_id=3),
-        topics=[FetchTopic(topic_id=topic_id, partitions=[FetchPartition(0)])],
-    )
+    request = record_requests.fetch_request(topic_id, replica_state=ReplicaState(replica_id=3))
     response = ask(stage, request, version=15)
     assert response.responses[0].partitions[0].error_code == 29
 

@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from tests.record_requests import fetch_request
 from tests.shim.play import Stage
 
 
@@ -13,11 +13,9 @@ def test_aborted_transactions_of_a_denied_partition_are_null_or_empty(
 ) -> None:
     stage = Stage(release)
     stage.topic("t")
-    topic = FetchTopic(topic="t", partitions=[FetchPartition(partition=0, partition_max_bytes=9)])
-    request = FetchRequest(max_wait_ms=0, topics=[topic])
     ((partition,),) = (
         response.partitions
-        for response in stage.ask(ApiKey.FETCH, 12, request, "User:alice").responses
+        for response in stage.ask(ApiKey.FETCH, 12, fetch_request("t"), "User:alice").responses
     )
     assert (partition.error_code, partition.high_watermark) == (29, -1)
     assert partition.aborted_transactions == aborted

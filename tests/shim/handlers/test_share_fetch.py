@@ -6,11 +6,6 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.produce_request import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
 from kafka_shim.protocol.messages.share_acknowledge_request import (
     AcknowledgementBatch,
     AcknowledgePartition,
@@ -28,6 +23,7 @@ from kafka_shim.shim.state.share_partitions.share_state_values import (
     SharePartitionKey,
     ShareStateUpdate,
 )
+from tests.record_requests import produce_request
 from tests.recordings.records.batches import batch
 from tests.shim.play import ADMIN, Stage
 
@@ -52,12 +48,7 @@ class Sharing:
             self.produce(name, 3)
 
     def produce(self, topic: str, count: int) -> None:
-        rows = [PartitionProduceData(index=0, records=batch([b"v"] * count))]
-        request = ProduceRequest(
-            acks=-1,
-            timeout_ms=1000,
-            topic_data=[TopicProduceData(topic, partition_data=rows)],
-        )
+        request = produce_request(topic, batch([b"v"] * count))
         response = self.stage.ask(ApiKey.PRODUCE, 12, request)
         assert response.responses[0].partition_responses[0].error_code == 0
 

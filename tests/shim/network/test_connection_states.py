@@ -10,7 +10,6 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
@@ -25,6 +24,7 @@ from kafka_shim.shim.network.connection_states import (
     ConnectionState,
     next_state,
 )
+from tests.record_requests import fetch_request
 from tests.shim.wire import PLAIN, SASL, USERS
 
 S, E = ConnectionState, ConnectionEvent
@@ -131,11 +131,7 @@ class Script:
 
 
 def _request(rng: random.Random) -> tuple[ApiKey, int, Any]:
-    wait = FetchRequest(
-        max_wait_ms=rng.choice([0, WAIT_MS]),
-        min_bytes=1,
-        topics=[FetchTopic(topic="t", partitions=[FetchPartition(partition=0)])],
-    )
+    wait = fetch_request("t", max_wait_ms=rng.choice([0, WAIT_MS]), min_bytes=1)
     return rng.choice(
         [
             (ApiKey.API_VERSIONS, 3, ApiVersionsRequest("test", "1")),

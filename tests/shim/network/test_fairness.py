@@ -13,10 +13,10 @@ import pytest
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import InitialTopic, Limits
+from tests.record_requests import fetch_request
 from tests.shim.wire import Wire, connected, connections_of, serving, until
 
 pytestmark = pytest.mark.asyncio
@@ -130,8 +130,7 @@ async def test_requests_are_read_again_once_the_client_reads_responses() -> None
 
 
 def long_poll(wire: Wire, wait_ms: int) -> bytes:
-    topic = FetchTopic(topic="orders", partitions=[FetchPartition(partition=0)])
-    request = FetchRequest(max_wait_ms=wait_ms, min_bytes=1, topics=[topic])
+    request = fetch_request("orders", max_wait_ms=wait_ms, min_bytes=1)
     return wire.request(ApiKey.FETCH, 4, request)
 
 

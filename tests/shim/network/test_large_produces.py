@@ -6,17 +6,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.produce_request import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
 from kafka_shim.protocol.records.batches import BatchOptions, encode_batch
 from kafka_shim.protocol.records.compression import Compression
 from kafka_shim.protocol.records.record_codec import Record
 from kafka_shim.shim.network.large_produces import is_quickly_appended, record_ranges_unless_unusual
 from tests.frames import request_frame
 from tests.protocol.record_lists import NOW
+from tests.record_requests import produce_request
 
 VERSIONS = range(3, 14)
 RECORD_BYTES = 1024
@@ -24,11 +20,7 @@ RECORD_BYTES = 1024
 
 def produce(version: int, *records: bytes | None, client_id: str | None = "c") -> bytes:
     """Return a Produce frame with one topic; each of `records` is for one partition."""
-    partitions = [PartitionProduceData(index=at, records=row) for at, row in enumerate(records)]
-    topics = [TopicProduceData(name="orders", partition_data=partitions)]
-    if version >= 13:
-        topics = [TopicProduceData(topic_id=b"\1" * 16, partition_data=partitions)]
-    request = ProduceRequest(acks=-1, timeout_ms=1000, topic_data=topics)
+    request = produce_request("orders" if version < 13 else b"\1" * 16, *records)
     return request_frame(ApiKey.PRODUCE, version, request, 7, client_id)
 
 

@@ -9,11 +9,6 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.protocol.messages.produce_request import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
 from kafka_shim.protocol.records.batches import BatchOptions, encode_batch
 from kafka_shim.protocol.records.checksum import crc32c
 from kafka_shim.protocol.records.compression import Compression
@@ -28,6 +23,7 @@ from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
 from tests.frames import request_frame
 from tests.protocol.record_lists import NOW
+from tests.record_requests import produce_request
 from tests.shim.play import Stage
 from tests.shim.request.stretches import Stretches
 from tests.shim.wire import connected, serving
@@ -51,14 +47,8 @@ def compressed(batch: bytes) -> bytes:
     return start + covered
 
 
-def request(*records: bytes) -> ProduceRequest:
-    partitions = [PartitionProduceData(index=at, records=row) for at, row in enumerate(records)]
-    topics = [TopicProduceData(name="orders", partition_data=partitions)]
-    return ProduceRequest(acks=-1, timeout_ms=1000, topic_data=topics)
-
-
 def stretches_of(*records: bytes) -> Stretches:
-    frame = request_frame(ApiKey.PRODUCE, 9, request(*records), 7, "c")
+    frame = request_frame(ApiKey.PRODUCE, 9, produce_request("orders", *records), 7, "c")
     cluster = Cluster(Config(super_users=("User:ANONYMOUS",)), ManualClock(NOW))
     cluster.topics.create_topic("orders", [[1]] * len(records), {})
     found = Stretches(Dispatcher(cluster), frame, session_of(cluster))
@@ -82,7 +72,7 @@ def test_records_are_checked_beside_other_requests(compression: Compression) -> 
 
 
 def test_a_long_batch_is_not_soon_appended() -> None:
-    frame = codecs.write_request(request(headers(HEADERS * 4)), 9)
+    frame = codecs.write_request(produce_request("orders", headers(HEADERS * 4)), 9)
     header = write_request_header(RequestHeader(ApiKey.PRODUCE, 9, 7, "c"))
     assert not is_quickly_appended(header + frame)
 
@@ -103,7 +93,7 @@ def test_a_long_batch_is_not_soon_appended() -> None:
 def test_batches_that_take_long_to_check_are_recognized(
     records: list[bytes], *, is_long: bool
 ) -> None:
-    assert takes_long(request(*records), Stage().cluster) == is_long
+    assert takes_long(produce_request("orders", *records), Stage().cluster) == is_long
 
 
 @pytest.mark.asyncio
@@ -122,7 +112,7 @@ async def test_a_short_request_that_takes_long_is_handled_in_turns(
         monkeypatch.setattr(large, "start_or_queue", counted)
         rows = []
         for _ in range(2):
-            response = await wire.ask(ApiKey.PRODUCE, 9, request(*bombs))
+            response = await wire.ask(ApiKey.PRODUCE, 9, produce_request("orders", *bombs))
             rows += response.responses[0].partition_responses
         assert len(begun) == 2
         assert [row.error_code for row in rows] == [ErrorCode.NONE] * 16

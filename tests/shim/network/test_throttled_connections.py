@@ -17,14 +17,13 @@ from kafka_shim.protocol.messages.alter_client_quotas_request import (
 )
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.protocol.messages.produce_request import (
-    PartitionProduceData,
     ProduceRequest,
-    TopicProduceData,
 )
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.client.client import connect
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.testing import start
+from tests.record_requests import produce_request
 from tests.recordings.records.batches import batch
 from tests.shim.wire import connected, serving
 
@@ -45,8 +44,7 @@ def _limit(broker: Broker, limits: Mapping[str, float | None]) -> None:
 
 
 def _produce(size: int, acks: int = 1) -> ProduceRequest:
-    partition = PartitionProduceData(index=0, records=batch([b"x" * size]))
-    return ProduceRequest(acks=acks, topic_data=[TopicProduceData("t", partition_data=[partition])])
+    return produce_request("t", batch([b"x" * size]), acks=acks)
 
 
 @pytest.mark.asyncio

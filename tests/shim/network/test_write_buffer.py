@@ -8,7 +8,6 @@ from hypothesis import given, strategies as st
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.fetch_response import FetchResponse
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.protocol.records.batches import encode_batch
@@ -20,6 +19,7 @@ from kafka_shim.shim.network.write_buffer import WriteBuffer
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.state.logs.log import StoredBatch
 from tests.protocol.record_lists import NOW
+from tests.record_requests import fetch_request
 from tests.shim.network.test_fairness import settled
 from tests.shim.wire import Wire, connected, connections_of, serving
 
@@ -95,11 +95,8 @@ def filled(broker: Broker) -> list[bytes]:
 
 
 def fetch(wire: Wire, bytes_max: int = 1 << 30, wait_ms: int = 0) -> bytes:
-    wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=bytes_max)
-    topics = [FetchTopic(topic="orders", partitions=[wanted])]
-    request = FetchRequest(
-        replica_id=-1, max_wait_ms=wait_ms, min_bytes=1, max_bytes=bytes_max, topics=topics
-    )
+    request = fetch_request("orders", max_wait_ms=wait_ms, min_bytes=1, max_bytes=bytes_max)
+    request.topics[0].partitions[0].partition_max_bytes = bytes_max
     return wire.request(ApiKey.FETCH, FETCH_VERSION, request)
 
 

@@ -2,11 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.authorizer.model import Acl
-from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.enums import Operation
 from kafka_shim.shim.config import InitialGroup, InitialTopic
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.state_file import StateFileContent, read_state_file
+from tests.acls import make_acl
 
 WHOLE = """
 users:
@@ -36,15 +36,7 @@ def read(folder: Path, text: str) -> StateFileContent:
 
 
 def test_a_complete_file_is_read(tmp_path: Path) -> None:
-    acl = Acl(
-        ResourceType.TOPIC,
-        "orders",
-        PatternType.LITERAL,
-        "User:alice",
-        "*",
-        Operation.WRITE,
-        Permission.ALLOW,
-    )
+    acl = make_acl(Operation.WRITE, "orders")
     assert read(tmp_path, WHOLE) == StateFileContent(
         users={"alice": "alice-secret"},
         super_users=("User:admin",),

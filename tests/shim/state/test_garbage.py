@@ -8,25 +8,16 @@ from kafka_shim.protocol.records.batches import Record, encode_batch
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.groups.classic.classic_member import JoinRequest
 from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.logs.partition_producers import ProducedBatch
+from tests.shim.state.groups.joining import join_request
 
 TOPICS = 200
 OBJECTS_MAX = 6
 """A topic, its list of partitions, a partition, its log, its settings and its batches."""
 
 MEMBER_OBJECTS_MAX = 10
-JOINING = JoinRequest(
-    member_id="",
-    instance_id=None,
-    client_id="c",
-    client_host="/127.0.0.1",
-    session_timeout_ms=10_000,
-    rebalance_timeout_ms=60_000,
-    protocol_type="consumer",
-    protocols=(("range", b""),),
-)
+JOINING = join_request()
 
 
 def fill(cluster: Cluster) -> None:

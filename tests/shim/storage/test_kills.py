@@ -18,7 +18,6 @@ from kafka_shim.protocol.headers import read_response_header
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
@@ -30,13 +29,12 @@ from kafka_shim.protocol.messages.offset_fetch_request import (
     OffsetFetchRequestTopic,
 )
 from kafka_shim.protocol.messages.produce_request import (
-    PartitionProduceData,
     ProduceRequest,
-    TopicProduceData,
 )
 from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch, iterate_batches
 from tests.commands import SHIM
 from tests.frames import request_frame, sized
+from tests.record_requests import fetch_request, produce_request
 
 VERSIONS = {
     ApiKey.PRODUCE: 9,
@@ -122,10 +120,7 @@ class Life:
 def _record(number: int) -> ProduceRequest:
     value = b"%d" % number
     batch = encode_batch([Record(offset=0, timestamp=0, key=None, value=value)], BatchOptions())
-    topic = TopicProduceData(
-        name="orders", partition_data=[PartitionProduceData(index=0, records=batch)]
-    )
-    return ProduceRequest(acks=-1, timeout_ms=100, topic_data=[topic])
+    return produce_request("orders", batch)
 
 
 def _offset(number: int) -> OffsetCommitRequest:
@@ -169,14 +164,8 @@ def _start(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
 
 def _check(peer: Peer, before: Life) -> None:
     """Check that the broker has everything that was acknowledged before."""
-    partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=ALL_BYTES)
-    request = FetchRequest(
-        max_wait_ms=0,
-        min_bytes=0,
-        max_bytes=ALL_BYTES,
-        isolation_level=IsolationLevel.READ_UNCOMMITTED,
-        topics=[FetchTopic(topic="orders", partitions=[partition])],
-    )
+    request = fetch_request("orders", isolation_level=IsolationLevel.READ_UNCOMMITTED)
+    request.topics[0].partitions[0].partition_max_bytes = request.max_bytes = ALL_BYTES
     (found,) = peer.ask(ApiKey.FETCH, request).responses[0].partitions
     records = [
         record for batch in iterate_batches(found.records or b"") for record in batch.records()

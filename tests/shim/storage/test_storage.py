@@ -11,11 +11,6 @@ from kafka_shim.authorizer.model import AclFilter
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
-from kafka_shim.protocol.messages.produce_request import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
 from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch
 from kafka_shim.shim.config import InitialTopic
 from kafka_shim.shim.initial_state import create_missing_initial_state
@@ -26,6 +21,7 @@ from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.transactions.transaction import TransactionalIdState
+from tests.record_requests import produce_request
 from tests.shim.storage.kept import KeptStage
 
 NOBODY = CommitIdentity("", None, -1, 0)
@@ -41,8 +37,7 @@ def produce(stage: KeptStage, value: bytes, topic: str = "orders", **options: An
     name = options.pop("transactional_id", None)
     records = [Record(offset=0, timestamp=stage.clock.now_ms(), key=b"k", value=value)]
     batch = encode_batch(records, BatchOptions(**options))
-    data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(0, batch)])
-    request = ProduceRequest(transactional_id=name, acks=-1, timeout_ms=100, topic_data=[data])
+    request = produce_request(topic, batch, transactional_id=name)
     response = stage.ask(ApiKey.PRODUCE, 9, request)
     return response.responses[0].partition_responses[0]
 

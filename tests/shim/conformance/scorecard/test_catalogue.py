@@ -22,11 +22,6 @@ from kafka_shim.protocol.messages.join_group_response import JoinGroupResponse
 from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse
-from kafka_shim.protocol.messages.produce_request import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch
 from kafka_shim.protocol.trace.entries import Request, Response
@@ -36,6 +31,7 @@ from kafka_shim.shim.conformance.scorecard.exchanges import exchanges_of_recordi
 from kafka_shim.shim.conformance.scorecard.scorecard import CATALOGUE
 from kafka_shim.shim.traffic.replay.events import Event, Recording
 from tests.frames import request_frame, response_frame
+from tests.record_requests import produce_request
 
 BY_ID = {behaviour.id: behaviour for behaviour in CATALOGUE}
 LINE = ("test", 1)
@@ -112,8 +108,7 @@ def create_acl(version: int = 2, **fields: Any) -> Step:
 def produce(sequence: int = 0, producer_id: int = 5, acks: int = -1, epoch: int = 0) -> Step:
     options = BatchOptions(producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence)
     records = encode_batch([Record(0, 0, value=b"x"), Record(1, 0, value=b"y")], options)
-    data = [TopicProduceData("t", partition_data=[PartitionProduceData(0, records)])]
-    return Step(ApiKey.PRODUCE, 9, ProduceRequest(acks=acks, topic_data=data))
+    return Step(ApiKey.PRODUCE, 9, produce_request("t", records, acks=acks))
 
 
 METADATA = Step(ApiKey.METADATA, 12, MetadataRequest(topics=[]))

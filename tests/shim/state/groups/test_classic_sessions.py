@@ -10,10 +10,10 @@ from kafka_shim.shim.config import Config
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup
 from kafka_shim.shim.state.groups.classic.classic_member import (
-    JoinRequest,
     JoinResponse,
     SyncRequest,
 )
+from tests.shim.state.groups.joining import join_request
 
 SESSION_MS = 6_000
 
@@ -35,16 +35,7 @@ def stable_group(clock: ManualClock) -> ClassicGroup:
     group = ClassicGroup("g", groups.settings, groups.facts, clock, random.Random(1))
     joined: list[JoinResponse] = []
     group.join(
-        JoinRequest(
-            member_id="",
-            instance_id="first",
-            client_id="c",
-            client_host="/127.0.0.1",
-            session_timeout_ms=SESSION_MS,
-            rebalance_timeout_ms=60_000,
-            protocol_type="consumer",
-            protocols=(("range", b""),),
-        ),
+        join_request(instance_id="first", session_timeout_ms=SESSION_MS),
         joined.append,
     )
     (response,) = joined

@@ -7,7 +7,6 @@ import pytest
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.delete_groups_request import DeleteGroupsRequest
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.offset_commit_key import OffsetCommitKey
 from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
@@ -22,6 +21,7 @@ from kafka_shim.shim.state.groups import group_log, group_records, groups
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.lazy_partition import LazyPartition
 from kafka_shim.shim.state.logs.log import PartitionLog
+from tests.record_requests import fetch_request
 from tests.shim.play import Stage
 
 TOPIC = "__consumer_offsets"
@@ -213,9 +213,7 @@ def test_deletions_of_many_offsets_have_few_tombstones(
 
 
 def fetch(stage: Stage, offset: int) -> Any:
-    row = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20)
-    topics = [FetchTopic(topic=TOPIC, partitions=[row])]
-    request = FetchRequest(max_wait_ms=10_000, min_bytes=1, max_bytes=1 << 20, topics=topics)
+    request = fetch_request(TOPIC, offset=offset, max_wait_ms=10_000, min_bytes=1)
     return stage.ask(ApiKey.FETCH, 12, request)
 
 

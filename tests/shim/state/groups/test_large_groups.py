@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.join_group_request import (
 from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.groups.assignors import Subscriber
-from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember, JoinRequest
+from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember
 from kafka_shim.shim.state.groups.classic.classic_rebalance import RESPONSES_PER_FLUSH
 from kafka_shim.shim.state.groups.classic.classic_roster import ClassicRoster
 from kafka_shim.shim.state.groups.consumer.uniform_assignor import assign_uniform
@@ -30,6 +30,7 @@ from kafka_shim.shim.state.groups.streams.sticky_tasks import (
 )
 from kafka_shim.shim.state.groups.streams.task_kinds import standby_tasks_by_subtopology
 from tests.shim.play import ADMIN, LISTENER, Stage
+from tests.shim.state.groups.joining import join_request
 
 Assign = Callable[[int], Sequence[Sized]]
 """Assigns for a number of members or topics; returns what each of them got."""
@@ -171,16 +172,7 @@ def test_the_work_of_assignors_is_linear(assign: Assign) -> None:
 def test_protocols_of_members_that_left_are_forgotten() -> None:
     roster = ClassicRoster()
     protocols = tuple((f"p{number}", b"") for number in range(1000))
-    joining = JoinRequest(
-        member_id="m",
-        instance_id=None,
-        client_id="",
-        client_host="",
-        session_timeout_ms=1,
-        rebalance_timeout_ms=1,
-        protocol_type="consumer",
-        protocols=protocols,
-    )
+    joining = join_request(member_id="m", protocols=protocols)
     member = ClassicMember("m", joining)
     roster.add_member(member, "consumer")
     assert roster.selected_protocol() == "p0"

@@ -10,7 +10,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.time_slices import RequestAbandonedError
-from kafka_shim.shim.state.groups.classic.classic_member import JoinRequest, JoinResponse
+from kafka_shim.shim.state.groups.classic.classic_member import JoinResponse
 from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
 from kafka_shim.shim.state.groups.consumer.consumer_member import ConsumerHeartbeat
 from kafka_shim.shim.state.groups.member_requests import MemberRequests
@@ -19,6 +19,7 @@ from kafka_shim.shim.state.groups.time_sliced_heartbeats import TRIES
 from tests.recordings.comparing import differing
 from tests.recordings.groups.recording import KIND
 from tests.shim.play import Stage
+from tests.shim.state.groups.joining import join_request
 
 Item = TypeVar("Item")
 RELEASE = "4.3.1"
@@ -141,16 +142,7 @@ def test_a_classic_member_joins_a_consumer_group_while_others_are_served() -> No
     seen: list[int] = []
     joined: list[JoinResponse] = []
     metadata = b"\0\0" + codecs.write_message(ConsumerProtocolSubscription(topics=["a", "b"]), 0)
-    joining = JoinRequest(
-        member_id="",
-        instance_id=None,
-        client_id="c",
-        client_host="/h",
-        session_timeout_ms=10_000,
-        rebalance_timeout_ms=10_000,
-        protocol_type="consumer",
-        protocols=(("range", metadata),),
-    )
+    joining = join_request(protocols=(("range", metadata),))
     requests.handle_join(
         "g", joining, joined.append, Interrupted(lambda: seen.append(len(has(requests))))
     )

@@ -6,21 +6,14 @@ import pytest
 
 from kafka_shim.authorizer.acl_formats import parse_distinct_acls
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.enums import Operation
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.traffic.least_acls.needed_acl_formats import FORMS, format_needed_acls
+from tests.acls import make_acl
 
 
 def acl(operation: Operation, name: str) -> Acl:
-    return Acl(
-        ResourceType.TOPIC,
-        name,
-        PatternType.LITERAL,
-        "User:etl",
-        "*",
-        operation,
-        Permission.ALLOW,
-    )
+    return make_acl(operation, name, principal="User:etl")
 
 
 NEEDED = [acl(Operation.READ, "orders"), acl(Operation.WRITE, "copies")]
@@ -40,16 +33,6 @@ def test_every_printed_format_can_be_read(form: str) -> None:
 
 
 def test_acls_that_a_format_cannot_express_are_reported() -> None:
-    odd = [
-        Acl(
-            ResourceType.TOPIC,
-            "orders",
-            PatternType.LITERAL,
-            "Robot:etl",
-            "*",
-            Operation.READ,
-            Permission.ALLOW,
-        )
-    ]
+    odd = [make_acl(Operation.READ, "orders", principal="Robot:etl")]
     with pytest.raises(ConfigError, match="--format strimzi"):
         format_needed_acls("strimzi", odd, [], {})

@@ -10,12 +10,10 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.fetch_request import FetchRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.protocol.messages.produce_request import (
-    PartitionProduceData,
     ProduceRequest,
-    TopicProduceData,
 )
 from kafka_shim.protocol.messages.share_acknowledge_request import ShareAcknowledgeRequest
 from kafka_shim.protocol.messages.share_acknowledge_response import (
@@ -35,6 +33,7 @@ from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.proxy.proxied_connection import ProxiedConnection
+from tests.record_requests import fetch_request, produce_request
 from tests.recordings.records.batches import batch
 from tests.shim.traffic.proxy.test_proxy import proxied
 from tests.shim.wire import PLAIN, serving, wired
@@ -50,17 +49,11 @@ HINTS = [
 
 
 def produce(version: int, topic_id: bytes) -> ProduceRequest:
-    topic = TopicProduceData(partition_data=[PartitionProduceData(0, batch([b"v"]))])
-    if version < 13:
-        topic.name = "t"
-    else:
-        topic.topic_id = topic_id
-    return ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[topic])
+    return produce_request("t" if version < 13 else topic_id, batch([b"v"]))
 
 
 def fetch(_: int, topic_id: bytes) -> FetchRequest:
-    topic = FetchTopic(topic_id=topic_id, partitions=[FetchPartition(0, partition_max_bytes=1000)])
-    return FetchRequest(max_wait_ms=0, max_bytes=1000, session_epoch=-1, topics=[topic])
+    return fetch_request(topic_id)
 
 
 def share_fetch(_: int, topic_id: bytes) -> ShareFetchRequest:

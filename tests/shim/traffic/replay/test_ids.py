@@ -26,13 +26,13 @@ from kafka_shim.protocol.messages.join_group_response import (
 )
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
 from kafka_shim.protocol.messages.produce_request import (
-    PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
 from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch, iterate_batches
 from kafka_shim.shim.traffic.identities.id_mapping import IdMapping
 from kafka_shim.shim.traffic.replay.compare import message_differences_ignoring_missing_fetch_rows
+from tests.record_requests import produce_request
 
 OLD_TOPIC, NEW_TOPIC = b"o" * 16, b"n" * 16
 
@@ -60,9 +60,7 @@ def test_producer_ids_are_replaced_in_requests_and_in_batches() -> None:
     ids.learn("line", InitProducerIdRequest(), *responses)
     options = BatchOptions(producer_id=0, producer_epoch=0, base_sequence=0)
     records = encode_batch([Record(0, 0, value=b"x")], options)
-    request = ProduceRequest(
-        topic_data=[TopicProduceData("t", partition_data=[PartitionProduceData(0, records)])]
-    )
+    request = produce_request("t", records)
     assert ids.put_target_ids("line", request)
     changed = request.topic_data[0].partition_data[0].records
     assert changed is not None

@@ -1,6 +1,5 @@
 """A replay replaces recorded offsets by those of the target, for each partition."""
 
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
 from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
@@ -13,6 +12,7 @@ from kafka_shim.protocol.messages.produce_response import (
     TopicProduceResponse,
 )
 from kafka_shim.shim.traffic.replay.recorded_to_target_mapping import OffsetMapping
+from tests.record_requests import fetch_request
 
 TOPIC_ID = b"t" * 16
 
@@ -56,10 +56,9 @@ def test_topic_ids_are_resolved_with_the_recorded_metadata() -> None:
     recorded = MetadataResponse(topics=[MetadataResponseTopic(name="t", topic_id=TOPIC_ID)])
     offsets.learn_topic_names(recorded)
     offsets.learn(produced(0), produced(7))
-    row = FetchPartition(partition=0, fetch_offset=2)
-    request = FetchRequest(topics=[FetchTopic(topic_id=TOPIC_ID, partitions=[row])])
+    request = fetch_request(TOPIC_ID, offset=2)
     assert offsets.put_target_offsets(request)
-    assert row.fetch_offset == 9
+    assert request.topics[0].partitions[0].fetch_offset == 9
 
 
 def test_equal_offsets_change_nothing() -> None:
