@@ -35,7 +35,7 @@ def test_names_are_spelled_as_in_kafka() -> None:
         (
             parse_operation,
             "Raed",
-            "unknown operation `Raed`; did you mean Read. Expected one of All, Read, ",
+            "unknown operation `Raed`; did you mean `Read`. Expected one of All, Read, ",
         ),
         (parse_operation, "Any", "unknown operation `Any`"),
         (parse_operation, "", "unknown operation ``"),
@@ -51,7 +51,7 @@ def test_unknown_names_are_reported(parse: object, text: str, complaint: str) ->
 
 
 def test_a_misspelt_operation_has_a_suggestion() -> None:
-    with pytest.raises(AclTextError, match="unknown operation `Raed`; did you mean Read"):
+    with pytest.raises(AclTextError, match="unknown operation `Raed`; did you mean `Read`"):
         parse_operation("Raed")
     with pytest.raises(AclTextError, match="unknown operation `Fly`; expected one of All, "):
         parse_operation("Fly")

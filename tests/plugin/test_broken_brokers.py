@@ -75,7 +75,7 @@ def test_the_session_has_the_exit_code_of_its_tests(
     assert done.returncode == 1, said
     assert "INTERNALERROR" not in said
     assert "5 failed, 3 passed, 4 errors" in said, said
-    assert "unknown keyword kafka_versoin; did you mean kafka_version?" in said
+    assert "unknown keyword `kafka_versoin`; did you mean `kafka_version`?" in said
     assert "unknown: BrokerError: the broker was stopped" in said
     assert "unknown: ZeroDivisionError: odd \\ud800 text" in said
     assert "unknown: KeyError" in said

@@ -57,5 +57,5 @@ def test_mistakes_are_errors_that_say_what_to_write(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text(INI)
     out = run_pytest(tmp_path).stdout
     assert "2 errors" in out
-    assert "unknown keyword kafka_versoin; did you mean kafka_version?" in out
+    assert "unknown keyword `kafka_versoin`; did you mean `kafka_version`?" in out
     assert "the marker kafka_broker takes keywords, as in tls=True" in out

@@ -84,7 +84,7 @@ def _suggestion_for_name(enum: type[IntEnum], text: str, members: dict[str, int]
 
     found = get_close_matches(_normalize_name(text), members, n=1, cutoff=0.7)
     return (
-        f" did you mean {camel_case(enum(members[found[0]]))}? Expected" if found else " expected"
+        f" did you mean `{camel_case(enum(members[found[0]]))}`? Expected" if found else " expected"
     )
 
 

@@ -30,7 +30,9 @@ class SuggestingArgumentParser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
-        hint = did_you_mean_text(str(value), choices) or f": expected {', '.join(choices)}"
+        hint = did_you_mean_text(str(value), choices) or f"; expected {', '.join(choices)}"
+        if isinstance(action, argparse._SubParsersAction):
+            raise argparse.ArgumentError(None, f"unknown command `{value}`{hint}")
         raise argparse.ArgumentError(action, f"unknown value `{value}`{hint}")
 
 
@@ -39,4 +41,4 @@ def did_you_mean_text(word: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - only for what is wrong
 
     matches = get_close_matches(word, list(known), n=1, cutoff=0.7)
-    return f"; did you mean {matches[0]}?" if matches else ""
+    return f"; did you mean `{matches[0]}`?" if matches else ""

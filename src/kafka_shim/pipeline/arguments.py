@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         add_spark_options(command).add_argument(
             "--then",
             action=_ThenJobAction,
-            help="another job with its options, run after this one in the same Spark session",
+            help="Another job with its options, run after this one in the same Spark session",
         )
         if not job.is_stream:
             add_output_options(command)

@@ -27,31 +27,31 @@ def add_trace_paths_selection_and_rule_options(
         "trace",
         nargs="+",
         type=absolute_path_or_url,
-        help=f"folder of a trace{kinds}",
+        help=f"Folder of a trace{kinds}",
     )
-    selection = job.add_argument_group("selection")
+    selection = job.add_argument_group("Selection")
     selection.add_argument(
         "--since",
         metavar="TIME",
-        help="only from this time on, such as 2026-11-01 or 2026-11-01T12:00:00 (UTC)",
+        help="Only from this time on, such as 2026-11-01 or 2026-11-01T12:00:00 (UTC)",
     )
-    selection.add_argument("--until", metavar="TIME", help="only before this time (UTC)")
+    selection.add_argument("--until", metavar="TIME", help="Only before this time (UTC)")
     selection.add_argument(
-        "--apis", metavar="API,...", help="only these APIs, such as Fetch,Produce"
+        "--apis", metavar="API,...", help="Only these APIs, such as Fetch,Produce"
     )
     selection.add_argument(
         "--principal",
         action="append",
         metavar="User:x",
-        help="only requests of this principal (repeatable)",
+        help="Only requests of this principal (repeatable)",
     )
     selection.add_argument(
         "--lists",
         action="store_true",
-        help="also count accesses that, if denied, only leave a name out of a list (all topics, all"
+        help="Also count accesses that, if denied, only leave a name out of a list (all topics, all"
         " groups)",
     )
-    rules = job.add_argument_group("rules")
+    rules = job.add_argument_group("Rules")
     rules.add_argument(
         "--kafka-version",
         metavar="RELEASE",
@@ -61,7 +61,7 @@ def add_trace_paths_selection_and_rule_options(
         "--super-user",
         action="append",
         metavar="User:x",
-        help="treat this principal as a super user (repeatable; default: those that the trace"
+        help="Treat this principal as a super user (repeatable; default: those that the trace"
         " shows)",
     )
 
@@ -72,7 +72,7 @@ def add_engine_option(job: argparse.ArgumentParser) -> None:
         "--engine",
         choices=ENGINES,
         default=ENGINES[0],
-        help="run on Spark, for any size, or in this process without Java, for traces of up to"
+        help="Run on Spark, for any size, or in this process without Java, for traces of up to"
         " 1 GiB and for lakes (default: spark)",
     )
 
@@ -87,7 +87,7 @@ def add_spark_options(job: argparse.ArgumentParser) -> argparse._ArgumentGroup:
         help="Spark master (default: local[*], all cores of this machine)",
     )
     where.add_argument(
-        "--remote", metavar="sc://HOST:PORT", help="run on this Spark Connect server"
+        "--remote", metavar="sc://HOST:PORT", help="Run on this Spark Connect server"
     )
     return group
 
@@ -104,16 +104,16 @@ def _parse_table_format_except_iceberg(text: str) -> str:
 
 def add_output_options(job: argparse.ArgumentParser) -> None:
     """Add the output formats of all jobs that are not streams."""
-    output = job.add_argument_group("output")
+    output = job.add_argument_group("Output")
     form = output.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print one JSON object")
-    form.add_argument("--csv", action="store_true", help="print comma-separated values")
+    form.add_argument("--json", action="store_true", help="Print one JSON object")
+    form.add_argument("--csv", action="store_true", help="Print comma-separated values")
     form.add_argument(
         *("--table", "--parquet"),
         dest="parquet",
         metavar="FOLDER",
         type=absolute_path_or_url,
-        help="write the rows as a table to this folder",
+        help="Write the rows as a table to this folder",
     )
     output.add_argument(
         "--table-format",
@@ -121,34 +121,34 @@ def add_output_options(job: argparse.ArgumentParser) -> None:
         choices=TABLE_FORMATS,
         default=TABLE_FORMATS[0],
         metavar="FORMAT",
-        help="format of --table (default: parquet; delta requires the package delta-spark)",
+        help="Format of --table (default: parquet; delta requires the package delta-spark)",
     )
-    output.add_argument("--html", metavar="FILE", help="write an HTML page with charts")
+    output.add_argument("--html", metavar="FILE", help="Write an HTML page with charts")
 
 
 def add_every_option_and_output_defaults(job: argparse.ArgumentParser, default: str) -> None:
     """Add --every, the interval at which a stream reads."""
-    text = f"interval between two reads of the traces (default: {default})"
+    text = f"Interval between two reads of the traces (default: {default})"
     job.add_argument("--every", default=default, metavar="TIME", help=text)
     job.set_defaults(csv=False, parquet=None, html=None, table_format=TABLE_FORMATS[0])
 
 
 def add_fail_option(job: argparse.ArgumentParser) -> None:
     """Add --fail."""
-    job.add_argument("--fail", action="store_true", help="exit with code 3 if anything is found")
+    job.add_argument("--fail", action="store_true", help="Exit with code 3 if anything is found")
 
 
 def add_present_acl_file_and_broker_options(job: argparse.ArgumentParser, purpose: str) -> None:
     """Add the options for the present ACLs: a file, or a broker that
     `kafka-shim pipeline` reads.
     """
-    job.add_argument("--acls", metavar="FILE", help=f"today's ACLs, {purpose} ({ACL_FORMATS})")
+    job.add_argument("--acls", metavar="FILE", help=f"Today's ACLs, {purpose} ({ACL_FORMATS})")
     job.add_argument(
         "--bootstrap-server",
         metavar="HOST:PORT,...",
-        help="read today's ACLs from this broker instead",
+        help="Read today's ACLs from this broker instead",
     )
-    job.add_argument("--command-config", metavar="FILE", help="client properties for that broker")
+    job.add_argument("--command-config", metavar="FILE", help="Client properties for that broker")
 
 
 def check_no_bootstrap_server(args: argparse.Namespace) -> None:

@@ -231,7 +231,7 @@ def _version_texts_at_release(
 
 
 def _unknown_release_message(text: str) -> str:
-    return f"unknown Kafka release {text!r}: choose one of {', '.join(RELEASES)}"
+    return f"unknown Kafka release `{text}`: expected one of {', '.join(RELEASES)}"
 
 
 def unsupported_version_message(key: int, version: int, release: str) -> str:

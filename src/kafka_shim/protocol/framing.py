@@ -11,8 +11,8 @@ _SIZE = Struct(">i")
 class FrameSplitter:
     """Collects received bytes and returns complete frames, without their sizes.
 
-    `frame_bytes_max` may be changed at any time, such as after a log-in; it applies to frames whose
-    size has not arrived yet. Memory depends on the received bytes, not on the claimed size.
+    `frame_bytes_max` may be changed at any time, such as after authentication; it applies to frames
+    whose size has not arrived yet. Memory depends on the received bytes, not on the claimed size.
     """
 
     def __init__(self, frame_bytes_max: int) -> None:

@@ -240,7 +240,7 @@ class Broker:
     def environment_for_clients(self) -> dict[str, str]:
         """Return environment variables with the addresses: the first listener's, and each one's.
 
-        They include the security protocol, and the first SASL mechanism of listeners with a log-in.
+        They include the security protocol, and the first SASL mechanism of SASL listeners.
         """
         variables = {BOOTSTRAP: self.bootstrap_servers()}
         for listener in self.cluster.config.listeners:

@@ -113,7 +113,7 @@ class Limits(msgspec.Struct, frozen=True):
     connections_max: int = 20_000
     handshakes_max: int = 500  # of TLS at once, of 0.3 MiB each
     idle_ms_max: int = 600_000  # connections.max.idle.ms
-    authentication_ms_max: int = 60_000  # for the TLS handshake, and for the log-in
+    authentication_ms_max: int = 60_000  # for the TLS handshake, and for the authentication
     queue_holding_ms_max: int = 30_000  # holding `queued_bytes_max` while others wait for it
 
 
@@ -151,7 +151,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Raise ConfigError for an impossible cluster."""
         if not 1 <= self.brokers <= BROKERS_MAX:
-            raise ConfigError(f"--brokers {self.brokers}: expected 1 to {BROKERS_MAX}")
+            raise ConfigError(f"--brokers `{self.brokers}`: expected 1 to {BROKERS_MAX}")
         if not 0 <= self.first_broker_id <= ID_MAX - self.brokers:
             raise ConfigError(
                 f"invalid id {self.first_broker_id} of the first broker: must be between 0 and"

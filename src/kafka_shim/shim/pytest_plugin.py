@@ -92,8 +92,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def kafka_broker(request: pytest.FixtureRequest) -> "KafkaBroker":
-    """Return a broker in its initial state: clients without a log-in may do everything, users need
-    ACLs.
+    """Return a broker in its initial state: unauthenticated clients are allowed everything,
+    users need ACLs.
 
     Its process is shared by the tests of the session with the same settings: those of the markers
     `kafka_broker(kafka_version="2.7", brokers=3)` of the test, its class and its module, and of an

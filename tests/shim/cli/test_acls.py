@@ -167,7 +167,7 @@ def test_login_with_a_jaas_line_and_a_denial_with_its_permission(
     assert "this needs Alter on the cluster" in capsys.readouterr().err
     assert as_user("alice", "wrong", "--list") == 1
     err = capsys.readouterr().err
-    assert f"{broker.sasl} rejected the log-in of alice" in err
+    assert f"{broker.sasl} rejected the authentication of alice" in err
     assert "wrong" not in err
 
 
@@ -183,7 +183,7 @@ def test_login_with_scram(
         )
         words = ("--bootstrap-server", broker.sasl, "--command-config", str(path), "--list")
         assert main(["acls", *words]) == code
-    assert "rejected the log-in of admin" in capsys.readouterr().err
+    assert "rejected the authentication of admin" in capsys.readouterr().err
 
 
 def test_login_with_a_client_certificate(

@@ -32,7 +32,7 @@ OWN_WORDS = {
     " ClusterAction, DescribeConfigs, AlterConfigs, IdempotentWrite, CreateTokens, DescribeTokens,"
     " TwoPhaseCommit",
     "Error while executing ACL command: Cannot parse argument 'foo' of option"
-    " resource-pattern-type": "argument --resource-pattern-type: unknown value `foo`:"
+    " resource-pattern-type": "argument --resource-pattern-type: unknown value `foo`;"
     " expected literal, prefixed, any, match",
 }
 """The shim's message for messages of kafka-acls that it words otherwise."""

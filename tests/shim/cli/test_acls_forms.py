@@ -81,7 +81,7 @@ def test_the_acls_of_a_file_are_added_listed_and_removed(
             "--add --topic t --allow-principal User:a --format csv",
             "--format and --csv require --list",
         ),
-        ("--acls FILE --format xml", "unknown value `xml`: expected "),
+        ("--acls FILE --format xml", "unknown value `xml`; expected "),
         ("--list --csv --json", "not allowed with argument"),
         ("--list --kafka-version 9.9", "--kafka-version: "),
     ],

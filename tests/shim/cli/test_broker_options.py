@@ -217,8 +217,8 @@ def test_kafka_settings_without_authorizer_class_name_disable_the_authorizer(
 def test_mistyped_variables_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     make(KAFKA_NUM_PARTITONS="3", KAFKA_HEAP_OPTS="-Xmx1G")
     assert capsys.readouterr().err == (
-        "kafka-shim: note: KAFKA_NUM_PARTITONS is not a setting of any Kafka release;"
-        " did you mean KAFKA_NUM_PARTITIONS?\n"
+        "kafka-shim: note: `KAFKA_NUM_PARTITONS` is not a setting of any Kafka release;"
+        " did you mean `KAFKA_NUM_PARTITIONS`?\n"
     )
 
 
@@ -258,7 +258,7 @@ def test_the_state_is_added_to_the_options(write: Callable[[str, str], str]) -> 
     [
         ("a.yaml", "brokkers: 3", "unknown key `brokkers`"),
         ("a.yaml", "brokers: many", "argument --brokers: invalid value"),
-        ("a.yaml", "log-level: loud", "argument -l/--log-level: unknown value `loud`: expected "),
+        ("a.yaml", "log-level: loud", "argument -l/--log-level: unknown value `loud`; expected "),
         ("a.yaml", "config: b.yaml", "`config` cannot be set in a file"),
         ("a.yaml", "help: true", "`help` cannot be set in a file"),
         ("a.yaml", "[1]", "expected option names with values"),

@@ -77,12 +77,12 @@ def test_errors_cut_long_values_and_escape_control_characters() -> None:
         ("serve", "--brokers x", "argument --brokers: invalid value `x`; expected a whole number"),
         ("serve", "--nope", "unknown option `--nope`"),
         ("trace info", "here --nope", "unknown option `--nope`"),
-        ("serve", "--lisener=x", "unknown option `--lisener`; did you mean --listener?"),
+        ("serve", "--lisener=x", "unknown option `--lisener`; did you mean `--listener`?"),
         ("serve", "here", "unexpected argument `here`"),
         (
             "serve",
             "--log-level inf",
-            "argument -l/--log-level: unknown value `inf`; did you mean info?",
+            "argument -l/--log-level: unknown value `inf`; did you mean `info`?",
         ),
         ("replay", "", "the following arguments are required: trace, --target"),
         (
@@ -203,6 +203,30 @@ def test_examples_in_the_help_can_be_parsed(
         assert example.startswith(program), example
         assert args.command == program.split()[1]
     assert not capsys.readouterr().err
+
+
+VALUE_NAME = re.compile(r"[\w-]+: ")
+"""The beginning of a text that explains the values of an option one after the other."""
+
+
+@pytest.mark.parametrize("program", LEAVES)
+def test_help_texts_are_in_sentence_case(program: str) -> None:
+    leaf = LEAVES[program]
+    texts = [leaf.description, *(group.title for group in leaf._action_groups[2:])]
+    texts += [action.help for action in leaf._actions if action.dest != "help"]
+    beginnings = [text for text in texts if text and not VALUE_NAME.match(text)]
+    assert [text for text in beginnings if text[0].islower()] == []
+    assert [action.dest for action in leaf._actions if not action.help] == []
+
+
+def test_an_unknown_subcommand_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["trace", "gerp"])
+    said = capsys.readouterr().err
+    assert said == (
+        "kafka-shim trace: unknown command `gerp`; did you mean `grep`?"
+        " (see `kafka-shim trace --help`)\n"
+    )
 
 
 def test_all_examples_belong_to_a_command() -> None:

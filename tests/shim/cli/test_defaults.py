@@ -36,7 +36,7 @@ def publish(listener, **login):
     [error] = errors
     return "delivered" if error is None else error.name()
 """
-OPEN = "kafka-shim: note: every client of PLAINTEXT may do everything"
+OPEN = "kafka-shim: note: PLAINTEXT: no authentication, everything allowed"
 
 
 def run(code: str, *options: str) -> subprocess.CompletedProcess[str]:
@@ -59,8 +59,7 @@ print(publish("SASL_PLAINTEXT", username="admin", password="secret"))
     assert done.stdout.split() == ["delivered", "TOPIC_AUTHORIZATION_FAILED", "delivered"]
     [line] = [line for line in done.stderr.splitlines() if "note:" in line]
     assert line == (
-        f"{OPEN}; users log in on SASL_PLAINTEXT, and ACLs decide what they may do"
-        " (not for admin: super user)"
+        f"{OPEN}; SASL_PLAINTEXT: users authenticate, ACLs apply (not to admin: super user)"
     )
 
 
@@ -84,7 +83,7 @@ print(publish("PLAINTEXT"), "KAFKA_BOOTSTRAP_SERVERS_SASL_PLAINTEXT" in os.envir
     assert OPEN in done.stderr
     done = run(code, *options, "--authorizer", "standard")
     assert done.stdout == "TOPIC_AUTHORIZATION_FAILED False\n"
-    assert "note: nobody may do anything" in done.stderr
+    assert "note: every request will be denied" in done.stderr
     assert "--super-user User:ANONYMOUS" in done.stderr
 
 
@@ -161,21 +160,21 @@ TLS = "--listener SSL://127.0.0.1:0 --super-user User:CN=client"
 @pytest.mark.parametrize(
     ("words", "notes"),
     [
-        ("", ["every client of PLAINTEXT may do everything; users log in on SASL_PLAINTEXT"]),
-        ("--user a:b", ["every client of PLAINTEXT may do everything"]),
+        ("", [": no authentication, everything allowed; SASL_PLAINTEXT: users authenticate, ACLs"]),
+        ("--user a:b", ["PLAINTEXT: no authentication, everything allowed"]),
         ("--log-level warn", []),
-        (f"{PLAIN} --user a:b --authorizer none", ["no listener lets users log in (a); add"]),
+        (f"{PLAIN} --user a:b --authorizer none", ["no listener authenticates users (a); add"]),
         (f"{SASL} -c sasl.enabled.mechanisms=OAUTHBEARER --user a:b --super-user User:c",
-         ["users (a) cannot log in by OAUTHBEARER, which takes no passwords; add"]),
-        (PLAIN, ["every client of PLAINTEXT may do everything"]),
+         ["users (a) cannot authenticate with OAUTHBEARER, which takes no passwords; add"]),
+        (PLAIN, ["PLAINTEXT: no authentication, everything allowed"]),
         (f"{PLAIN} --authorizer standard",
          ["there is no super user; add --super-user User:ANONYMOUS, or --acls FILE"]),
         (SASL, ["add --user admin:admin-secret --super-user User:admin, or --acls FILE"]),
         (f"{SASL} --user a:b", ["there is no super user; add --super-user User:a"]),
         (f"{SASL} --user a:b --super-user User:c", ["no client can be a super user (User:c)"]),
         ("--authorizer standard", ["add --super-user User:ANONYMOUS"]),
-        ("-c listeners=PLAINTEXT://:0", ["every client of PLAINTEXT may do everything"]),
-        ("--authorizer kafka.security.authorizer.AclAuthorizer", ["nobody may do anything"]),
+        ("-c listeners=PLAINTEXT://:0", ["PLAINTEXT: no authentication, everything allowed"]),
+        ("--authorizer kafka.security.authorizer.AclAuthorizer", ["every request will be denied"]),
         (f"{SASL} --user a:b --super-user User:a", []),
         (f"{SASL} --user a:b --acls acls", []),
         (f"{SASL} --user a:b --allow-everyone-if-no-acl-found", []),
@@ -183,7 +182,7 @@ TLS = "--listener SSL://127.0.0.1:0 --super-user User:CN=client"
         (f"{PLAIN} --authorizer none", []),
         (f"{PLAIN} --authorizer examples.office_hours:OfficeHours", []),
         (f"{PLAIN} --listener-principal PLAINTEXT=User:a --super-user User:a",
-         ["every client of PLAINTEXT may do everything"]),
+         ["PLAINTEXT: no authentication, everything allowed"]),
         (TLS, ["no client can be a super user (User:CN=client)"]),
         (f"{TLS} -c ssl.client.auth=required", []),
         (f"{TLS} -c listener.name.ssl.ssl.client.auth=requested", []),

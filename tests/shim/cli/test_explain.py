@@ -116,7 +116,7 @@ def test_all_checks_of_an_api_are_explained(
     assert "  Read on topic `orders`: allowed" in out
     assert explain("--principal", "User:bob", "--api", "Produce", "--topic", "orders") == 3
     out = capsys.readouterr().out
-    assert "the client gets: TOPIC_AUTHORIZATION_FAILED (29), as each element's code" in out
+    assert "the response has TOPIC_AUTHORIZATION_FAILED (29) for each denied element" in out
     assert "kafka-acls --add --allow-principal User:bob --operation Write --topic orders" in out
 
 
@@ -150,7 +150,7 @@ def test_an_api_without_checks_is_open_to_everybody(
         (question("a", "ClusterAction", "t"), "TOPIC has no operation CLUSTER_ACTION"),
         (("--principal", "a", "--operation", "Read", "--topic", "t"), "expected Type:name"),
         (("--principal", "User:a", "--operation", "Read"), "no resource given"),
-        (("--principal", "User:a", "--api", "Fetsch"), "did you mean Fetch"),
+        (("--principal", "User:a", "--api", "Fetsch"), "did you mean `Fetch`"),
         (("--principal", "User:a", "--api", "xyzzy"), "unknown Kafka API"),
         (("--principal", "User:a", "--api", "Produce"), "add --topic"),
         (("--principal", "User:a", "--api", "FindCoordinator"), "add --group or"),

@@ -52,7 +52,7 @@ def test_clients_connect_over_tls(tmp_path: Path, broker: Running) -> None:
         ),
         (
             ["--upstream", "{sasl}", "--upstream-config", "{login}"],
-            (EXIT_FAILURE, " proxy: {sasl} rejected the log-in"),
+            (EXIT_FAILURE, " proxy: {sasl} rejected the authentication"),
         ),
         (
             ["--upstream", "{broker}", "--upstream-config", "{tls}"],

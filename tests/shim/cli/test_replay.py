@@ -167,4 +167,4 @@ def test_an_unknown_api_to_ignore_is_reported(
     with pytest.raises(SystemExit) as ended:
         main(["replay", str(trace), "--target", "h:1", "--ignore", "Fetsch.error_code"])
     assert ended.value.code == EXIT_USAGE
-    assert "--ignore: unknown Kafka API `Fetsch`; did you mean Fetch" in capsys.readouterr().err
+    assert "--ignore: unknown Kafka API `Fetsch`; did you mean `Fetch`" in capsys.readouterr().err

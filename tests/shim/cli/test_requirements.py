@@ -181,11 +181,11 @@ def test_json_without_matching_rows_is_an_empty_list(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--api", "Ftch"], "unknown API `Ftch`; did you mean Fetch?"),
+        (["--api", "Ftch"], "unknown API `Ftch`; did you mean `Fetch`?"),
         (["--api", "999"], "unknown API `999`; `kafka-shim requirements` lists all"),
         (["--operation", "ANY"], "unknown operation `ANY`; expected one of READ, WRITE, "),
-        (["--resource", "topics"], "unknown resource type `topics`; did you mean TOPIC?"),
-        (["--kafka-version", "9"], "unknown Kafka release '9': choose one of 0.11, "),
+        (["--resource", "topics"], "unknown resource type `topics`; did you mean `TOPIC`?"),
+        (["--kafka-version", "9"], "unknown Kafka release `9`: expected one of 0.11, "),
         (["--json", "--markdown"], "not allowed with argument --json"),
     ],
 )

@@ -136,7 +136,7 @@ def test_an_empty_segment_is_a_valid_trace(
 @pytest.mark.parametrize(
     ("condition", "says"),
     [
-        (["--api", "Fech"], "did you mean Fetch"),
+        (["--api", "Fech"], "did you mean `Fetch`"),
         (["--principal", "bob"], "--principal `bob`: expected Type:name"),
     ],
 )

@@ -28,7 +28,7 @@ def test_allowed_and_denied_principals_are_listed(
 ) -> None:
     assert main(["who-can", "READ", "topic:orders", "--acls", acls]) == 0
     assert capsys.readouterr().out == (
-        "who is allowed Read on topic `orders`:\n"
+        "allowed Read on topic `orders`:\n"
         "  User:alice, from 10.0.0.1\n"
         "    (principal=User:alice, host=10.0.0.1, operation=READ, permissionType=ALLOW) on"
         " ResourcePattern(resourceType=TOPIC, name=orders, patternType=LITERAL)\n"
@@ -55,7 +55,7 @@ def test_the_output_says_that_nobody_is_allowed(
     acls: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["who-can", "Delete", "group:g", "--acls", acls]) == 3
-    assert capsys.readouterr().out == "nobody is allowed Delete on group `g`\n"
+    assert capsys.readouterr().out == "no principal is allowed Delete on group `g`\n"
 
 
 def test_principals_of_the_cluster_are_printed_as_json(

@@ -134,7 +134,7 @@ def test_an_old_broker_that_disconnects_during_the_login_is_explained(peer: Peer
         receive(connection)
 
     text = failure(peer(script), LOGIN)
-    assert "during the log-in of a, as this release does after a wrong password" in text
+    assert "during the authentication of a, as this release does after a wrong password" in text
 
 
 def test_a_mechanism_that_is_not_enabled_is_reported(peer: Peer) -> None:

@@ -114,7 +114,7 @@ def test_client_metrics_are_accepted_on_request(api: Http, create: Create) -> No
         ({"id": ""}, 400, "$.id"),
         ({"brokers": 0}, 400, "$.brokers"),
         ({"brokers": 101}, 400, "$.brokers"),
-        ({"kafka_version": "9.9"}, 400, "unknown Kafka release '9.9'"),
+        ({"kafka_version": "9.9"}, 400, "unknown Kafka release `9.9`"),
         ({"kafka_versoin": "3.9"}, 400, "kafka_versoin"),
         ({"listeners": []}, 400, "listeners is empty"),
         ({"listeners": ["PLAIN://x:1"]}, 400, "`PLAIN` is not one of"),

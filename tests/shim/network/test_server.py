@@ -1,4 +1,4 @@
-"""Connections over real sockets: order, log-in, invalid input, limits and shutdown."""
+"""Connections over real sockets: order, authentication, invalid input, limits and shutdown."""
 
 import asyncio
 import contextlib

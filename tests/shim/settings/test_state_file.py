@@ -93,7 +93,7 @@ def test_the_demo_is_read() -> None:
         ("topics: {t: {partitions: 0}}", "`topics.t.partitions` must be a number from 1, not `0`"),
         ("topics: {t: yes}", "`topics.t` must be a number from 1, not `True`"),
         ("topics: {t: {configs: {a: [1]}}}", "`topics.t.configs.a` must be a string or a number"),
-        ("acls: {principal: User:a}", "acls must be a list of rules"),
+        ("acls: {principal: User:a}", "`acls` must be a list"),
         (
             "acls:\n- {principal: User:a, allow: Read}",
             "line 2: `acls`: acl 1: expected exactly one resource",

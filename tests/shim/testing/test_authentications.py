@@ -44,9 +44,9 @@ def test_authentications_are_listed_with_their_errors() -> None:
 def test_the_mechanism_is_one_that_is_enabled() -> None:
     with start(in_process=True, properties=ONLY_SCRAM) as broker:
         assert broker.config("alice")["sasl.mechanism"] == "SCRAM-SHA-512"
-        with pytest.raises(ValueError, match=r"mechanism SCRAM-512; did you mean SCRAM-SHA-512"):
+        with pytest.raises(ValueError, match="mechanism `SCRAM-512`; did you mean `SCRAM-SHA-"):
             broker.config("alice", mechanism="SCRAM-512")
-        with pytest.raises(ValueError, match="mechanism PLAIN; expected one of SCRAM-SHA-512"):
+        with pytest.raises(ValueError, match="mechanism `PLAIN`; expected one of SCRAM-SHA-512"):
             broker.config("alice", mechanism="PLAIN")
 
 

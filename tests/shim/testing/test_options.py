@@ -42,11 +42,14 @@ def test_renamed_keywords_are_options_too() -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"kafka_versoin": "3.9"}, "unknown keyword kafka_versoin; did you mean kafka_version?"),
-        ({"topic": ["orders"]}, "unknown keyword topic; did you mean topics?"),
-        ({"broker_config": {}}, "unknown keyword broker_config; did you mean properties?"),
-        ({"qqq": 1}, "unknown keyword qqq; expected one of kafka_version, topics, "),
-        ({"ready_file": "r"}, "keyword ready_file is not offered: the broker is ready when"),
+        (
+            {"kafka_versoin": "3.9"},
+            "keyword `kafka_versoin`; did you mean `kafka_version`?",
+        ),
+        ({"topic": ["orders"]}, "unknown keyword `topic`; did you mean `topics`?"),
+        ({"broker_config": {}}, "unknown keyword `broker_config`; did you mean `properties`?"),
+        ({"qqq": 1}, "unknown keyword `qqq`; expected one of kafka_version, topics, "),
+        ({"ready_file": "r"}, "keyword `ready_file` is not offered: the broker is ready when"),
     ],
 )
 def test_the_error_for_a_wrong_keyword_suggests_the_right_one(options: Any, complaint: str) -> None:
@@ -179,7 +182,7 @@ def test_rules_are_added_to_those_of_a_state_file(
             {"brokers": "three"},
             "argument --brokers: invalid value `three`; expected a whole number",
         ),
-        ({"log_level": "loud"}, "unknown value `loud`: expected "),
+        ({"log_level": "loud"}, "unknown value `loud`; expected "),
         ({"record_keep": 2}, "--record"),
         ({"listener_principals": {"SSL": "User:a"}}, "no listener is named SSL"),
     ],

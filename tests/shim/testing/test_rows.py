@@ -48,7 +48,7 @@ def test_a_row_is_a_dict_whose_columns_are_attributes() -> None:
     row = TopicRow(topic)
     assert row == topic
     assert (row.name, row["partitions"]) == ("orders", 3)
-    with pytest.raises(AttributeError, match=r"unknown column nmae; did you mean name\?"):
+    with pytest.raises(AttributeError, match=r"unknown column `nmae`; did you mean `name`\?"):
         _ = row.nmae  # type: ignore[attr-defined]  # a typing error, on purpose
     assert not hasattr(row, "zzzzzz")
 

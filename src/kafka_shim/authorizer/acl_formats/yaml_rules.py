@@ -84,9 +84,12 @@ def parse_rules_or_objects_with_lines(content: Any) -> list[AclWithLine]:
         line, content = line_of_key_or_of_parent(content, "acls"), content["acls"]
     if content is None:
         return []
+    if isinstance(content, str):
+        raise AclTextError("not YAML: the text is not a list of ACLs", line)
     if not isinstance(content, list):
         raise AclTextError(
-            "acls must be a list of rules: `- {principal: User:x, allow: Read, ...`", line
+            "`acls` must be a list, such as `- {principal: User:x, allow: Read, topic: orders}`",
+            line,
         )
     acls: list[AclWithLine] = []
     mistakes = ErrorCollector()

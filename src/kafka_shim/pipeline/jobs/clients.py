@@ -55,7 +55,7 @@ def _charts_by_software_and_principal(outcome: Outcome) -> list[Chart]:
 
 
 JOB = Job(
-    "list client software and the versions of each API that it uses",
+    "List client software and the versions of each API that it uses",
     add_no_options,
     _run,
     _charts_by_software_and_principal,

@@ -19,4 +19,4 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     )
 
 
-JOB = Job("list the parts of a trace that cannot be read, with the reason", add_fail_option, _run)
+JOB = Job("List the parts of a trace that cannot be read, with the reason", add_fail_option, _run)

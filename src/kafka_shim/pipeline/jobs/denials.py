@@ -105,7 +105,7 @@ _TREND_COLUMNS = ("time", "role", "allowed", "principal", *RESOURCE)
 
 
 def _add_interval_and_present_acl_options(job: argparse.ArgumentParser) -> None:
-    text = "count denials per interval, such as `1 hour` (default: one total)"
+    text = "Count denials per interval, such as `1 hour` (default: one total)"
     job.add_argument("--interval", metavar="TIME", help=text)
     add_present_acl_file_and_broker_options(job, "to suggest complete fixes")
 
@@ -164,7 +164,7 @@ def _denial_charts(outcome: Outcome) -> list[Chart]:
 
 
 JOB = Job(
-    "list who was denied what, since when, and what would allow it",
+    "List who was denied what, since when, and what would allow it",
     _add_interval_and_present_acl_options,
     _run_total_or_trend,
     _denial_charts,

@@ -75,7 +75,7 @@ _SHOWN = ("difference", "principal", "what", "first", "second")
 
 
 def _add_with_trace_and_fail_options(job: argparse.ArgumentParser) -> None:
-    text = "the second trace, to compare with"
+    text = "The second trace, to compare with"
     job.add_argument(
         "--with", dest="other", required=True, metavar="TRACE", type=absolute_path_or_url, help=text
     )
@@ -107,7 +107,7 @@ def _differences_by_kind_and_principal_chart(outcome: Outcome) -> list[Chart]:
 
 
 JOB = Job(
-    "compare two traces of the same workload: permissions and responses that differ",
+    "Compare two traces of the same workload: permissions and responses that differ",
     _add_with_trace_and_fail_options,
     _run,
     _differences_by_kind_and_principal_chart,

@@ -135,11 +135,11 @@ def _add_ingest_options(job: argparse.ArgumentParser) -> None:
         required=True,
         metavar="LAKE",
         type=absolute_path_or_url,
-        help="folder to write the tables to",
+        help="Folder to write the tables to",
     )
-    job.add_argument("--json", action="store_true", help="print one JSON object")
+    job.add_argument("--json", action="store_true", help="Print one JSON object")
     job.add_argument(
-        "--follow", action="store_true", help="keep reading new entries until interrupted"
+        "--follow", action="store_true", help="Keep reading new entries until interrupted"
     )
     add_every_option_and_output_defaults(job, "1 minute")
 
@@ -170,7 +170,7 @@ def _totals_note(totals: "IngestTotals", folder: str) -> str:
 
 
 JOB = Job(
-    "convert traces to Parquet tables (a lake); the next run reads only new entries",
+    "Convert traces to Parquet tables (a lake); the next run reads only new entries",
     _add_ingest_options,
     _run,
     is_stream=True,

@@ -76,16 +76,16 @@ def _add_least_acls_options(job: argparse.ArgumentParser) -> None:
         "--over-grant",
         type=_parse_nonnegative_count,
         metavar="N",
-        help="join names under prefixes that allow each principal at most N known names that it"
+        help="Join names under prefixes that allow each principal at most N known names that it"
         " never used (default: no prefixes)",
     )
     job.add_argument(
         "--against",
         metavar="FILE",
-        help=f"show what to add to and remove from these ACLs; {ACL_FORMATS}",
+        help=f"Show what to add to and remove from these ACLs; {ACL_FORMATS}",
     )
     job.add_argument(
-        "--format", choices=FORMATS, metavar="FORMAT", help="print only the ACLs, in this format"
+        "--format", choices=FORMATS, metavar="FORMAT", help="Print only the ACLs, in this format"
     )
 
 
@@ -207,7 +207,7 @@ def _acls_by_principal_chart(outcome: Outcome) -> list[Chart]:
 
 
 JOB = Job(
-    "find the smallest ACL set that allows everything in the trace",
+    "Find the smallest ACL set that allows everything in the trace",
     _add_least_acls_options,
     _run,
     _acls_by_principal_chart,

@@ -209,7 +209,7 @@ def _charts_by_version_and_principal(outcome: Outcome) -> list[Chart]:
 
 
 JOB = Job(
-    "find clients that an upgrade would break: dropped API versions, missing new permissions",
+    "Find clients that an upgrade would break: dropped API versions, missing new permissions",
     _add_release_and_acl_options,
     _run,
     _charts_by_version_and_principal,

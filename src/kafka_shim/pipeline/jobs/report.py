@@ -19,19 +19,19 @@ def _add_options_of_optional_jobs(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--acls",
         metavar="FILE",
-        help=f"also run what-breaks and unused-acls with these ACLs; {ACL_FORMATS}",
+        help=f"Also run what-breaks and unused-acls with these ACLs; {ACL_FORMATS}",
     )
     job.add_argument(
         "--from-release",
         dest="present",
         metavar="RELEASE",
-        help="with --to-release: also run readiness, from this release",
+        help="With --to-release: also run readiness, from this release",
     )
     job.add_argument(
         "--to-release",
         dest="target",
         metavar="RELEASE",
-        help="with --from-release: release to upgrade to",
+        help="With --from-release: release to upgrade to",
     )
 
 
@@ -73,7 +73,7 @@ def _jobs_of_report(args: argparse.Namespace, interval: str) -> list[argparse.Na
 
 
 JOB = Job(
-    "run the main jobs and write one HTML page with charts",
+    "Run the main jobs and write one HTML page with charts",
     _add_options_of_optional_jobs,
     _run_parts,
     check=_check_no_csv_or_table_output,

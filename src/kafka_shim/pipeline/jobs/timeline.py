@@ -64,7 +64,7 @@ _SHOWN = (
     *("requests", "errors", "latency_us_median", "latency_us_99"),
 )
 
-INTERVAL_HELP = "length of each interval, such as `10 seconds` (default: 1 minute)"
+INTERVAL_HELP = "Length of each interval, such as `10 seconds` (default: 1 minute)"
 
 
 def _add_interval_option(job: argparse.ArgumentParser) -> None:
@@ -83,7 +83,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
 
 
 ANONYMOUS = "User:ANONYMOUS"
-BEFORE_LOGIN = "before the log-in"
+BEFORE_LOGIN = "before the authentication"
 _LOGIN_APIS = frozenset({"ApiVersions", "SaslHandshake", "SaslAuthenticate"})
 
 
@@ -139,7 +139,7 @@ def _rate_error_and_latency_charts(outcome: Outcome) -> list[Chart]:
 
 
 JOB = Job(
-    "show rates, errors and latencies over time, by principal, client and API",
+    "Show rates, errors and latencies over time, by principal, client and API",
     _add_interval_option,
     _run,
     _rate_error_and_latency_charts,

@@ -151,7 +151,7 @@ _SHOWN = ("state", "can_go", "requests", "last_used", "acl", "shadowed_by", "not
 
 
 def _add_required_acls_option(job: argparse.ArgumentParser) -> None:
-    text = f"the ACLs in force ({ACL_FORMATS})"
+    text = f"The ACLs in force ({ACL_FORMATS})"
     job.add_argument("--acls", required=True, metavar="FILE", help=text)
 
 
@@ -302,7 +302,7 @@ def _acl_state_and_removable_charts(outcome: Outcome) -> list[Chart]:
 
 
 JOB = Job(
-    "list ACLs that the trace never needed, with the commands to remove them",
+    "List ACLs that the trace never needed, with the commands to remove them",
     _add_required_acls_option,
     _run,
     _acl_state_and_removable_charts,

@@ -115,12 +115,12 @@ def denial_line(row: dict[str, Any], *, as_json: bool) -> str:
 
 
 def _add_watch_options(job: argparse.ArgumentParser) -> None:
-    text = "report what these ACLs would newly deny (default: report recorded denials)"
+    text = "Report what these ACLs would newly deny (default: report recorded denials)"
     job.add_argument("--acls", metavar="FILE", help=f"{text}; {ACL_FORMATS}")
-    text = "begin with existing entries (default: report only new ones)"
+    text = "Begin with existing entries (default: report only new ones)"
     job.add_argument("--from-start", action="store_true", help=text)
-    job.add_argument("--once", action="store_true", help="stop after the existing entries")
-    job.add_argument("--json", action="store_true", help="print one JSON object per line")
+    job.add_argument("--once", action="store_true", help="Stop after the existing entries")
+    job.add_argument("--json", action="store_true", help="Print one JSON object per line")
     add_every_option_and_output_defaults(job, "2 seconds")
 
 
@@ -153,7 +153,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
 
 
 JOB = Job(
-    "report denials as they are recorded, or what other ACLs would deny",
+    "Report denials as they are recorded, or what other ACLs would deny",
     _add_watch_options,
     _run,
     is_stream=True,

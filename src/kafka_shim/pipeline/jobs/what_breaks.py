@@ -208,15 +208,15 @@ PRINCIPALS_NOTED = 10
 
 
 def _add_acls_baseline_and_fail_options(job: argparse.ArgumentParser) -> None:
-    text = f"the new ACLs ({ACL_FORMATS})"
+    text = f"The new ACLs ({ACL_FORMATS})"
     job.add_argument("--acls", required=True, metavar="FILE", help=text)
     job.add_argument(
         "--baseline",
         metavar="FILE",
-        help="compare with these ACLs instead of with the recorded decisions",
+        help="Compare with these ACLs instead of with the recorded decisions",
     )
     job.add_argument(
-        "--fail", action="store_true", help="exit with code 3 if anything would be newly denied"
+        "--fail", action="store_true", help="Exit with code 3 if anything would be newly denied"
     )
 
 
@@ -351,7 +351,7 @@ def _accesses_and_requests_by_change_charts(outcome: Outcome) -> list[Chart]:
 
 
 JOB = Job(
-    "show what a new ACL set would newly deny and newly allow",
+    "Show what a new ACL set would newly deny and newly allow",
     _add_acls_baseline_and_fail_options,
     _run,
     _accesses_and_requests_by_change_charts,

@@ -1,4 +1,4 @@
-"""How Kafka releases differ about log-ins, credentials, delegation tokens and quotas."""
+"""How Kafka releases differ about authentications, credentials, delegation tokens and quotas."""
 
 from enum import Enum
 
@@ -18,14 +18,14 @@ class NonceCheck(Enum):
 class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts of a release about users."""
 
-    # log-ins
+    # authentications
     scram_nonce_check: NonceCheck
     sessions_end_with_their_token: bool
     """A session ends when its token expires, even without connections.max.reauth.ms."""
     late_handshake_lists_mechanisms: bool
-    """A SaslHandshake after the log-in, an error, lists the mechanisms."""
+    """A SaslHandshake after the authentication, an error, lists the mechanisms."""
     second_api_versions_closes_connection: bool
-    """A second ApiVersions before the log-in closes the connection."""
+    """A second ApiVersions before the authentication closes the connection."""
     unknown_sasl_mechanism_closes_connection: bool
     """SaslHandshake with an unsupported mechanism closes the connection."""
     plain_ignores_nuls_after_password: bool

@@ -16,7 +16,7 @@ AUDIT = "audit"
 class Connection(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """The client of a connection. `number` is unique only within the block.
 
-    `principal` is that of the entries that refer to this row: a log-in makes a new row.
+    `principal` is that of the entries that refer to this row: an authentication makes a new row.
     `writer_connection` is unique among all connections of a writer. `access_source`:
     RECORDED by the broker that decided; DERIVED from messages, if the writer saw no
     decisions; or AUDIT, from a broker's log without requests. `observed_host` is the host that the

@@ -21,23 +21,23 @@ EXIT_MISMATCH = 3
 """An assertion, comparison or conformance check did not hold."""
 
 COMMANDS = {
-    "serve": "start a broker and keep it running",
-    "run": "start a broker, run a command against it, return its exit code",
-    "acls": "list, add and remove ACLs, as kafka-acls does",
-    "explain": "explain why an access is allowed or denied, and what would allow it",
-    "who-can": "list who may do something, and by which ACL",
-    "policy": "test, compare, review and apply ACLs that are kept in files",
-    "mcp": "answer an assistant's questions about ACLs (Model Context Protocol)",
-    "principal": "test ssl.principal.mapping.rules against certificate subjects",
-    "proxy": "record what clients do on a real cluster, as a trace",
-    "replay": "send the requests of a trace to a broker and compare its responses",
-    "conformance": "score how well a client follows the Kafka protocol",
-    "vectors": "compare a broker with what real brokers answered about permissions",
-    "least-acls": "run a program to find the fewest ACLs that it needs",
-    "trace": "summarise, print, search, import and export traces",
-    "requirements": "list the permissions that each API needs, by release",
-    "pipeline": "analyse traces on Spark: what an ACL change would break, unused ACLs, least ACLs",
-    "completion": "print a completion script for bash, zsh or fish",
+    "serve": "Start a broker and keep it running",
+    "run": "Start a broker, run a command against it, return its exit code",
+    "acls": "List, add and remove ACLs, as kafka-acls does",
+    "explain": "Explain why an access is allowed or denied, and what would allow it",
+    "who-can": "List who can do something, and by which ACL",
+    "policy": "Test, compare, review and apply ACLs that are kept in files",
+    "mcp": "Answer an assistant's questions about ACLs (Model Context Protocol)",
+    "principal": "Test ssl.principal.mapping.rules against certificate subjects",
+    "proxy": "Record what clients do on a real cluster, as a trace",
+    "replay": "Send the requests of a trace to a broker and compare its responses",
+    "conformance": "Score how well a client follows the Kafka protocol",
+    "vectors": "Compare a broker with what real brokers answered about permissions",
+    "least-acls": "Run a program to find the fewest ACLs that it needs",
+    "trace": "Summarise, print, search, import and export traces",
+    "requirements": "List the permissions that each API needs, by release",
+    "pipeline": "Analyse traces on Spark: what an ACL change would break, unused ACLs, least ACLs",
+    "completion": "Print a completion script for bash, zsh or fish",
 }
 
 
@@ -107,12 +107,12 @@ def build_command_line_parser(
     """Return a parser of the known commands; it takes the options of those that are loaded."""
     parser = CommandParser(
         prog="kafka-shim",
-        description="a Kafka broker for tests that decides permissions exactly as Apache Kafka"
+        description="A Kafka broker for tests that decides permissions exactly as Apache Kafka"
         " does",
         epilog="`kafka-shim help COMMAND` shows the options of a command, with examples.\n"
         "Pages named docs/... are at https://github.com/kafka-shim/kafka-shim",
     )
-    parser.add_argument("--version", action=ShowVersion, help="print the version and exit")
+    parser.add_argument("--version", action=ShowVersion, help="Print the version and exit")
     # `prog` avoids that argparse finds out the terminal's width, which is slow
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", prog=parser.prog)
     for name in command_names:

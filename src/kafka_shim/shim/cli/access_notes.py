@@ -29,7 +29,8 @@ def startup_access_notes(broker: Broker, *, has_control_api: bool = False) -> It
         if config.log_level in ("info", "debug"):
             yield _note_on_listeners_with_only_super_users(config)
     elif not has_control_api and _no_client_can_be_allowed_anything(config, mechanisms):
-        yield f"nobody may do anything: there are no ACLs, and {_missing_super_user_advice(config)}"
+        advice = _missing_super_user_advice(config)
+        yield f"every request will be denied: there are no ACLs, and {advice}"
 
 
 def _notes_on_users_unable_to_authenticate(
@@ -38,13 +39,13 @@ def _notes_on_users_unable_to_authenticate(
     names = ", ".join(sorted(config.users))
     if not any(listener.protocol.uses_sasl for listener in config.listeners):
         yield (
-            f"no listener lets users log in ({names}); add"
+            f"no listener authenticates users ({names}); add"
             f" --listener {SASL_PLAINTEXT}://127.0.0.1:0"
         )
     elif not mechanisms & _PASSWORD_MECHANISMS:
         enabled = ",".join(sorted(mechanisms))
         yield (
-            f"users ({names}) cannot log in by {enabled}, which takes no passwords; add"
+            f"users ({names}) cannot authenticate with {enabled}, which takes no passwords; add"
             f" -c sasl.enabled.mechanisms=PLAIN,{enabled}"
         )
 
@@ -55,12 +56,12 @@ def _note_on_listeners_with_only_super_users(config: Config) -> str:
         for listener in config.listeners
         if _all_clients_are_super_users(listener, config)
     ]
-    text = f"every client of {', '.join(open_ones)} may do everything"
+    text = f"{', '.join(open_ones)}: no authentication, everything allowed"
     for_users = [listener.name for listener in config.listeners if listener.protocol.uses_sasl]
     if for_users:
-        text += f"; users log in on {', '.join(for_users)}, and ACLs decide what they may do"
+        text += f"; {', '.join(for_users)}: users authenticate, ACLs apply"
         above = [name for name in config.users if f"User:{name}" in config.super_users]
-        text += f" (not for {', '.join(above)}: super user)" if above else ""
+        text += f" (not to {', '.join(above)}: super user)" if above else ""
     return text
 
 

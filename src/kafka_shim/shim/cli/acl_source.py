@@ -28,11 +28,11 @@ class LoadedAuthorizer(msgspec.Struct, frozen=True):
 
 
 def add_acl_source_and_rule_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("source of the ACLs")
+    group = parser.add_argument_group("Source of the ACLs")
     group.add_argument(
         "--acls",
         metavar="FILE",
-        help="file with ACLs instead of a broker, in any format of `acls --format`",
+        help="File with ACLs instead of a broker, in any format of `acls --format`",
     )
     add_connection_arguments(group)
     add_rule_arguments(group)
@@ -50,12 +50,12 @@ def add_rule_arguments(group: argparse._ActionsContainer) -> None:
         action="append",
         default=[],
         metavar="User:x",
-        help="treat this principal as a super user: brokers do not expose theirs (repeatable)",
+        help="Treat this principal as a super user: brokers do not expose theirs (repeatable)",
     )
     group.add_argument(
         "--allow-everyone-if-no-acl-found",
         action="store_true",
-        help="assume allow.everyone.if.no.acl.found=true: brokers do not expose it",
+        help="Assume allow.everyone.if.no.acl.found=true: brokers do not expose it",
     )
 
 

@@ -74,19 +74,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bootstrap-controller",
         metavar="HOST:PORT,...",
-        help="controllers to connect to instead of brokers",
+        help="Controllers to connect to instead of brokers",
     )
-    add_action_options(parser.add_argument_group("action, exactly one"))
-    add_resource_and_pattern_type_options(parser.add_argument_group("resources"))
-    add_operation_principal_and_shorthand_options(parser.add_argument_group("permissions"))
-    _add_file_and_format_arguments(parser.add_argument_group("files and formats"))
+    add_action_options(parser.add_argument_group("Action, exactly one"))
+    add_resource_and_pattern_type_options(parser.add_argument_group("Resources"))
+    add_operation_principal_and_shorthand_options(parser.add_argument_group("Permissions"))
+    _add_file_and_format_arguments(parser.add_argument_group("Files and formats"))
     parser.add_argument(
-        "--force", action="store_true", help="with --remove: do not ask for confirmation"
+        "--force", action="store_true", help="With --remove: do not ask for confirmation"
     )
     parser.add_argument(
         "--kafka-version",
         metavar="RELEASE",
-        help="print in the format of this release's kafka-acls (default: the newest)",
+        help="Print in the format of this release's kafka-acls (default: the newest)",
     )
 
 
@@ -115,22 +115,22 @@ def _add_file_and_format_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--acls",
         metavar="FILE",
-        help="file with the ACLs to convert, add or remove; - is standard input",
+        help="File with the ACLs to convert, add or remove; - is standard input",
     )
     group.add_argument(
         "--input-format",
         choices=FORMATS,
         metavar="FORMAT",
-        help="format of the file, as for --format (default: detected from its content)",
+        help="Format of the file, as for --format (default: detected from its content)",
     )
     output = group.add_mutually_exclusive_group()
     output.add_argument(
-        "--format", choices=FORMATS, metavar="FORMAT", help=f"format to print the ACLs in{forms}"
+        "--format", choices=FORMATS, metavar="FORMAT", help=f"Format to print the ACLs in{forms}"
     )
     output.add_argument(
-        "--csv", action="store_const", const="csv", dest="format", help="same as --format csv"
+        "--csv", action="store_const", const="csv", dest="format", help="Same as --format csv"
     )
-    output.add_argument("--json", action="store_true", help="print JSON instead of text")
+    output.add_argument("--json", action="store_true", help="Print JSON instead of text")
 
 
 def _has_list_add_or_remove(args: argparse.Namespace) -> bool:

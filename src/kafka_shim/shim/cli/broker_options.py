@@ -36,11 +36,11 @@ TLS_DIRECTORY = "shim.tls.directory"
 def add_broker_arguments(parser: argparse.ArgumentParser, first_default_port: int = 0) -> None:
     """Add the options; default listeners get ports from `first_port` on (0: free ports)."""
     parser.set_defaults(first_port=first_default_port, parser=parser)
-    files = parser.add_argument_group("files")
+    files = parser.add_argument_group("Files")
     files.add_argument(
         "--config",
         metavar="FILE",
-        help="options by name (.yaml, .toml), or a server.properties file; overridden by KAFKA_*"
+        help="Options by name (.yaml, .toml), or a server.properties file; overridden by KAFKA_*"
         " environment variables (spelled as in the container images) and by the command line",
     )
     files.add_argument(
@@ -51,13 +51,13 @@ def add_broker_arguments(parser: argparse.ArgumentParser, first_default_port: in
     files.add_argument(
         "--data-dir",
         metavar="DIR",
-        help="keep topics, records, groups, ACLs, users and settings in this folder across restarts"
+        help="Keep topics, records, groups, ACLs, users and settings in this folder across restarts"
         " (default: in memory)",
     )
-    _add_network_arguments(parser.add_argument_group("listeners"))
-    _add_permission_arguments(parser.add_argument_group("users and permissions"))
-    _add_cluster_arguments(parser.add_argument_group("cluster"))
-    _add_log_arguments(parser.add_argument_group("log"))
+    _add_network_arguments(parser.add_argument_group("Listeners"))
+    _add_permission_arguments(parser.add_argument_group("Users and permissions"))
+    _add_cluster_arguments(parser.add_argument_group("Cluster"))
+    _add_log_arguments(parser.add_argument_group("Log"))
 
 
 def _add_network_arguments(group: argparse._ArgumentGroup) -> None:
@@ -65,28 +65,29 @@ def _add_network_arguments(group: argparse._ArgumentGroup) -> None:
         "--listener",
         action="append",
         metavar="NAME://HOST:PORT",
-        help="address to listen on; port 0 picks a free port (repeatable). Further brokers have the"
+        help="Address to listen on; port 0 picks a free port (repeatable). Further brokers have the"
         " next ports, or those in a list: HOST:19092,29092,39092. NAME: PLAINTEXT,"
         " SASL_PLAINTEXT, SSL, SASL_SSL, or any other name to which -c"
-        " listener.security.protocol.map=NAME:PROTOCOL gives a protocol. Default: PLAINTEXT, where"
-        " every client may do everything, and SASL_PLAINTEXT, where ACLs decide what a user may do",
+        " listener.security.protocol.map=NAME:PROTOCOL gives a protocol. Default: PLAINTEXT,"
+        " without authentication and with everything allowed, and SASL_PLAINTEXT, where users"
+        " authenticate and ACLs apply",
     )
     group.add_argument(
         "--port",
         type=int,
         metavar="N",
-        help="port of the first default listener; the others have the next ports",
+        help="Port of the first default listener; the others have the next ports",
     )
     group.add_argument(
         "--listener-principal",
         action="append",
         metavar="NAME=User:x",
-        help="principal of unauthenticated clients of that listener (default: User:ANONYMOUS)",
+        help="Principal of unauthenticated clients of that listener (default: User:ANONYMOUS)",
     )
     group.add_argument(
         "--tls-dir",
         metavar="DIR",
-        help="generate certificates for TLS listeners in this folder, and ca.pem and client.pem"
+        help="Generate certificates for TLS listeners in this folder, and ca.pem and client.pem"
         " (CN=client) for clients",
     )
 
@@ -102,26 +103,26 @@ def _add_permission_arguments(group: argparse._ArgumentGroup) -> None:
         "--super-user",
         action="append",
         metavar="User:x",
-        help="principal that may do everything, whatever the ACLs say (repeatable). Default, unless"
-        " an authorizer, --allow-everyone-if-no-acl-found, or both listeners and ACLs are given:"
-        " User:ANONYMOUS and User:admin, if there is a PLAINTEXT listener",
+        help="Principal that is allowed everything, whatever the ACLs say (repeatable). Default,"
+        " unless an authorizer, --allow-everyone-if-no-acl-found, or both listeners and ACLs are"
+        " given: User:ANONYMOUS and User:admin, if there is a PLAINTEXT listener",
     )
     group.add_argument(
         "--allow-everyone-if-no-acl-found",
         action="store_true",
         default=None,
-        help="allow everybody to use resources without any ACL",
+        help="Allow everybody to use resources without any ACL",
     )
     group.add_argument(
         "--user",
         action="append",
         metavar="NAME:PASSWORD",
-        help="add a user who can log in with any enabled SASL mechanism (repeatable)",
+        help="Add a user who can log in with any enabled SASL mechanism (repeatable)",
     )
     group.add_argument(
         "--acls",
         metavar="FILE",
-        help="file with the initial ACLs, in any format of `acls --format`",
+        help="File with the initial ACLs, in any format of `acls --format`",
     )
     _add_acl_propagation_delay_argument(group)
 
@@ -131,7 +132,7 @@ def _add_acl_propagation_delay_argument(group: argparse._ArgumentGroup) -> None:
         "--acl-propagation-delay",
         type=int,
         metavar="MS",
-        help="apply ACL changes on each broker after a random delay of up to MS milliseconds",
+        help="Apply ACL changes on each broker after a random delay of up to MS milliseconds",
     )
 
 
@@ -145,32 +146,32 @@ def _add_cluster_arguments(group: argparse._ArgumentGroup) -> None:
         "--topic",
         action="append",
         metavar="NAME[:PARTITIONS]",
-        help="create this topic at startup (repeatable)",
+        help="Create this topic at startup (repeatable)",
     )
-    group.add_argument("--brokers", type=int, metavar="N", help="number of brokers (default: 1)")
+    group.add_argument("--brokers", type=int, metavar="N", help="Number of brokers (default: 1)")
     group.add_argument(
         "--first-broker-id",
         type=int,
         metavar="N",
-        help="id of the first broker; the others follow (default: node.id, else 1)",
+        help="Id of the first broker; the others follow (default: node.id, else 1)",
     )
     group.add_argument(
         "--rack",
         action="append",
         metavar="RACK[,RACK]",
-        help="rack of each broker in turn, or one rack for all (repeatable)",
+        help="Rack of each broker in turn, or one rack for all (repeatable)",
     )
     group.add_argument(
         "--client-telemetry",
         action="store_true",
         default=None,
-        help="accept client metrics (KIP-714)",
+        help="Accept client metrics (KIP-714)",
     )
     group.add_argument(
         "--seed",
         type=int,
         metavar="N",
-        help="seed of the random numbers: generated ids are the same in each run",
+        help="Seed of the random numbers: generated ids are the same in each run",
     )
     group.add_argument(
         "-c",
@@ -183,13 +184,13 @@ def _add_cluster_arguments(group: argparse._ArgumentGroup) -> None:
 
 def _add_log_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--log-format", choices=("console", "json"), help="format of log lines (default: console)"
+        "--log-format", choices=("console", "json"), help="Format of log lines (default: console)"
     )
     group.add_argument(
         "-l",
         "--log-level",
         choices=("none", "error", "warn", "info", "debug"),
-        help="least severe level to log (default: info)",
+        help="Least severe level to log (default: info)",
     )
 
 
@@ -211,7 +212,7 @@ def config_from_arguments(
         if content.options is not None:
             set_missing_non_kafka_options_from_file(args, content.options)
     for variable, right in misspelt_variables_with_corrections(environ):
-        print_note(f"{variable} is not a setting of any Kafka release; did you mean {right}?")
+        print_note(f"`{variable}` is not a setting of any Kafka release; did you mean `{right}`?")
     if ignored := image_variables_without_effect(environ):
         print_note(f"ignored: {', '.join(ignored)}")
     merged = merge_config_sources_recording_locations(

@@ -23,7 +23,7 @@ Print a script that completes commands, options, their values and file names.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help="bash, zsh or fish")
+    parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help="Shell: bash, zsh or fish")
 
 
 def run(args: argparse.Namespace) -> int:

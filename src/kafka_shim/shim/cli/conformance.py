@@ -47,18 +47,18 @@ denied everything, 2 usage error (an invalid option or trace, a client that does
 client sent nothing.
 """
 
-RUN = "run a client against a new broker and score what it sends"
-CHECK = "score an existing trace"
-LIST = "list all behaviours that a scorecard judges"
+RUN = "Run a client against a new broker and score what it sends"
+CHECK = "Score an existing trace"
+LIST = "List all behaviours that a scorecard judges"
 PLACEHOLDER = "{bootstrap}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="suite|report|run|check|list")
-    suite = verbs.add_parser("suite", help="put a client into prepared situations and judge it")
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
+    suite = verbs.add_parser("suite", help="Put a client into prepared situations and judge it")
     conformance_suite.add_arguments(suite)
-    report = verbs.add_parser("report", help="turn reports of the suite into a page or a badge")
+    report = verbs.add_parser("report", help="Turn reports of the suite into a page or a badge")
     conformance_report.add_arguments(report)
     run_verb = verbs.add_parser("run", help=RUN, description=RUN)
     run_verb.add_argument(
@@ -66,38 +66,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         action="append",
         metavar="COMMAND",
-        help=f"client to run, with ${BOOTSTRAP} set and `{PLACEHOLDER}` replaced by the address;"
+        help=f"Client to run, with ${BOOTSTRAP} set and `{PLACEHOLDER}` replaced by the address;"
         " its output goes to standard error (repeatable: the commands run one after the other)",
     )
     run_verb.add_argument(
-        "--record", type=Path, metavar="DIR", help="keep the trace in this folder"
+        "--record", type=Path, metavar="DIR", help="Keep the trace in this folder"
     )
     add_broker_arguments(run_verb)
     check = verbs.add_parser("check", help=CHECK, description=CHECK)
-    check.add_argument("trace", type=Path, help="folder of a trace, or one segment")
+    check.add_argument("trace", type=Path, help="Folder of a trace, or one segment")
     for verb in (run_verb, check):
         verb.add_argument(
             "--name",
             default="client",
             metavar="NAME",
-            help="name of the client on the scorecard (default: client)",
+            help="Name of the client on the scorecard (default: client)",
         )
         form = verb.add_mutually_exclusive_group()
         form.add_argument(
             "--format",
             choices=OUTPUTS,
             default=OUTPUTS[0],
-            help="format of the scorecard (default: text)",
+            help="Format of the scorecard (default: text)",
         )
         form.add_argument(
             "--json",
             action="store_const",
             const="json",
             dest="format",
-            help="same as --format json",
+            help="Same as --format json",
         )
     listing = verbs.add_parser("list", help=LIST, description=LIST)
-    listing.add_argument("--json", action="store_true", help="print one JSON array")
+    listing.add_argument("--json", action="store_true", help="Print one JSON array")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=(*PAGES, BASELINE),
         default=PAGES[0],
-        help=f"format of the output (default: {PAGES[0]})",
+        help=f"Format of the output (default: {PAGES[0]})",
     )
 
 

@@ -45,7 +45,7 @@ JOBS = 4
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    parser.add_argument("--driver", metavar="COMMAND", help="command that starts the driver")
+    parser.add_argument("--driver", metavar="COMMAND", help="Command that starts the driver")
     _add_selection_arguments(parser)
     _add_running_arguments(parser)
     _add_output_arguments(parser)
@@ -57,7 +57,7 @@ def _add_selection_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PATTERN",
-        help="play only the cases whose id matches, such as 'denials.*' (repeatable; default: all)",
+        help="Play only the cases whose id matches, such as 'denials.*' (repeatable; default: all)",
     )
     parser.add_argument(
         "--kafka-version",
@@ -68,7 +68,7 @@ def _add_selection_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--failed-from",
         metavar="REPORT",
-        help="play only the cases that failed in this report, which --format json wrote",
+        help="Play only the cases that failed in this report, which --format json wrote",
     )
 
 
@@ -82,27 +82,27 @@ def _add_running_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fail-fast",
         action="store_true",
-        help="start no case after the first failure that makes the run fail",
+        help="Start no case after the first failure that makes the run fail",
     )
     parser.add_argument(
         "--watch",
         action="store_true",
-        help="print each request and response while a case runs",
+        help="Print each request and response while a case runs",
     )
     parser.add_argument(
         "--jobs",
         type=int,
         default=JOBS,
         metavar="N",
-        help=f"number of drivers that run at the same time (default: {JOBS})",
+        help=f"Number of drivers that run at the same time (default: {JOBS})",
     )
     parser.add_argument(
         "--against",
         action="append",
         default=[],
         metavar="LISTENER",
-        help="play against a real cluster of that release. Give two listeners: PLAINTEXT://HOST:PORT,"
-        " where clients may do everything, and SASL_PLAINTEXT://HOST:PORT, where alice logs in"
+        help="Play against a real cluster of that release. Give two listeners: PLAINTEXT://HOST:PORT,"
+        " where clients are allowed everything, and SASL_PLAINTEXT://HOST:PORT, where alice logs in"
         " with alice-secret. THE CLUSTER'S TOPICS, GROUPS AND ACLS ARE REMOVED",
     )
 
@@ -111,13 +111,13 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--list",
         action="store_true",
-        help="list the cases without running them; with --format markdown, count those that also"
+        help="List the cases without running them; with --format markdown, count those that also"
         " run on real brokers",
     )
     parser.add_argument(
         "--contract",
         action="store_true",
-        help="print the commands that a driver must support, as JSON schema or, with --format"
+        help="Print the commands that a driver must support, as JSON schema or, with --format"
         " markdown, as tables",
     )
     forms = (*OUTPUTS, *PAGES)
@@ -125,7 +125,7 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=forms,
         default=forms[0],
-        help=f"format of the report (default: {forms[0]})",
+        help=f"Format of the report (default: {forms[0]})",
     )
 
 

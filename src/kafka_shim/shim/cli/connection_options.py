@@ -15,12 +15,12 @@ def add_connection_arguments(parser: argparse._ActionsContainer) -> None:
         "--bootstrap-server",
         default=os.environ.get(BOOTSTRAP_VARIABLE),
         metavar="HOST:PORT,...",
-        help=f"brokers to try in turn, until one answers (default: ${BOOTSTRAP_VARIABLE})",
+        help=f"Brokers to try in turn, until one answers (default: ${BOOTSTRAP_VARIABLE})",
     )
     parser.add_argument(
         "--command-config",
         metavar="FILE",
-        help="client properties: security.protocol, sasl.mechanism (PLAIN, SCRAM-SHA-256, -512),"
+        help="Client properties: security.protocol, sasl.mechanism (PLAIN, SCRAM-SHA-256, -512),"
         " sasl.jaas.config (or username and password), ssl.* in PEM, request.timeout.ms",
     )
 

@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 
 def add_control_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("control")
+    group = parser.add_argument_group("Control")
     group.add_argument(
         "--control",
         metavar="HOST:PORT",
-        help="serve the control API (HTTP, see /openapi.json) and the inspector (a web page) here",
+        help="Serve the control API (HTTP, see /openapi.json) and the inspector (a web page) here",
     )
     group.add_argument(
         "--control-token",
         metavar="TOKEN",
-        help="bearer token of the control API; required unless it listens on loopback",
+        help="Bearer token of the control API; required unless it listens on loopback",
     )
     group.add_argument(
         "--manual-clock",
         action="store_true",
         default=None,
-        help="freeze the clock; only POST /clock/advance moves it",
+        help="Freeze the clock; only POST /clock/advance moves it",
     )
 
 
@@ -51,7 +51,7 @@ def create_control_server(broker: Broker, args: argparse.Namespace) -> "ControlS
             raise ConfigError("--control-token requires --control")
         return None
     if args.control_token == "":
-        raise ConfigError("--control-token is empty; expected a secret text")
+        raise ConfigError("--control-token is empty; expected a non-empty token")
     from kafka_shim.shim.control.http_server import ControlServer
 
     return ControlServer(broker, args.control, args.control_token)

@@ -71,35 +71,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     add_acl_source_and_rule_arguments(parser)
     add_resource_arguments(parser)
-    group = parser.add_argument_group("access to explain")
+    group = parser.add_argument_group("Access to explain")
     group.add_argument(
-        "--principal", required=True, metavar="User:x", help="principal that asks for access"
+        "--principal", required=True, metavar="User:x", help="Principal that asks for access"
     )
     group.add_argument(
-        "--host", metavar="IP", help=f"address of the client (default: {DEFAULT_HOST})"
+        "--host", metavar="IP", help=f"Address of the client (default: {DEFAULT_HOST})"
     )
     question = group.add_mutually_exclusive_group(required=True)
     question.add_argument(
-        "--operation", metavar="NAME", help="operation: Read, Write, Describe, ..."
+        "--operation", metavar="NAME", help="Operation: Read, Write, Describe, ..."
     )
     question.add_argument(
         "--api",
         metavar="NAME",
-        help="request type instead of one operation: Produce, Fetch, JoinGroup, ... or an API key",
+        help="Request type instead of one operation: Produce, Fetch, JoinGroup, ... or an API key",
     )
     group.add_argument(
         "--api-version",
         type=int,
         metavar="N",
-        help="version of --api (default: the highest of the release)",
+        help="Version of --api (default: the highest of the release)",
     )
     parser.add_argument(
         "--expect",
         choices=("allowed", "denied"),
         default="allowed",
-        help="decision that gives exit code 0 (default: allowed)",
+        help="Decision that gives exit code 0 (default: allowed)",
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    parser.add_argument("--json", action="store_true", help="Print JSON instead of text")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -171,8 +171,8 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
         )
         return _exit_code_for_expectation(args, allowed=allowed)
     print(
-        f"{'allowed' if allowed else 'denied'}: {api.wire_name} version {version}, as Kafka"
-        f" {source.release} asks, by {caller.actor.principal} from {caller.actor.host}"
+        f"{'allowed' if allowed else 'denied'}: {api.wire_name} v{version} by"
+        f" {caller.actor.principal} from {caller.actor.host} (Kafka {source.release})"
     )
     for outcome in outcomes:
         print("\n" + "\n".join(map(escaped, requirement_outcome_lines(outcome))))

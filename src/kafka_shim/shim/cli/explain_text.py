@@ -15,6 +15,13 @@ from kafka_shim.shim.cli.resource_arguments import OPTION_BY_RESOURCE_TYPE, acti
 from kafka_shim.shim.explaining.api_explanation import NameOutcome, NeedDecision, RequirementOutcome
 from kafka_shim.shim.explaining.explanation import Explanation, decision_reason_text
 
+_PLACE_OF_ERROR = {
+    DenialEffect.TOP: "as its error code",
+    DenialEffect.EACH: "for each denied element",
+    DenialEffect.BOTH: "as its error code and for each denied element",
+    DenialEffect.VALUE: "in a separate field",
+}
+
 
 def explanation_lines(explanation: Explanation, bootstrap_server: str | None) -> Iterator[str]:
     """Yield the lines of `explain` for one access."""
@@ -73,7 +80,7 @@ def _name_outcome_lines(case: NameOutcome, outcome: RequirementOutcome) -> Itera
         yield from (f"  {line}" for line in _reason_lines(need_decision))
     if case.allowed:
         return
-    yield f"the client gets: {_denied_response_text(case.error, outcome.effect)}"
+    yield _denied_response_text(case.error, outcome.effect)
     if outcome.bound.requirement.note:
         yield f"note: {outcome.bound.requirement.note}"
 
@@ -99,13 +106,12 @@ def _need_text(need_decision: NeedDecision) -> str:
 def _denied_response_text(error: ErrorCode, effect: DenialEffect) -> str:
     """Return what the response to a denied request contains."""
     if effect is DenialEffect.HIDE:
-        return "a response without this name, and no error"
+        return "the response leaves this name out, without an error"
     if effect is DenialEffect.EMPTY:
-        return "an empty response, without an error code"
+        return "the response is empty, without an error code"
     if error is ErrorCode.NONE:
-        return "no error; a separate field shows the denial"
-    place = "in" if effect is DenialEffect.VALUE else "as"
-    return f"{error.name} ({error:d}), {place} {effect.value}"
+        return "the response has no error; a separate field shows the denial"
+    return f"the response has {error.name} ({error:d}) {_PLACE_OF_ERROR[effect]}"
 
 
 def explanation_object(explanation: Explanation, bootstrap_server: str | None) -> dict[str, Any]:

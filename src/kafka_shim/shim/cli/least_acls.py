@@ -60,14 +60,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--principal",
         default="User:app",
         metavar="User:x",
-        help="principal of a program that does not log in (default: User:app)",
+        help="Principal of a program that does not log in (default: User:app)",
     )
     add(
         "--prefix",
         action="append",
         default=[],
         metavar="TEXT",
-        help="use a prefixed ACL for names starting with TEXT, for names generated anew in each"
+        help="Use a prefixed ACL for names starting with TEXT, for names generated anew in each"
         " run (repeatable)",
     )
     form = parser.add_mutually_exclusive_group()
@@ -76,33 +76,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=FORMS,
         default="text",
         metavar="FORMAT",
-        help=f"format of the ACLs: {', '.join(FORMS)} (default: text, kafka-acls command lines)",
+        help=f"Format of the ACLs: {', '.join(FORMS)} (default: text, kafka-acls command lines)",
     )
     form.add_argument(
-        "--json", action="store_const", const="json", dest="format", help="same as --format json"
+        "--json", action="store_const", const="json", dest="format", help="Same as --format json"
     )
     add(
         "--optional",
         action="store_true",
-        help="also grant access that only makes responses longer, such as listing all topics",
+        help="Also grant access that only makes responses longer, such as listing all topics",
     )
     add(
         "--for",
         dest="stop_after_s",
         type=_parse_duration_s,
         metavar="TIME",
-        help="stop the program after this time, such as 20s or 2m: for services",
+        help="Stop the program after this time, such as 20s or 2m: for services",
     )
     proof = parser.add_mutually_exclusive_group()
     proof.add_argument(
         "--prove",
         action="store_true",
-        help="run the program again with only these ACLs also if it was stopped",
+        help="Run the program again with only these ACLs also if it was stopped",
     )
     proof.add_argument(
         "--no-proof",
         action="store_true",
-        help="skip the second run, which proves that the ACLs suffice",
+        help="Skip the second run, which proves that the ACLs suffice",
     )
     add_log_arguments(parser)
     parser.usage = "%(prog)s [OPTION ...] -- COMMAND [ARG ...]"
@@ -110,7 +110,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "words",
         nargs=argparse.REMAINDER,
         metavar="COMMAND",
-        help="program to run, after --, and its arguments",
+        help="Program to run, after --, and its arguments",
     )
 
 

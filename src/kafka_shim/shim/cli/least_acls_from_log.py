@@ -19,7 +19,7 @@ def add_log_arguments(parser: argparse.ArgumentParser) -> None:
         "--from-log",
         action="append",
         metavar="FILE",
-        help="run no program, but read a broker's log or a folder of logs; - is standard input"
+        help="Run no program, but read a broker's log or a folder of logs; - is standard input"
         " (repeatable)",
     )
     parser.add_argument(
@@ -27,7 +27,7 @@ def add_log_arguments(parser: argparse.ArgumentParser) -> None:
         choices=LOG_FORMATS,
         default=DEFAULT_LOG_FORMAT,
         metavar="FORMAT",
-        help=f"format of --from-log: {', '.join(LOG_FORMATS)} (default: {DEFAULT_LOG_FORMAT})",
+        help=f"Format of --from-log: {', '.join(LOG_FORMATS)} (default: {DEFAULT_LOG_FORMAT})",
     )
 
 

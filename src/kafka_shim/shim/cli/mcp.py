@@ -33,12 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=Path(),
         metavar="FOLDER",
-        help="folder whose files the tools may read (default: the current one)",
+        help="Folder whose files the tools may read (default: the current one)",
     )
     parser.add_argument(
         "--acls",
         metavar="FILE",
-        help="file or folder with the ACLs of questions that name none (default: the cluster's)",
+        help="File or folder with the ACLs of questions that name none (default: the cluster's)",
     )
     add_connection_arguments(parser)
     add_rule_arguments(parser)

@@ -62,7 +62,7 @@ class McpTools:
         host: str | None = None,
         acls: str | None = None,
     ) -> str:
-        """Explain whether a principal may do an operation (Read, Write, ...) on resources, or send
+        """Explain whether a principal can do an operation (Read, Write, ...) on resources, or send
         a request (`api`: Produce, Fetch, ...): the ACL that decides, and the smallest change that
         would allow it. `acls` is a file or folder; the default is the server's source of ACLs.
         """
@@ -73,7 +73,7 @@ class McpTools:
         return self._run_with_one_source([*words, *map(_resource_word, resources)], acls)
 
     def who_can(self, operation: str, resource: str, acls: str | None = None) -> str:
-        """List the principals that may do an operation on a resource, with the ACL that allows it
+        """List the principals that can do an operation on a resource, with the ACL that allows it
         and with those that a DENY stops.
         """
         words = ["who-can", _positional(operation), _positional(resource), *self._rules]

@@ -49,13 +49,13 @@ class Cassette(Protocol):
 
 def add_playback_arguments(parser: argparse.ArgumentParser) -> None:
     """Add --playback and its options to a command that starts a broker."""
-    group = parser.add_argument_group("playback")
+    group = parser.add_argument_group("Playback")
     add = group.add_argument
     add(
         "--playback",
         type=Path,
         metavar="TRACE",
-        help="respond from this trace instead of a broker: each request gets its recorded response;"
+        help="Respond from this trace instead of a broker: each request gets its recorded response;"
         " exit code 3 if a request was not recorded",
     )
     add(
@@ -67,20 +67,20 @@ def add_playback_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--on-mismatch",
         metavar="close|ERROR",
-        help="close the connection (default), or respond with this error, such as INVALID_REQUEST,"
+        help="Close the connection (default), or respond with this error, such as INVALID_REQUEST,"
         " to a request that was not recorded",
     )
     add(
         "--speed",
         type=float,
         metavar="X",
-        help="respond after the recorded time divided by X (default: without delay)",
+        help="Respond after the recorded time divided by X (default: without delay)",
     )
     add(
         "--playback-report",
         type=Path,
         metavar="FILE",
-        help="write the report of the playback to this file: as a page if it ends in .html, else"
+        help="Write the report of the playback to this file: as a page if it ends in .html, else"
         " as JSON",
     )
     _add_recording_arguments(group)
@@ -99,20 +99,20 @@ def _add_recording_arguments(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="[LISTENER=]HOST:PORT",
-        help="broker of the cluster to record, for all listeners or for one (repeatable)",
+        help="Broker of the cluster to record, for all listeners or for one (repeatable)",
     )
     add(
         UPSTREAM_CONFIG,
         metavar="FILE",
-        help="client properties for connections to the cluster; with sasl.*, the recorded clients"
-        " need no log-in",
+        help="Client properties for connections to the cluster; with sasl.*, the recorded clients"
+        " need no authentication",
     )
     add(
         "--mask",
         action="append",
         default=[],
         metavar="[TOPIC:]PART[:PATH]",
-        help="record records without this part: value, key or headers; value:customer.name is a"
+        help="Record records without this part: value, key or headers; value:customer.name is a"
         " field of JSON values (repeatable)",
     )
 

@@ -18,16 +18,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "rules",
         metavar="RULES",
-        help="value of ssl.principal.mapping.rules, such as 'RULE:^CN=(.*?),.*$/$1/,DEFAULT'",
+        help="Value of ssl.principal.mapping.rules, such as 'RULE:^CN=(.*?),.*$/$1/,DEFAULT'",
     )
     parser.add_argument(
         "names",
         metavar="DN",
         nargs="+",
-        help="subject of a certificate, such as CN=alice,O=example, or a file that ends in .pem and"
+        help="Subject of a certificate, such as CN=alice,O=example, or a file that ends in .pem and"
         " has the certificate",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON array")
+    parser.add_argument("--json", action="store_true", help="Print one JSON array")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -34,45 +34,45 @@ _NAME = re.compile(r"[\w.-]+")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument_group("cluster").add_argument
+    add = parser.add_argument_group("Cluster").add_argument
     add(
         "--upstream",
         required=True,
         metavar="HOST:PORT",
-        help="broker of the real cluster to forward to",
+        help="Broker of the real cluster to forward to",
     )
     add(
         UPSTREAM_CONFIG,
         metavar="FILE",
-        help="client properties for connections to the brokers: security.protocol, ssl.* in PEM,"
+        help="Client properties for connections to the brokers: security.protocol, ssl.* in PEM,"
         " sasl.*. With sasl.*, the proxy logs in itself; by default, clients log in through it",
     )
-    add = parser.add_argument_group("clients").add_argument
+    add = parser.add_argument_group("Clients").add_argument
     add(
         "--listen",
         default="127.0.0.1:0",
         metavar="HOST:PORT",
-        help="address that clients connect to; port 0 picks a free port (default: 127.0.0.1:0)",
+        help="Address that clients connect to; port 0 picks a free port (default: 127.0.0.1:0)",
     )
     add(
         "--listener",
         default="PROXY",
         metavar="NAME",
-        help="name of the listener in the trace, for `replay --route` (default: PROXY)",
+        help="Name of the listener in the trace, for `replay --route` (default: PROXY)",
     )
     add(
         "--tls-dir",
         metavar="DIR",
-        help="serve clients over TLS with generated certificates; ca.pem is written to this folder",
+        help="Serve clients over TLS with generated certificates; ca.pem is written to this folder",
     )
     add(
         "--tls-config",
         metavar="FILE",
-        help="serve clients over TLS: broker properties ssl.keystore.* and ssl.truststore.*",
+        help="Serve clients over TLS: broker properties ssl.keystore.* and ssl.truststore.*",
     )
-    trace = parser.add_argument_group("trace")
+    trace = parser.add_argument_group("Trace")
     trace.add_argument(
-        "--record", required=True, type=Path, metavar="DIR", help="folder to write the trace to"
+        "--record", required=True, type=Path, metavar="DIR", help="Folder to write the trace to"
     )
     add_trace_storage_arguments(trace)
 

@@ -18,12 +18,12 @@ _COMPRESSIONS = ("none", "zlib", "zstd")
 
 def add_record_arguments(parser: argparse.ArgumentParser) -> None:
     """Add --record and its options to a command that starts a broker."""
-    group = parser.add_argument_group("trace")
+    group = parser.add_argument_group("Trace")
     group.add_argument(
         "--record",
         type=Path,
         metavar="DIR",
-        help="record all requests and responses as a trace in this folder",
+        help="Record all requests and responses as a trace in this folder",
     )
     add_trace_storage_arguments(group)
 
@@ -46,13 +46,13 @@ def add_trace_storage_arguments(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--record-compression",
         choices=_COMPRESSIONS,
-        help="compression of the trace (default: none); zstd needs the extra `compression`",
+        help="Compression of the trace (default: none); zstd needs the extra `compression`",
     )
     group.add_argument(
         "--record-keep",
         type=int,
         metavar="N",
-        help="keep the N newest segments of the trace, 64 MiB each (default: all)",
+        help="Keep the N newest segments of the trace, 64 MiB each (default: all)",
     )
 
 

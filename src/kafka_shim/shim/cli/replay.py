@@ -40,43 +40,43 @@ cannot be reached.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     add = parser.add_argument
-    add("trace", type=Path, help="folder of a trace, or one segment")
-    add = parser.add_argument_group("target").add_argument
-    add("--target", required=True, metavar="HOST:PORT", help="broker to send the requests to")
+    add("trace", type=Path, help="Folder of a trace, or one segment")
+    add = parser.add_argument_group("Target").add_argument
+    add("--target", required=True, metavar="HOST:PORT", help="Broker to send the requests to")
     add(
         "--route",
         action="append",
         default=[],
         metavar="NAME=HOST:PORT",
-        help="send connections of this recorded listener or broker id to this address (repeatable)",
+        help="Send connections of this recorded listener or broker id to this address (repeatable)",
     )
     add(
         "--user",
         action="append",
         default=[],
         metavar="NAME:PASSWORD",
-        help="log in with this password wherever the trace logged in as NAME (repeatable)",
+        help="Log in with this password wherever the trace logged in as NAME (repeatable)",
     )
-    add("--no-login", action="store_true", help="skip log-ins, for a target without SASL")
-    _add_pace_and_failure_arguments(parser.add_argument_group("pace and failures"))
-    _add_recording_and_json_arguments(parser.add_argument_group("output"))
+    add("--no-login", action="store_true", help="Skip authentications, for a target without SASL")
+    _add_pace_and_failure_arguments(parser.add_argument_group("Pace and failures"))
+    _add_recording_and_json_arguments(parser.add_argument_group("Output"))
 
 
 def _add_pace_and_failure_arguments(group: argparse._ArgumentGroup) -> None:
     """Add the options for pace, failures and ignored differences."""
     add = group.add_argument
-    add("--timeout", default="15", metavar="S", help="seconds to wait for a response (default: 15)")
+    add("--timeout", default="15", metavar="S", help="Seconds to wait for a response (default: 15)")
     add(
         "--speed",
         default="max",
         metavar="N|max",
-        help="pace: 1 as recorded, 10 ten times faster, max without pauses (default: max)",
+        help="Pace: 1 as recorded, 10 ten times faster, max without pauses (default: max)",
     )
     add(
         "--on-miss",
         choices=[choice.value for choice in OnUnreplayableRequest],
         default=OnUnreplayableRequest.FAIL.value,
-        help="what to do with requests that cannot be replayed or get no response: fail stops, skip"
+        help="What to do with requests that cannot be replayed or get no response: fail stops, skip"
         " reports them and continues, record also writes a new trace (default: fail)",
     )
     add(
@@ -84,7 +84,7 @@ def _add_pace_and_failure_arguments(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="API[.FIELD]",
-        help="known difference to ignore, as named in the report: Fetch, Fetch.throttle_time_ms"
+        help="Known difference to ignore, as named in the report: Fetch, Fetch.throttle_time_ms"
         " (repeatable)",
     )
 
@@ -94,10 +94,10 @@ def _add_recording_and_json_arguments(group: argparse._ArgumentGroup) -> None:
         "--record",
         type=Path,
         metavar="DIR",
-        help="folder for a new trace with the requests sent and the target's responses (requires"
+        help="Folder for a new trace with the requests sent and the target's responses (requires"
         " --on-miss record)",
     )
-    group.add_argument("--json", action="store_true", help="print the report as one JSON object")
+    group.add_argument("--json", action="store_true", help="Print the report as one JSON object")
 
 
 def run(args: argparse.Namespace) -> int:

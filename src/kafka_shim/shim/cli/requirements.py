@@ -31,30 +31,30 @@ class RequirementFilter(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--api", type=_parse_api, metavar="NAME", help="only this API, by name or key: Fetch, 1"
+        "--api", type=_parse_api, metavar="NAME", help="Only this API, by name or key: Fetch, 1"
     )
     parser.add_argument(
         "--operation",
         type=_parse_operation,
         metavar="NAME",
-        help="only rows with this operation: READ, ALTER, ...",
+        help="Only rows with this operation: READ, ALTER, ...",
     )
     parser.add_argument(
         "--resource",
         type=_parse_resource_type,
         metavar="TYPE",
-        help="only rows with this resource type: TOPIC, GROUP, ...",
+        help="Only rows with this resource type: TOPIC, GROUP, ...",
     )
     parser.add_argument(
         "--kafka-version",
         type=_parse_release,
         metavar="RELEASE",
-        help="print one line for each check of this Kafka release: the permission and the error"
+        help="Print one line for each check of this Kafka release: the permission and the error"
         " (default: all releases, in detail)",
     )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print JSON")
-    form.add_argument("--markdown", action="store_true", help="print a Markdown page")
+    form.add_argument("--json", action="store_true", help="Print JSON")
+    form.add_argument("--markdown", action="store_true", help="Print a Markdown page")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -225,7 +225,7 @@ def _match_name_ignoring_case_and_separators(
         return plain[normalized]
     close = [plain[name] for name in difflib.get_close_matches(normalized, plain)]
     if close:
-        advice = f"did you mean {' or '.join(close)}?"
+        advice = f"did you mean {' or '.join(f'`{name}`' for name in close)}?"
     advice = advice or f"expected one of {', '.join(names)}"
     raise argparse.ArgumentTypeError(f"unknown {kind} `{word}`; {advice}")
 

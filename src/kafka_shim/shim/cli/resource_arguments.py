@@ -16,24 +16,24 @@ OPTION_BY_RESOURCE_TYPE = {
 """Resource type -> where argparse keeps the names given."""
 
 _HELP = {
-    "group": "id of a group",
-    "transactional_id": "a transactional id",
-    "delegation_token": "id of a delegation token",
-    "user_principal": "user (Type:name) whose delegation tokens are accessed",
+    "group": "Id of a group",
+    "transactional_id": "A transactional id",
+    "delegation_token": "Id of a delegation token",
+    "user_principal": "User (Type:name) whose delegation tokens are accessed",
 }
 
 ResourceNamesByType = dict[ResourceType, tuple[str, ...]]
 
 
 def add_resource_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("resources (repeatable)")
+    group = parser.add_argument_group("Resources (repeatable)")
     for dest in OPTION_BY_RESOURCE_TYPE.values():
         option, kind = dest.replace("_", "-"), dest.replace("_", " ")
-        help_text = _HELP.get(dest, f"name of a {kind}")
+        help_text = _HELP.get(dest, f"Name of a {kind}")
         group.add_argument(
             f"--{option}", action="append", default=[], metavar="NAME", help=help_text
         )
-    group.add_argument("--cluster", action="store_true", help="the cluster itself")
+    group.add_argument("--cluster", action="store_true", help="The cluster itself")
 
 
 def resource_names_by_type(args: argparse.Namespace) -> ResourceNamesByType:

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "words",
         nargs=argparse.REMAINDER,
         metavar="COMMAND",
-        help=f"command to run, after --; it gets the broker's addresses in ${BOOTSTRAP}",
+        help=f"Command to run, after --; it gets the broker's addresses in ${BOOTSTRAP}",
     )
 
 

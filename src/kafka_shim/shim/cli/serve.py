@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ready-file",
         metavar="PATH",
         default=os.environ.get(READY_FILE) or None,
-        help="write this file, one NAME=HOST:PORT a line, once the broker responds, and remove it"
+        help="Write this file, one NAME=HOST:PORT a line, once the broker responds, and remove it"
         f" when the broker stops (default: ${READY_FILE})",
     )
     add_record_arguments(parser)
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         const=OUTPUTS[0],
         metavar="FORM[:FILE]",
-        help="when the broker stops, print a scorecard of all clients, or write it to a file: text"
+        help="When the broker stops, print a scorecard of all clients, or write it to a file: text"
         " (default), json, junit or markdown; exit code 3 if a behaviour failed",
     )
     add_control_arguments(parser)
@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--stop-with-stdin",
         action="store_true",
         default=None,
-        help="stop when standard input ends, for brokers started by another program",
+        help="Stop when standard input ends, for brokers started by another program",
     )
 
 

@@ -24,53 +24,53 @@ from kafka_shim.shim.traffic.traces.trace_lines import row_as_text_line
 from kafka_shim.shim.traffic.traces.trace_rows import TraceReader
 
 VERBS = {
-    "info": "print totals: clients, APIs, principals, denials, damage",
-    "cat": "print every entry as a line of JSON",
-    "grep": "print the entries that match all conditions",
-    "view": "open a trace in the inspector, in a browser",
-    "import": "make a trace from a network capture or a log",
-    "export": "convert a trace to JSON lines or to a network capture",
+    "info": "Print totals: clients, APIs, principals, denials, damage",
+    "cat": "Print every entry as a line of JSON",
+    "grep": "Print the entries that match all conditions",
+    "view": "Open a trace in the inspector, in a browser",
+    "import": "Make a trace from a network capture or a log",
+    "export": "Convert a trace to JSON lines or to a network capture",
 }
 JOBS = {
-    "denials": "list who was denied what, since when, and what would allow it",
-    "what-breaks": "show what a new ACL set would newly deny and newly allow",
-    "unused-acls": "list ACLs that the trace never needed, with the commands to remove them",
-    "least-acls": "find the smallest ACL set that allows everything in the trace",
+    "denials": "List who was denied what, since when, and what would allow it",
+    "what-breaks": "Show what a new ACL set would newly deny and newly allow",
+    "unused-acls": "List ACLs that the trace never needed, with the commands to remove them",
+    "least-acls": "Find the smallest ACL set that allows everything in the trace",
 }
 """Jobs of `kafka-shim pipeline` that run in this process, on DuckDB."""
 LINES_HELP = (
-    "print text instead of JSON: time, connection/request, principal, content (cut if long)"
+    "Print text instead of JSON: time, connection/request, principal, content (cut if long)"
 )
-API_HELP = "only requests of this API: Fetch, 1 (repeatable)"
-PRINCIPAL_HELP = "only requests of this principal (repeatable)"
+API_HELP = "Only requests of this API: Fetch, 1 (repeatable)"
+PRINCIPAL_HELP = "Only requests of this principal (repeatable)"
 _BAR_WIDTH = 40
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="|".join((*VERBS, *JOBS)))
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
     info, cat, grep, view, importing, export = (
         verbs.add_parser(name, help=text, description=text) for name, text in VERBS.items()
     )
     add_import_arguments(importing)
     add_export_arguments(export)
-    importing.add_argument("trace", type=Path, help="folder to write the trace to")
+    importing.add_argument("trace", type=Path, help="Folder to write the trace to")
     for verb in (info, cat, grep, view, export):
-        verb.add_argument("trace", type=Path, help="folder of a trace, or one segment")
-    info.add_argument("--json", action="store_true", help="print one JSON object")
+        verb.add_argument("trace", type=Path, help="Folder of a trace, or one segment")
+    info.add_argument("--json", action="store_true", help="Print one JSON object")
     for verb in (cat, grep):
         verb.add_argument("--lines", action="store_true", help=LINES_HELP)
     for verb in (grep, view):
         add = verb.add_argument
         add("--api", action="append", default=[], metavar="NAME", help=API_HELP)
         add("--principal", action="append", default=[], metavar="User:x", help=PRINCIPAL_HELP)
-        add("--denied", action="store_true", help="only requests with a denied access")
-    grep.add_argument("--text", metavar="TEXT", help="only entries whose JSON contains this text")
+        add("--denied", action="store_true", help="Only requests with a denied access")
+    grep.add_argument("--text", metavar="TEXT", help="Only entries whose JSON contains this text")
     view.add_argument(
         "--port",
         type=int,
         default=0,
         metavar="PORT",
-        help="port to serve the page on (default: any free one)",
+        help="Port to serve the page on (default: any free one)",
     )
     view.set_defaults(text=None)
     for name, text in JOBS.items():
@@ -168,7 +168,7 @@ def _serve_inspector(rows: InspectorRows, port: int) -> int:
     if not 0 <= port <= PORT_MAX:
         raise ConfigError(f"--port `{port}`: expected 0 to {PORT_MAX}")
     if rows.left_out:
-        text = f"shown are the first {rows.last} requests; choose by --api, --principal, --denied"
+        text = f"Shown are the first {rows.last} requests; choose by --api, --principal, --denied"
         print(f"{rows.left_out} later ones left out: {text}", file=sys.stderr)
     with TraceInspectorServer(rows, port) as server:
         print(f"{server.url} (Ctrl-C ends it)", flush=True)

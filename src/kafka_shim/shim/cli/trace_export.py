@@ -12,15 +12,15 @@ from kafka_shim.shim.cli.trace_source import print_damaged_parts
 from kafka_shim.shim.errors import ConfigError
 
 FORMS = ("request-log", "protocol-log", "pcap")
-FORMS_HELP = """request-log (default): one JSON object per request, like Kafka's own request log.
-protocol-log: one per entry, like kroxylicious' ProtocolLogger. pcap: a network capture, for
-Wireshark; requires --output"""
+FORMS_HELP = """Format of the export. request-log (default): one JSON object per request, like
+Kafka's own request log. protocol-log: one per entry, like kroxylicious' ProtocolLogger. pcap: a
+network capture, for Wireshark; requires --output"""
 
 
 def add_export_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--format", choices=FORMS, default=FORMS[0], help=FORMS_HELP)
     verb.add_argument(
-        "--output", type=Path, metavar="FILE", help="file to write (default: standard output)"
+        "--output", type=Path, metavar="FILE", help="File to write (default: standard output)"
     )
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from kafka_shim.shim.traffic.importers.log_import import ImportReport
 
 FORMS = ("pcap", "request-log", "audit-log", "protocol-log")
-FORMS_HELP = """format of the source. pcap: a network capture, pcap or pcapng.
+FORMS_HELP = """Format of the source. pcap: a network capture, pcap or pcapng.
 request-log: a broker's request log in JSON (KIP-673). audit-log: a broker's authorizer log
 (decisions only). protocol-log: the log of kroxylicious' ProtocolLogger"""
 UNREAD_MAX = 1.0
@@ -39,7 +39,7 @@ def add_import_arguments(verb: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="+",
         metavar="SOURCE",
-        help="capture, or log files and folders, also compressed (gzip, zstd, bzip2, xz, tar);"
+        help="Capture, or log files and folders, also compressed (gzip, zstd, bzip2, xz, tar);"
         " - is a log on standard input",
     )
     verb.add_argument("--input-format", required=True, choices=FORMS, help=FORMS_HELP)
@@ -49,22 +49,22 @@ def add_import_arguments(verb: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PORT",
-        help="port of Kafka in the capture (repeatable; default: detected from the traffic)",
+        help="Port of Kafka in the capture (repeatable; default: detected from the traffic)",
     )
     verb.add_argument(
         "--time-zone",
         type=_parse_time_zone,
         metavar="ZONE",
-        help="zone of times without one, such as Europe/Berlin (default: UTC)",
+        help="Zone of times without one, such as Europe/Berlin (default: UTC)",
     )
     verb.add_argument(
         "--max-unread",
         type=_parse_percent_from_0_to_100,
         default=UNREAD_MAX,
         metavar="PERCENT",
-        help="exit with code 3 if more of a log's entries could not be read (default: %(default)s)",
+        help="Exit with code 3 if more of a log's entries could not be read (default: %(default)s)",
     )
-    verb.add_argument("--json", action="store_true", help="print the report as one JSON object")
+    verb.add_argument("--json", action="store_true", help="Print the report as one JSON object")
 
 
 def _parse_time_zone(text: str) -> tzinfo:

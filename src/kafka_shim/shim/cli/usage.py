@@ -61,7 +61,8 @@ def parse_api_name(text: str, option: str = "--api") -> ApiKey:
     if normalized in bare:
         return bare[normalized]
     close = [bare[name].wire_name for name in difflib.get_close_matches(normalized, bare)]
-    advice = f"did you mean {' or '.join(close)}?" if close else "see `kafka-shim requirements`"
+    names = " or ".join(f"`{name}`" for name in close)
+    advice = f"did you mean {names}?" if close else "see `kafka-shim requirements`"
     raise UsageError(f"{option}: unknown Kafka API `{text}`; {advice}")
 
 

@@ -22,7 +22,7 @@ operations, lists and closed connections, for requests of users with ACLs.
   kafka-shim vectors show vectors/4.4.0 --id 4.4.0/access-matrix/m17/1
 
 `run` prepares the broker with Kafka's own requests. ITS TOPICS AND ACLS ARE REMOVED. Clients of
---bootstrap-server must be super users without a log-in; on --sasl-server, admin (a super user),
+--bootstrap-server must be super users without authentication; on --sasl-server, admin (super user),
 alice, bob and carol log in, each with NAME-secret. Exit codes: 0 nothing differs, 3 something
 does, 2 usage error, 1 the broker cannot be reached.
 """
@@ -32,52 +32,57 @@ MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    run_parser = verbs.add_parser("run", help="run vectors on a broker")
+    verbs = parser.add_subparsers(dest="verb", metavar="COMMAND", required=True)
+    run_parser = verbs.add_parser("run", help="Run vectors on a broker")
     _add_selection(run_parser)
-    run_parser.add_argument("--bootstrap-server", required=True, metavar="HOST:PORT")
     run_parser.add_argument(
-        "--sasl-server", metavar="HOST:PORT", help="where users log in (default: the same address)"
+        "--bootstrap-server",
+        required=True,
+        metavar="HOST:PORT",
+        help="Where super users connect without authentication",
+    )
+    run_parser.add_argument(
+        "--sasl-server", metavar="HOST:PORT", help="Where users log in (default: the same address)"
     )
     run_parser.add_argument(
         "--mechanism",
         choices=MECHANISMS,
         default=MECHANISMS[0],
-        help="with which users log in (default: PLAIN)",
+        help="With which users log in (default: PLAIN)",
     )
     run_parser.add_argument(
         "--log-in-as-admin",
         action="store_true",
-        help="prepare the broker as admin, who logs in: for brokers on which everybody must",
+        help="Prepare the broker as admin, who logs in: for brokers on which everybody must",
     )
     run_parser.add_argument(
         "--settle-ms",
         type=int,
         default=0,
         metavar="N",
-        help="pause after requests that change the broker, which may apply them a little later;"
+        help="Pause after requests that change the broker, which may apply them a little later;"
         " Kafka needs 300 (default: 0)",
     )
     run_parser.add_argument(
-        "--format", choices=FORMATS, default=FORMATS[0], help="format of the report (default: text)"
+        "--format", choices=FORMATS, default=FORMATS[0], help="Format of the report (default: text)"
     )
-    list_parser = verbs.add_parser("list", help="list vectors, one per line")
+    list_parser = verbs.add_parser("list", help="List vectors, one per line")
     _add_selection(list_parser)
-    list_parser.add_argument("--api", metavar="NAME", help="only this API, such as Metadata")
+    list_parser.add_argument("--api", metavar="NAME", help="Only this API, such as Metadata")
     list_parser.add_argument(
-        "--error", type=int, metavar="CODE", help="only responses with this error code"
+        "--error", type=int, metavar="CODE", help="Only responses with this error code"
     )
-    _add_selection(verbs.add_parser("show", help="print vectors with what is given and why"))
+    _add_selection(verbs.add_parser("show", help="Print vectors with what is given and why"))
 
 
 def _add_selection(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs="+", metavar="PATH", help="file of vectors, or a folder")
+    parser.add_argument("files", nargs="+", metavar="PATH", help="File of vectors, or a folder")
     parser.add_argument(
         "--id",
         action="append",
         default=[],
         metavar="PATTERN",
-        help="only vectors whose id matches, such as '*/m17/*' (repeatable; default: all)",
+        help="Only vectors whose id matches, such as '*/m17/*' (repeatable; default: all)",
     )
 
 

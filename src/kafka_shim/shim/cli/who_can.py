@@ -1,4 +1,4 @@
-"""`kafka-shim who-can`: list the principals that may do something, and the ACLs that allow it."""
+"""`kafka-shim who-can`: list the principals that can do something, and the ACLs that allow it."""
 
 import argparse
 import json
@@ -24,7 +24,7 @@ from kafka_shim.shim.explaining.who_can import (
 )
 
 DESCRIPTION = """\
-List the principals, with their hosts, that may perform an operation on a resource, each with the
+List the principals, with their hosts, that can perform an operation on a resource, each with the
 ACL that allows it. DENY ACLs are taken into account. `everyone else` stands for all principals that
 the list does not name.
 
@@ -34,20 +34,20 @@ the list does not name.
 Resources: topic:NAME, group:NAME, cluster, transactional-id:NAME, delegation-token:NAME,
 user:Type:name.
 
-Exit codes: 0 somebody may, 3 nobody may, 2 usage error, 1 the broker failed.
+Exit codes: 0 some principal is allowed, 3 none is, 2 usage error, 1 the broker failed.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.add_argument(
-        "operation", metavar="OPERATION", help="operation: Read, Write, Describe, ..."
+        "operation", metavar="OPERATION", help="Operation: Read, Write, Describe, ..."
     )
     parser.add_argument(
-        "resource", metavar="RESOURCE", help="resource: topic:NAME, group:NAME, cluster, ..."
+        "resource", metavar="RESOURCE", help="Resource: topic:NAME, group:NAME, cluster, ..."
     )
     add_acl_source_and_rule_arguments(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    parser.add_argument("--json", action="store_true", help="Print JSON instead of text")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -72,15 +72,15 @@ def _print_who_can(args: argparse.Namespace) -> int:
             )
         )
         if source.bootstrap_server is not None and not source.authorizer.super_users:
-            print("(super users may too; brokers do not expose who they are)")
+            print("(super users are allowed everything; brokers do not list them)")
     return 0 if result.allowed_principals else EXIT_MISMATCH
 
 
 def _who_can_lines(action: Action, result: WhoCanResult) -> Iterator[str]:
     if not result.allowed_principals:
-        yield f"nobody is allowed {action_text(action)}"
+        yield f"no principal is allowed {action_text(action)}"
     else:
-        yield f"who is allowed {action_text(action)}:"
+        yield f"allowed {action_text(action)}:"
     for allowed in result.allowed_principals:
         yield f"  {_principal_text(allowed.principal)}, {_hosts_text(allowed)}"
         if allowed.because is not DecisionReason.ACL:

@@ -140,7 +140,7 @@ class Client:
         except (EOFError, ConnectionError) as error:
             raise ClientError(
                 f"{self.address} closed the connection at {request}; a SASL listener needs"
-                f" security.protocol=SASL_PLAINTEXT and a log-in in {self._config.option}, a TLS"
+                f" security.protocol=SASL_PLAINTEXT and credentials in {self._config.option}, a TLS"
                 " listener SSL or SASL_SSL"
             ) from error
 
@@ -195,18 +195,18 @@ class Client:
         response = self.send_request(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(message))
         if response.error_code:
             reason = response.error_message or error_name_with_code(response.error_code)
-            raise ClientError(f"{self.address} rejected the log-in of {username}: {reason}")
+            raise ClientError(f"{self.address} rejected the authentication of {username}: {reason}")
         reply: bytes = response.auth_bytes
         return reply
 
     def _send_raw_sasl_token(self, message: bytes, username: str) -> bytes:
         try:
-            return self._send_frame_and_receive(message, f"the log-in of {username}")
+            return self._send_frame_and_receive(message, f"the authentication of {username}")
         except ClientError as error:
             if not isinstance(error.__cause__, EOFError | ConnectionError):
                 raise
             raise ClientError(
-                f"{self.address} closed the connection during the log-in of {username},"
+                f"{self.address} closed the connection during the authentication of {username},"
                 " as this release does after a wrong password"
             ) from error
 

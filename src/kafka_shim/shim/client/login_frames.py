@@ -1,4 +1,4 @@
-"""A whole log-in as frames (SaslHandshake 1, SaslAuthenticate 0), whatever carries them."""
+"""A whole authentication as frames (SaslHandshake 1, SaslAuthenticate 0), whatever carries them."""
 
 from collections.abc import Generator
 from typing import Any

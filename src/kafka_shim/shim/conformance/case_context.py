@@ -218,7 +218,7 @@ class CaseContext:
     ) -> DriverResponse:
         """Create a client, and return the driver's answer, which may be an error.
 
-        Names of settings have `_` in place of `.`. The default `listener` is chosen by the log-in
+        Names of settings have `_` in place of `.`. The default `listener` is chosen by the login
         and TLS; `omitted_default_settings` are names of SETTINGS.
         """
         self._raise_if_mechanism_is_disabled(login)

@@ -34,7 +34,7 @@ _CLIENT = {
         has_client=False,
     ),
     "open": Command(
-        "Create a client with this name, with or without a log-in and TLS; `settings` have Kafka's"
+        "Create a client with this name, with or without login and TLS; `settings` have Kafka's"
         " names. The client may connect now or when it is first used.",
         {
             "servers": STRING,

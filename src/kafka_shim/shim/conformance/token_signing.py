@@ -1,4 +1,4 @@
-"""Signed tokens for log-ins (KIP-768), and the keys with which brokers verify them."""
+"""Signed tokens for authentications (KIP-768), and the keys with which brokers verify them."""
 
 import json
 from collections.abc import Mapping

@@ -25,7 +25,7 @@ class _BrokerCollector(Collector):
         for name, text, value in (
             ("connections", "Connections accepted since the start", counters.connections),
             ("connections_closed", "Connections that the broker closed", counters.closed),
-            ("failed_authentications", "Failed log-ins", counters.failed_logins),
+            ("failed_authentications", "Failed authentications", counters.failed_logins),
             (
                 "internal_errors",
                 "Requests answered with UNKNOWN_SERVER_ERROR",

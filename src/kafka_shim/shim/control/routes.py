@@ -172,13 +172,13 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           lambda control, _: control.acl_use(), state_bodies.AclUse),
     Route("POST", "/acls/remove", "remove_acls", "Remove exactly these ACLs, if they are there",
           lambda control, call: control.remove_acls(call.body), bodies.AclRows, bodies.AclRules),
-    Route("GET", "/matrix", "matrix", "Who may do what on which resource",
+    Route("GET", "/matrix", "matrix", "Who can do what on which resource",
           lambda control, call: control.access_matrix(call.query), bodies.AccessMatrix,
           query=_MATRIX_PARAMETERS),
     Route("GET", "/access", "access", "The decision about each operation of one principal",
           lambda control, call: control.access_of_principal(call.query),
           state_bodies.AccessOfPrincipal, query=_ACCESS_PARAMETERS),
-    Route("GET", "/who-can", "who_can", "Who may do something on a resource, and by which ACLs",
+    Route("GET", "/who-can", "who_can", "Who can do something on a resource, and by which ACLs",
           lambda control, call: control.who_can(call.query), state_bodies.WhoCanRows,
           query=_ACTION_PARAMETERS),
     Route("GET", "/least-acls", "least_acls",
@@ -257,8 +257,10 @@ async def call_route(target: Target, route: Route[Target], call: Call) -> Any:
     """Call a route; ControlError if the query or the body is invalid, or the call fails."""
     unknown = sorted(call.query.keys() - route.query.keys())
     if unknown:
-        known = ", ".join(route.query) or "none"
-        raise ControlError(400, f"unknown query parameter `{unknown[0]}`; expected one of {known}")
+        known = (
+            f"expected one of {', '.join(route.query)}" if route.query else "this call takes none"
+        )
+        raise ControlError(400, f"unknown query parameter `{unknown[0]}`; {known}")
     if route.body_type is not None:
         body = convert_body(call.body, route.body_type)
         # a fault is read again by those who own it

@@ -17,7 +17,7 @@ from kafka_shim.shim.sasl.mechanism import SaslFailure
 def handle(request: SaslAuthenticateRequest, context: RequestContext) -> SaslAuthenticateResponse:
     session = context.session
     if session.phase is not AuthenticationPhase.AUTHENTICATE:
-        text = "no log-in is in progress on this connection; send SaslHandshake first"
+        text = "no authentication is in progress on this connection; send SaslHandshake first"
         return error_response(request, ErrorCode.ILLEGAL_SASL_STATE, text)
     try:
         step = sasl_authentication.process_sasl_message(

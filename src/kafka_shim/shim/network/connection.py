@@ -311,7 +311,7 @@ class Connection(asyncio.BufferedProtocol):
         """Report a failed authentication after a delay, and close (KIP-306)."""
         delay_ms = failed_authentication_delay_ms(self._cluster, session.node_id)
         if not delay_ms or not self._responses:
-            raise CloseConnection("log-in failed")
+            raise CloseConnection("authentication failed")
         error_response = self._responses.pop()
         self._flush_responses_once_state_is_committed(immediately=True)
         self._responses.append(error_response)
@@ -323,7 +323,7 @@ class Connection(asyncio.BufferedProtocol):
     def _close_after_failed_authentication(self) -> None:
         self._failure_timer = None
         self._transition(ConnectionEvent.DELAY_OVER)
-        self.close("log-in failed")
+        self.close("authentication failed")
 
     def _on_response_ready(self, response: object) -> None:
         """Send the response to a request that waited."""

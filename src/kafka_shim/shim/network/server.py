@@ -257,7 +257,9 @@ class Server:
                 connection.awaits_authentication
                 and now_ms - connection.began_ms > limits.authentication_ms_max
             ):
-                connection.close(f"not logged in after {limits.authentication_ms_max // 1000} s")
+                connection.close(
+                    f"not authenticated after {limits.authentication_ms_max // 1000} s"
+                )
         self.quotas.apply_changed_limits()
         obstacle = self.request_memory.oldest_blocking_reader(now_ms - limits.queue_holding_ms_max)
         if isinstance(obstacle, Connection):

@@ -37,7 +37,7 @@ def close_unless_allowed_in_phase_and_unexpired(
             raise CloseConnection("re-authentication with another mechanism")
         name, protocol = ApiKey(header.api_key).wire_name, session.listener.protocol.value
         raise CloseConnection(
-            f"client sent {name} ({frame_bytes} bytes) before it had logged in;"
+            f"client sent {name} ({frame_bytes} bytes) before it had authenticated;"
             f" set security.protocol={protocol} and its credentials in the client"
         )
     expires_at_ms = session.expires_at_ms

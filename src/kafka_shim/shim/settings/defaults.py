@@ -1,4 +1,4 @@
-"""Default listeners and super users: open to clients without a log-in, ACLs for users.
+"""Default listeners and super users: open to clients without authentication, ACLs for users.
 
 The commands that start a broker, the control API and the pytest fixture share them.
 """
@@ -21,7 +21,7 @@ _PERMISSION_FIELDS = frozenset({"authorizer", "super_users", "allow_everyone_if_
 
 
 def default_listeners(first_port: int = 0, brokers: int = 1) -> "tuple[ListenerConfig, ...]":
-    """Return a listener without a log-in, and one where users log in.
+    """Return a listener without authentication, and one where users log in.
 
     Each broker has one port for each listener, from `first_port` on; 0: any free ports.
     """

@@ -122,7 +122,7 @@ PROTOCOL = "security.inter.broker.protocol"
 def inter_broker_actor_if_plaintext(config: Config) -> Actor | None:
     """Return the principal of brokers on the inter-broker listener.
 
-    None if the listener requires a log-in, since the brokers' credentials are unknown.
+    None if the listener requires an authentication, since the brokers' credentials are unknown.
     """
     wanted = config.properties.get(NAMED) or config.properties.get(PROTOCOL) or "PLAINTEXT"
     for listener in config.listeners:

@@ -119,7 +119,7 @@ class DelegationTokens:
         return self._by_id.get(token_id)
 
     def find_unexpired(self, token_id: str) -> DelegationToken | None:
-        """Return the token for a log-in; None if it does not exist or has expired."""
+        """Return the token for an authentication; None if it does not exist or has expired."""
         token = self._by_id.get(token_id)
         return None if token is None or self._is_expired(token) else token
 

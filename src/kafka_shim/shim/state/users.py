@@ -19,7 +19,7 @@ class Users:
 
     Configured users can log in with every mechanism. Like the users in a broker's JAAS file, the
     credential APIs neither return nor change them. Their SCRAM keys are computed at their first
-    log-in, since 4096 iterations take milliseconds.
+    authentication, since 4096 iterations take milliseconds.
     """
 
     def __init__(self, passwords: Mapping[str, str], rng: random.Random) -> None:
@@ -65,7 +65,7 @@ class Users:
             self.observe_change(StateChange("user", action, name, before, after))
 
     def scram_credential(self, mechanism: ScramMechanism, name: str) -> ScramCredential | None:
-        """Return the credential of a log-in; a stored one takes
+        """Return the credential of an authentication; a stored one takes
         precedence over the configuration.
         """
         key = mechanism, name

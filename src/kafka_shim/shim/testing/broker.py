@@ -68,7 +68,7 @@ class KafkaBroker:
 
     @property
     def bootstrap_servers(self) -> str:
-        """The bootstrap servers of the first listener, `host:port,...`, which needs no log-in."""
+        """The bootstrap servers of the first listener, `host:port,...`, without authentication."""
         return ",".join(next(iter(self._transport.listeners.values())))
 
     @property
@@ -98,7 +98,7 @@ class KafkaBroker:
         """Return the settings with which a client logs in as `user`, who is created if necessary.
 
         `style` selects the names of settings: `confluent-kafka`, `kafka-python`, `aiokafka` or
-        `java`. The listener is one with a log-in if there is a user, and one with TLS if the broker
+        `java`. The listener uses SASL if there is a user, and TLS if the broker
         was started with `tls`. `mechanism` is PLAIN by default, or the first one with passwords
         that is enabled. `more` is added to the result. Raise ValueError for a mechanism that is not
         enabled.

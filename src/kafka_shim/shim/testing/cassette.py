@@ -72,7 +72,7 @@ class KafkaCassette:
 
     @property
     def bootstrap_servers(self) -> str:
-        """The bootstrap servers of the first listener, which needs no log-in."""
+        """The bootstrap servers of the first listener, which needs no authentication."""
         return next(iter(self.listeners.values()))
 
     def config(

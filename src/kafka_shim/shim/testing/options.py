@@ -114,8 +114,8 @@ def raise_if_unknown_option(options: Mapping[str, object]) -> None:
     """Raise a TypeError that names the nearest keyword if one is unknown."""
     for name in options:
         if name in NOT_OFFERED:
-            raise TypeError(f"keyword {name} is not offered: {NOT_OFFERED[name]}")
+            raise TypeError(f"keyword `{name}` is not offered: {NOT_OFFERED[name]}")
         if name in NAMED_OTHERWISE:
-            raise TypeError(f"unknown keyword {name}; did you mean {NAMED_OTHERWISE[name]}?")
+            raise TypeError(f"unknown keyword `{name}`; did you mean `{NAMED_OTHERWISE[name]}`?")
         if name not in Options.__annotations__:
             raise TypeError(unknown_name_message("keyword", name, Options.__annotations__))

@@ -1,4 +1,4 @@
-"""A proxy in front of a broker, over real sockets: addresses, log-ins, TLS and the trace."""
+"""A proxy in front of a broker, over real sockets: addresses, credentials, TLS and the trace."""
 
 import asyncio
 import contextlib
@@ -214,7 +214,7 @@ async def test_a_rejected_log_in_of_the_proxy_closes_the_clients_connection(
         wired(address) as wire,
     ):
         assert await wire.is_closed()
-    assert "rejected the log-in of alice: SASL_AUTHENTICATION_FAILED (58)" in caplog.text
+    assert "rejected the authentication of alice: SASL_AUTHENTICATION_FAILED (58)" in caplog.text
 
 
 @pytest.mark.skipif(not HAS_IPV6, reason="this machine has no IPv6")

@@ -64,7 +64,7 @@ failed.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = SUMMARY
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="|".join(VERBS))
+    verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
     for name, module in VERBS.items():
         verb = verbs.add_parser(name, help=module.HELP, description=module.DESCRIPTION)
         module.add_arguments(verb)

@@ -25,7 +25,7 @@ from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.cli.usage import UsageError
 from kafka_shim.shim.client.client import ClientError
 
-HELP = "carry out a saved plan (`plan --out`) in a cluster"
+HELP = "Carry out a saved plan (`plan --out`) in a cluster"
 DESCRIPTION = """\
 Carry out a plan that `policy plan --out` saved: exactly its requests, in their order. The cluster
 must have the ACLs that the plan starts from; if they changed since, nothing is done. If a run was
@@ -42,14 +42,14 @@ _SHOWN_ACLS_MAX = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("plan", metavar="PLAN", help="file of `policy plan --out`")
+    parser.add_argument("plan", metavar="PLAN", help="File of `policy plan --out`")
     parser.add_argument(
         "--accept-interim-changes",
         action="store_true",
-        help="apply a plan although access is lost or opened between its requests",
+        help="Apply a plan although access is lost or opened between its requests",
     )
     parser.add_argument(
-        "--dry-run", action="store_true", help="only check whether the plan can be applied"
+        "--dry-run", action="store_true", help="Only check whether the plan can be applied"
     )
     add_cluster_arguments(parser)
 

@@ -26,7 +26,7 @@ class ClusterAcls(msgspec.Struct, frozen=True):
 
 def add_authorizer_arguments(parser: argparse.ArgumentParser) -> None:
     """Add options for what decisions depend on besides ACLs."""
-    group = parser.add_argument_group("rules")
+    group = parser.add_argument_group("Rules")
     group.add_argument(
         "--kafka-version",
         metavar="RELEASE",
@@ -37,26 +37,26 @@ def add_authorizer_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="User:x",
-        help="treat this principal as a super user: it may do everything (repeatable)",
+        help="Treat this principal as a super user: it is allowed everything (repeatable)",
     )
     group.add_argument(
         "--allow-everyone-if-no-acl-found",
         action="store_true",
-        help="assume allow.everyone.if.no.acl.found=true: resources without any ACL are open",
+        help="Assume allow.everyone.if.no.acl.found=true: resources without any ACL are open",
     )
 
 
 def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("a running cluster")
+    group = parser.add_argument_group("A running cluster")
     group.add_argument(
         "--bootstrap-server",
         metavar="HOST:PORT,...",
-        help=f"brokers to connect to (default, if no file is given: ${BOOTSTRAP_VARIABLE})",
+        help=f"Brokers to connect to (default, if no file is given: ${BOOTSTRAP_VARIABLE})",
     )
     group.add_argument(
         "--command-config",
         metavar="FILE",
-        help="client properties, as for `kafka-shim acls --command-config`",
+        help="Client properties, as for `kafka-shim acls --command-config`",
     )
 
 

@@ -33,7 +33,7 @@ GATES: dict[str, str] = {
     "access-not-granted": "nobody, or no --principal, has the access of --only and --operation",
     "no-public-access": "no access is open to everyone (User:* from every host)",
 }
-HELP = "fail if a change grants access that it must not grant"
+HELP = "Fail if a change grants access that it must not grant"
 DESCRIPTION = """\
 Check one of these gates, over all names, hosts and principals:
 
@@ -53,14 +53,14 @@ Exit codes: 0 the gate is passed, 3 it is not, 2 usage error, 1 the broker faile
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("gate", choices=list(GATES), metavar="GATE", help=", ".join(GATES))
+    add("gate", choices=list(GATES), metavar="GATE", help=f"Gate: {', '.join(GATES)}")
     add("files", nargs="*", metavar="FILE", help="NEW; for no-new-access OLD and NEW")
     add(
         "--only",
         action="append",
         default=[],
         metavar="TYPE:NAME",
-        help="check only these resources, such as topic:orders, topic:payments* or cluster"
+        help="Check only these resources, such as topic:orders, topic:payments* or cluster"
         " (repeatable)",
     )
     add(
@@ -68,16 +68,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="User:x",
-        help="check only this principal (repeatable)",
+        help="Check only this principal (repeatable)",
     )
     add(
         "--operation",
         action="append",
         default=[],
         metavar="OPERATION",
-        help="check only this operation (repeatable)",
+        help="Check only this operation (repeatable)",
     )
-    add("--json", action="store_true", help="print JSON instead of text")
+    add("--json", action="store_true", help="Print JSON instead of text")
     add_cluster_arguments(parser)
     add_authorizer_arguments(parser)
 

@@ -24,7 +24,7 @@ from kafka_shim.shim.cli.policy.plan_file import plan_object, saved_plan, write_
 from kafka_shim.shim.cli.policy.policy_side import PolicySide, side_of_cluster, side_of_files
 from kafka_shim.shim.cli.usage import UsageError
 
-HELP = "print fewer ACLs that decide every access alike"
+HELP = "Print fewer ACLs that decide every access alike"
 DESCRIPTION = """\
 Print ACLs that decide every access like the given ones, without those that change no decision, and
 with All in place of all operations of a resource type. The result is proven with the method of
@@ -40,15 +40,15 @@ Exit codes: 0 done, 2 usage error, 1 the broker failed.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
-        "files", nargs="*", metavar="FILE", help="file or folder with ACLs (default: the cluster's)"
+        "files", nargs="*", metavar="FILE", help="File or folder with ACLs (default: the cluster's)"
     )
-    add("--plan", type=Path, metavar="FILE", help="save the plan that gets there, for `apply`")
+    add("--plan", type=Path, metavar="FILE", help="Save the plan that gets there, for `apply`")
     add(
         "--format",
         choices=[name for name in FORMATS if name not in ("audit-log", "zookeeper")],
         default="yaml",
         metavar="FORMAT",
-        help="format of the ACLs, as of `kafka-shim acls --format` (default: yaml)",
+        help="Format of the ACLs, as of `kafka-shim acls --format` (default: yaml)",
     )
     add_cluster_arguments(parser)
     add_authorizer_arguments(parser)

@@ -33,7 +33,7 @@ from kafka_shim.shim.cli.policy.used_access import count_allowed_accesses_in_tra
 from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.cli.usage import UsageError
 
-HELP = "show who gains and who loses which access between two sets of ACLs"
+HELP = "Show who gains and who loses which access between two sets of ACLs"
 DESCRIPTION = """\
 Print who gains (+) and who loses (-) which operations on which resources when NEW replaces OLD,
 each with one concrete access as an example. The patterns themselves are compared, so the result
@@ -70,18 +70,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             action="append",
             default=[],
             metavar="NAME=VALUE",
-            help=f"set a broker's setting for {side} only (repeatable); {SETTINGS_HELP}",
+            help=f"Set a broker's setting for {side} only (repeatable); {SETTINGS_HELP}",
         )
     add(
         "--fail-on",
         choices=("gain", "loss", "any"),
-        help="exit with code 3 if somebody gains access, loses access, or either",
+        help="Exit with code 3 if somebody gains access, loses access, or either",
     )
     add(
         "--used-by",
         type=Path,
         metavar="TRACE",
-        help="list first what this trace used of the access that is lost, with counts",
+        help="List first what this trace used of the access that is lost, with counts",
     )
     add(
         "--format",
@@ -89,8 +89,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="markdown: a comment for a pull request (default: text)",
     )
-    add("--link", metavar="URL", help="with --format markdown: where the complete list is")
-    add("--json", action="store_const", const="json", dest="format", help="print JSON")
+    add("--link", metavar="URL", help="With --format markdown: where the complete list is")
+    add("--json", action="store_const", const="json", dest="format", help="Print JSON")
     add_cluster_arguments(parser)
     add_authorizer_arguments(parser)
 

@@ -38,7 +38,7 @@ from kafka_shim.shim.cli.usage import UsageError
 
 QUIET_FAILURES_MAX = 10
 """Failures that --quiet prints."""
-HELP = "check expectations, such as `bob may not read payments`, against ACLs"
+HELP = "Check expectations, such as `bob may not read payments`, against ACLs"
 _PROFILE_LINES = "\n".join(
     f"  {name:24} {', '.join(name_keys_of_profile(name))}" for name in PROFILES
 )
@@ -75,20 +75,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="file or folder with ACLs (repeatable; default: the `acls:` of the expectations)",
+        help="File or folder with ACLs (repeatable; default: the `acls:` of the expectations)",
     )
-    add("--junit", type=Path, metavar="FILE", help="also write a JUnit report to this file")
-    add("--github", action="store_true", help="also print annotations for GitHub Actions")
+    add("--junit", type=Path, metavar="FILE", help="Also write a JUnit report to this file")
+    add("--github", action="store_true", help="Also print annotations for GitHub Actions")
     add(
         "--quiet",
         "-q",
         action="store_true",
-        help=f"print only failures, at most {QUIET_FAILURES_MAX}, and how many there are",
+        help=f"Print only failures, at most {QUIET_FAILURES_MAX}, and how many there are",
     )
     add(
         "--coverage",
         action="store_true",
-        help="also print the ACLs that no expectation is about, and the expectations to which no"
+        help="Also print the ACLs that no expectation is about, and the expectations to which no"
         " ACL applies",
     )
     add(
@@ -97,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="sarif: failures for the code scanning of GitHub and GitLab (default: text)",
     )
-    add("--json", action="store_const", const="json", dest="format", help="print JSON")
+    add("--json", action="store_const", const="json", dest="format", help="Print JSON")
     add_cluster_arguments(parser)
     add_authorizer_arguments(parser)
 

@@ -32,7 +32,7 @@ from kafka_shim.shim.cli.policy.sarif import SarifResult, sarif_log
 from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.cli.usage import UsageError
 
-HELP = "find suspicious ACLs: shadowed, redundant, without effect, for everybody ..."
+HELP = "Find suspicious ACLs: shadowed, redundant, without effect, for everybody ..."
 _KIND_LINES = "\n".join(f"  {name:12} {said}" for name, said in FINDING_KINDS.items())
 DESCRIPTION = f"""\
 Report ACLs that are probably mistakes, each with its file and line:
@@ -53,7 +53,7 @@ SHOWN_MAX = 3
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
-        "files", nargs="*", metavar="FILE", help="file or folder with ACLs (default: the cluster's)"
+        "files", nargs="*", metavar="FILE", help="File or folder with ACLs (default: the cluster's)"
     )
     add(
         "--ignore",
@@ -61,16 +61,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         choices=list(FINDING_KINDS),
         metavar="KIND",
-        help="kind of finding to leave out, such as redundant (repeatable)",
+        help="Kind of finding to leave out, such as redundant (repeatable)",
     )
-    add("--github", action="store_true", help="also print annotations for GitHub Actions")
+    add("--github", action="store_true", help="Also print annotations for GitHub Actions")
     add(
         "--format",
         choices=("text", "json", "sarif"),
         default="text",
         help="sarif: for the code scanning of GitHub and GitLab (default: text)",
     )
-    add("--json", action="store_const", const="json", dest="format", help="print JSON")
+    add("--json", action="store_const", const="json", dest="format", help="Print JSON")
     add_cluster_arguments(parser)
     add_authorizer_arguments(parser)
 

@@ -42,7 +42,7 @@ from kafka_shim.shim.cli.resource_arguments import add_resource_arguments, resou
 from kafka_shim.shim.cli.usage import UsageError, check_principal_option
 from kafka_shim.shim.client.topics import topic_names
 
-HELP = "print a table of who may do what on which resource: text, CSV or HTML"
+HELP = "Print a table of who can do what on which resource: text, CSV or HTML"
 DESCRIPTION = """\
 Print a table with a row for each principal and a column for each resource pattern of the ACLs. A
 cell lists the operations that are allowed on all names of the pattern, from every host. `everyone
@@ -61,33 +61,33 @@ CELLS_MAX = 1_000_000
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
-        "files", nargs="*", metavar="FILE", help="file or folder with ACLs (default: the cluster's)"
+        "files", nargs="*", metavar="FILE", help="File or folder with ACLs (default: the cluster's)"
     )
     add(
         "--operation",
         action="append",
         default=[],
         metavar="OPERATION",
-        help="show only this operation, such as Write (repeatable)",
+        help="Show only this operation, such as Write (repeatable)",
     )
     add(
         "--principal",
         action="append",
         default=[],
         metavar="User:x",
-        help="show only this principal; User:* is everyone else (repeatable)",
+        help="Show only this principal; User:* is everyone else (repeatable)",
     )
     forms = parser.add_mutually_exclusive_group()
     for form in ("csv", "html", "json"):
         forms.add_argument(
-            f"--{form}", action="store_true", help=f"print {form.upper()} instead of text"
+            f"--{form}", action="store_true", help=f"Print {form.upper()} instead of text"
         )
     add_resource_arguments(parser)
     add_cluster_arguments(parser)
     add(
         "--topics-of-cluster",
         action="store_true",
-        help="make the columns from the topics of the cluster instead of the patterns of the ACLs",
+        help="Make the columns from the topics of the cluster instead of the patterns of the ACLs",
     )
     add_authorizer_arguments(parser)
 

@@ -48,7 +48,7 @@ from kafka_shim.shim.cli.policy.plan_formats import PLAN_FORMATS, format_two_sta
 from kafka_shim.shim.cli.usage import UsageError
 from kafka_shim.shim.client.client import Client, ClientError
 
-HELP = "print the changes that give a cluster the ACLs of files; save or apply them"
+HELP = "Print the changes that give a cluster the ACLs of files; save or apply them"
 DESCRIPTION = """\
 Print kafka-acls commands that turn OLD into NEW. With --bootstrap-server, OLD is what the cluster
 has. The order is safe: after each command, every access that both sets allow is still allowed, and
@@ -98,25 +98,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="OLD and NEW; with --bootstrap-server only NEW, one or more files",
     )
-    add("--out", type=Path, metavar="FILE", help="save the plan for `policy apply`")
-    add("--apply", action="store_true", help="make the changes in the cluster")
-    add("--yes", "-y", action="store_true", help="with --apply: do not ask for confirmation")
+    add("--out", type=Path, metavar="FILE", help="Save the plan for `policy apply`")
+    add("--apply", action="store_true", help="Make the changes in the cluster")
+    add("--yes", "-y", action="store_true", help="With --apply: do not ask for confirmation")
     add(
         "--accept-interim-changes",
         action="store_true",
-        help="with --apply: go on although access is lost or opened between requests",
+        help="With --apply: go on although access is lost or opened between requests",
     )
-    add("--detailed-exitcode", action="store_true", help="exit with 3 if there are changes, else 0")
+    add("--detailed-exitcode", action="store_true", help="Exit with 3 if there are changes, else 0")
     add(
         "--format",
         choices=PLAN_FORMATS,
         default="commands",
         metavar="FORMAT",
-        help=f"format of the plan: {', '.join(PLAN_FORMATS)}; all but commands are for declarative"
+        help=f"Format of the plan: {', '.join(PLAN_FORMATS)}; all but commands are for declarative"
         " tools and have two stages (default: commands, for kafka-acls)",
     )
-    add("--stage", type=int, choices=(1, 2), help="print only this stage")
-    add("--json", action="store_true", help="print the plan as JSON, as --out writes it")
+    add("--stage", type=int, choices=(1, 2), help="Print only this stage")
+    add("--json", action="store_true", help="Print the plan as JSON, as --out writes it")
     add_cluster_arguments(parser)
     add_authorizer_arguments(parser)
 

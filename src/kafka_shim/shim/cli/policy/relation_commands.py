@@ -41,28 +41,28 @@ class RelationCommand:
 
     def __init__(self, relation: Relation) -> None:
         self._relation = relation
-        self.HELP = f"prove that {_STATEMENTS[relation]}"
+        self.HELP = f"Prove that {_STATEMENTS[relation]}"
         self.DESCRIPTION = _DESCRIPTION.format(statement=_STATEMENTS[relation], verb=relation.value)
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add = parser.add_argument
         add("files", nargs="*", metavar="FILE", help="A and B, unless --a or --b names a cluster")
-        add("--json", action="store_true", help="print JSON instead of text")
+        add("--json", action="store_true", help="Print JSON instead of text")
         add(
             "--certificate",
             type=Path,
             metavar="FILE",
-            help="write the ACLs and the result to this file, for `policy verify`",
+            help="Write the ACLs and the result to this file, for `policy verify`",
         )
         for name in ("a", "b"):
-            group = parser.add_argument_group(f"set {name.upper()}")
+            group = parser.add_argument_group(f"Set {name.upper()}")
             group.add_argument(
-                f"--{name}", metavar="HOST:PORT,...", help="take the ACLs of this cluster"
+                f"--{name}", metavar="HOST:PORT,...", help="Take the ACLs of this cluster"
             )
             group.add_argument(
                 f"--{name}-command-config",
                 metavar="FILE",
-                help="client properties (default: those of --command-config)",
+                help="Client properties (default: those of --command-config)",
             )
             group.add_argument(
                 f"--{name}-version",
@@ -74,10 +74,10 @@ class RelationCommand:
                 action="append",
                 default=[],
                 metavar="NAME=VALUE",
-                help=f"set a broker's setting (repeatable); {SETTINGS_HELP}",
+                help=f"Set a broker's setting (repeatable); {SETTINGS_HELP}",
             )
         parser.add_argument(
-            "--command-config", metavar="FILE", help="client properties of both clusters"
+            "--command-config", metavar="FILE", help="Client properties of both clusters"
         )
         add_authorizer_arguments(parser)
 

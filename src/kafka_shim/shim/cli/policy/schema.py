@@ -18,7 +18,7 @@ SCHEMAS: dict[str, Callable[[], Schema]] = {
     "lint": output_schemas.lint_schema,
     "matrix": output_schemas.matrix_schema,
 }
-HELP = "print the JSON schema of a file, or of what a command prints as JSON"
+HELP = "Print the JSON schema of a file, or of what a command prints as JSON"
 DESCRIPTION = """\
 Print a JSON schema (draft 2020-12), with which editors complete and check files: `acls` (rules in
 YAML), `expectations` and `plan` (saved by `policy plan --out`); or with which programs read the
@@ -35,7 +35,7 @@ Exit codes: 0 done, 2 usage error.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", choices=list(SCHEMAS), metavar="|".join(SCHEMAS), help="schema")
+    parser.add_argument("name", choices=list(SCHEMAS), metavar="|".join(SCHEMAS), help="Schema")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from kafka_shim.shim.cli.policy.authorizer_options import read_cluster_acls
 from kafka_shim.shim.cli.policy.input_error import InputError, read_text_without_bom
 from kafka_shim.shim.cli.usage import UsageError
 
-HELP = "check the certificate of `equivalent`, `implies` or `disjoint`"
+HELP = "Check the certificate of `equivalent`, `implies` or `disjoint`"
 DESCRIPTION = """\
 Check a certificate: its checksums, its counterexample, or else all accesses that its ACLs can
 distinguish. The decisions are made by a second, plain implementation, which reads all ACLs for
@@ -30,7 +30,7 @@ Exit codes: 0 the certificate is right, 3 it is not, 2 usage error, 1 a broker f
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("certificate", metavar="CERTIFICATE", help="file of --certificate")
+    parser.add_argument("certificate", metavar="CERTIFICATE", help="File of --certificate")
     for name in ("a", "b"):
         parser.add_argument(
             f"--{name}",
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             help=f"HOST:PORT, file or folder that must still have the ACLs of {name.upper()}",
         )
     parser.add_argument(
-        "--command-config", metavar="FILE", help="client properties of the clusters"
+        "--command-config", metavar="FILE", help="Client properties of the clusters"
     )
 
 

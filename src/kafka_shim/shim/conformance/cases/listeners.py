@@ -45,8 +45,8 @@ for _name, _what, _listener, _wrong_login, _trust in (
     ("plain-to-tls", "a client without TLS at a TLS listener", "SSL", None, None),
     ("tls-to-plain", "a client with TLS at a plain listener", "PLAINTEXT", None, "own"),
     ("untrusted", "a client that does not trust the certificate", "SSL", None, "none"),
-    ("sasl-to-plain", "a log-in on a listener without SASL", "PLAINTEXT", PLAIN_LOGIN, None),
-    ("plain-to-sasl", "a client without a log-in on a SASL listener", "SASL_PLAINTEXT", None, None),
+    ("sasl-to-plain", "authentication on a PLAINTEXT listener", "PLAINTEXT", PLAIN_LOGIN, None),
+    ("plain-to-sasl", "no authentication on a SASL listener", "SASL_PLAINTEXT", None, None),
 ):
     _LISTENERS.add_case(
         f"wrong-listener.{_name}",

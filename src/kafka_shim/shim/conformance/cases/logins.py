@@ -1,4 +1,4 @@
-"""Log-ins that are rejected, expire, or change to another user or password."""
+"""Authentications that are rejected, expire, or change to another user or password."""
 
 import asyncio
 import time
@@ -30,7 +30,7 @@ TOPIC = "orders"
 WRONG = "wrong-secret"
 _UNKNOWN_CODE = 9999
 ATTEMPTS = 25
-"""Number of log-ins within the deadline that is too high after a rejected one."""
+"""Number of authentications within the deadline that is too high after a rejected one."""
 _SESSION_MS = 1500
 _SHORT = ClusterSetup(properties=(("connections.max.reauth.ms", str(_SESSION_MS)),))
 PRODUCE: Mapping[str, Any] = {"topic": TOPIC, "values": ["a"]}
@@ -85,11 +85,11 @@ async def open_client_and_produce_or_return_error(
 async def expect_login_succeeds(client_options: Mapping[str, Any], context: CaseContext) -> None:
     response = await open_client_and_produce_or_return_error(context, client_options)
     if response.ok is None:
-        raise UnmetExpectationError("the log-in succeeds", f"the client reported {response}")
+        raise UnmetExpectationError("authentication succeeds", f"the client reported {response}")
 
 
 FINAL_WITHIN_S = 5.0
-"""Time for the first log-in of a slow client; its timeout for the whole command is longer."""
+"""Time for a slow client to authenticate first; its timeout for the whole command is longer."""
 _MECHANISMS = (
     ("plain", password_login_fields("PLAIN"), "plain"),
     ("scram-sha-256", password_login_fields("SCRAM-SHA-256"), "scram"),
@@ -210,7 +210,7 @@ async def expect_expired_token_rejected(context: CaseContext) -> None:
 
 
 async def expect_injected_login_error_reported(api: str, error: int, context: CaseContext) -> None:
-    """Check a log-in that gets this error; for an unknown code, the client may report any error."""
+    """Check a login with this error; for an unknown code, the client may report any error."""
     await create_topic_and_grant_everything(context)
     context.inject_fault(api, error=error, times=0)
     open_response = await context.try_open_client()
@@ -228,16 +228,16 @@ async def expect_few_login_attempts(context: CaseContext) -> None:
     )
     attempts = len(context.client_requests(ApiKey.SASL_HANDSHAKE))
     if attempts > ATTEMPTS:
-        raise UnmetExpectationError(f"at most {ATTEMPTS} log-ins", f"there were {attempts}")
+        raise UnmetExpectationError(f"at most {ATTEMPTS} authentications", f"there were {attempts}")
 
 
 _LOGINS.add_case(
     "no-storm",
-    "a rejected log-in is not retried in a loop",
+    "a rejected authentication is not retried in a loop",
     expect_few_login_attempts,
     origin="KIP-152",
     expected_response=REFUSED,
-    expected_requests=f"at most {ATTEMPTS} log-ins within the deadline",
+    expected_requests=f"at most {ATTEMPTS} authentications within the deadline",
     commands="produce",
     level=RequirementLevel.SHOULD,
     supports_release=_HAS_CODES,
@@ -304,7 +304,7 @@ async def expect_login_after_session_end(context: CaseContext) -> None:
         await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
         await asyncio.sleep(0.3)
     if context.can_inspect_requests and len(context.client_requests(ApiKey.SASL_AUTHENTICATE)) < 2:
-        raise UnmetExpectationError("a second log-in", "there was one")
+        raise UnmetExpectationError("a second authentication", "there was one")
 
 
 @_LOGINS.case(

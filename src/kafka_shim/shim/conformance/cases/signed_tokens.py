@@ -1,4 +1,4 @@
-"""Log-ins with signed tokens (KIP-768): good ones, and those that a broker must refuse."""
+"""Authentications with signed tokens (KIP-768): good ones, and those that a broker must refuse."""
 
 import asyncio
 import time

@@ -142,7 +142,7 @@ for _command, _fields in (
 ):
     _TOKENS.add_case(
         f"token-without-login.{_command.partition('_')[0]}",
-        f"{_command} fails for a client without a log-in",
+        f"{_command} fails for a client without authentication",
         partial(expect_anonymous_token_request_rejected, _command, _fields),
         expected_response=error_name_with_code(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED),
         commands=_command,
@@ -175,7 +175,7 @@ async def expect_token_creation_rejected_for_token_login(context: CaseContext) -
 
 @_LOGINS.case(
     "expired-delegation-token",
-    "a log-in with an expired delegation token fails",
+    "an authentication with an expired delegation token fails",
     expected_response=REFUSED,
     commands="produce create_token expire_token",
     capabilities="delegation-tokens scram",

@@ -3,7 +3,7 @@ const reports = JSON.parse(document.getElementById("data").textContent);
 const SYMBOLS = { passed: "✓", must: "✕", should: "!", unexercised: "○", unsupported: "–" };
 const LEGEND = { passed: "passed", must: "of level must failed", should: "of level should failed", unexercised: "not exercised", unsupported: "unsupported" };
 const WORDS = { passed: "passed", must: "failed", should: "failed, though not a must", unexercised: "not exercised: the client did not meet the point", unsupported: "unsupported" };
-const TITLES = { kips: "KIPs", logins: "Log-ins" };
+const TITLES = { kips: "KIPs", logins: "Authentications" };
 const find = (id) => document.getElementById(id);
 const state = { family: null, search: "", failures: false, chosen: new Set() };
 

@@ -73,9 +73,9 @@ class VectorResult(msgspec.Struct, frozen=True):
 
 
 class BrokerAddresses(msgspec.Struct, frozen=True):
-    """Where super users connect without a log-in, and where the others log in.
+    """Where super users connect without authentication, and where the others log in.
 
-    With `super_user_logs_in`, `admin` does what is otherwise done without a log-in.
+    With `super_user_logs_in`, `admin` does what is otherwise done without authentication.
     """
 
     super_users: str
@@ -128,7 +128,7 @@ class VectorRunner:
             self._super_user = self.open_connection(_ANONYMOUS)
 
     def open_connection(self, user: str) -> VectorConnection:
-        """Connect as a user; ClientError if the broker rejects the log-in."""
+        """Connect as a user; ClientError if the broker rejects the authentication."""
         if user == _ANONYMOUS and not self._addresses.super_user_logs_in:
             return VectorConnection(*_host_and_port(self._addresses.super_users))
         user = "admin" if user == _ANONYMOUS else user

@@ -88,7 +88,7 @@ class VectorGroup(msgspec.Struct, frozen=True):
 
 
 class BrokerSetup(msgspec.Struct, frozen=True, rename="camel"):
-    """The broker of a file: clients without a log-in are super users, as is `admin`."""
+    """The broker of a file: clients without authentication are super users, as is `admin`."""
 
     settings: Mapping[str, str]
     super_users: tuple[str, ...]

@@ -41,7 +41,7 @@ export const acls = {
     });
     return [adding(page), asking(page), transfer(page)];
   },
-  empty: "There are no ACLs, so only super users may do anything.",
+  empty: "There are no ACLs, so only super users are allowed anything.",
 };
 
 /** Link to the decisions that an ACL made, or say since when it made none. */
@@ -70,7 +70,7 @@ const adding = (page) => form("new-acl", "Add an ACL", [
   }, { done: "ACL added", undo: (response) => ["POST", "acls/remove", { acls: added(response) }] });
 });
 
-const asking = (page) => form("who-may", "List who may do something", [
+const asking = (page) => form("who-may", "List who can do something", [
   field("Who may", select("operation", OPERATIONS)),
   field("on the", select("resource_type", TYPES)),
   field("named", input("resource_name", { placeholder: "orders" })),

@@ -119,7 +119,7 @@ function drawn({ principals, resources, first_principal: top, first_resource: le
     return line;
   };
   const made = element("table", { "aria-rowcount": principals.length + 1, "aria-colcount": resources.length + 1 },
-    element("caption", { text: "Who may do what" }),
+    element("caption", { text: "Who can do what" }),
     element("thead", {}, element("tr", {}, element("th", { scope: "col", text: "Principal" }), room(before),
       ...shown.map((text, at) => element("th", { scope: "col", text: middleCut(text), title: text, "aria-colindex": left + at + 2 })),
       room(after))),

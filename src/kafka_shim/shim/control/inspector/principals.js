@@ -27,8 +27,8 @@ function principalRows(state) {
 
 export const principals = {
   title: "Principals",
-  columns: ["Principal", "Requests", "Denied", "Clients", "ACLs", "Log-in", ""],
-  extra: ["Requests", "Clients", "Log-in"],
+  columns: ["Principal", "Requests", "Denied", "Clients", "ACLs", "Authentication", ""],
+  extra: ["Requests", "Clients", "Authentication"],
   async load({ call }) {
     await loadNew("requests");
     await loadDenied();

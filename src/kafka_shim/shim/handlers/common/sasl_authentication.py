@@ -1,4 +1,4 @@
-"""Log-in on a connection: starting an exchange, feeding it, and what success means for the session.
+"""Authenticate a connection: start an exchange, feed it, update the session after success.
 
 Shared by SaslAuthenticate and by the raw frames that follow SaslHandshake version 0.
 """
@@ -27,7 +27,7 @@ _SCRAM_MECHANISMS = {
 
 
 def failed_authentication_delay_ms(cluster: Cluster, node_id: int) -> int:
-    """Return the delay of the response to a failed log-in in ms; 0 before KIP-306."""
+    """Return the delay of the response to a failed authentication in ms; 0 before KIP-306."""
     return int(cluster.configs.effective_broker_value(_FAILED_AUTHENTICATION_DELAY, node_id) or 0)
 
 
@@ -107,7 +107,7 @@ def process_sasl_message(message: bytes, session: Session, cluster: Cluster) -> 
     except SaslFailure as failure:
         cluster.counters.failed_logins += 1
         log.info(
-            "log-in failed",
+            "authentication failed",
             mechanism=session.mechanism,
             listener=session.listener.name,
             host=session.host,

@@ -104,7 +104,7 @@ def validate_limit(
     if keys[quota_name] or math.isnan(value):
         return
     if not value < WHOLE_MAX or value != int(value):
-        raise QuotaError(f"{quota_name} must be a whole number of 64 bits")
+        raise QuotaError(f"{quota_name} must be a 64-bit integer")
 
 
 def _call_directly(work: Callable[..., Any], *arguments: Any) -> Any:

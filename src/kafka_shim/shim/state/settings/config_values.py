@@ -48,9 +48,7 @@ def _boolean_value(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - o
 def _integer_value(name: str, kind: str, value: str) -> str:
     bits = _BITS[kind]
     if _INTEGER.fullmatch(value) is None or not -(1 << bits - 1) <= int(value) < 1 << bits - 1:
-        raise ConfigValueError(
-            f"invalid value `{value}` of {name}: expected a whole number of {bits} bits"
-        )
+        raise ConfigValueError(f"invalid value `{value}` of {name}: expected a {bits}-bit integer")
     return str(int(value))
 
 

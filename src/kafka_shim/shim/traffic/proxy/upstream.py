@@ -1,4 +1,4 @@
-"""The proxy's connections to brokers: with or without TLS, with clients' log-ins or its own."""
+"""The proxy's connections to brokers: with or without TLS, with clients' credentials or its own."""
 
 import asyncio
 import ssl
@@ -52,8 +52,9 @@ async def _authenticate_streams(streams: Streams, login: Login) -> None:
         if done.value:
             writer.close()
             raise InvalidLoginResponseError(
-                f"it rejected the log-in of {login.username}: {error_name_with_code(done.value)}"
+                f"it rejected the authentication of {login.username}:"
+                f" {error_name_with_code(done.value)}"
             ) from None
     except asyncio.IncompleteReadError as error:
-        reason = f"it closed the connection during the log-in of {login.username}"
+        reason = f"it closed the connection during the authentication of {login.username}"
         raise InvalidLoginResponseError(reason) from error

@@ -146,7 +146,7 @@ _RequestKey = tuple[ConnectionId, int]
 class FactsNeededBeforeReplay:
     """Facts that a replay needs beforehand, from one pass over the events.
 
-    Their number, the first time, the principal of each connection, responses to log-ins, and
+    Their number, the first time, the principal of each connection, responses to logins, and
     requests for which the recorded broker was not ready.
     """
 

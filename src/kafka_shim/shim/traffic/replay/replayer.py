@@ -300,10 +300,10 @@ class Replayer:
         response = self._recording_facts.authentication_responses.get(
             (event.connection_id, entry.sequence)
         )
-        if response is None:  # the client left before its log-in was answered
+        if response is None:  # the client left before its authentication was answered
             self.report.skipped_requests += 1
             connection.close_and_return_due_response_events(
-                "its log-in was not answered in the recording"
+                "its authentication was not answered in the recording"
             )
             return
         was_rejected = overall_error_code_or_minus_one(response) != 0
@@ -436,7 +436,7 @@ class Replayer:
     def _record_and_compare_authentication_error_code(
         self, event: Event, entry: Response, connection: ReplayConnection
     ) -> None:
-        """Compare only the error code of a log-in; its messages always differ."""
+        """Compare only the error code of an authentication; its messages always differ."""
         actual = connection.login_error
         if self._recorder is not None and self._target.replays_authentication:
             self._recorder.record_authentication(event, entry)

@@ -49,9 +49,10 @@ class RequestId(msgspec.Struct, frozen=True):
 class ReplayReport(msgspec.Struct):
     """Counts, differences by API and field, and requests that could not be replayed.
 
-    `skipped_requests` counts those for which the recorded broker was not ready, and log-ins that it
-    did not answer; `unrecorded_responses` those that the trace does not have. The first
-    EXAMPLES_KEPT_MAX of each kind are kept; `counts_by_field` and `unreplayable_count` count all.
+    `skipped_requests` counts those for which the recorded broker was not ready, and those to
+    authenticate that it did not answer; `unrecorded_responses` those that the trace does not have.
+    The first EXAMPLES_KEPT_MAX of each kind are kept; `counts_by_field` and `unreplayable_count`
+    count all.
     """
 
     requests: int = 0
@@ -193,7 +194,7 @@ class ReplayRecorder:
         )
 
     def record_authentication(self, event: Event, entry: Request | Response) -> None:
-        """Write a log-in as it was recorded, without its secrets."""
+        """Write an authentication as it was recorded, without its secrets."""
         connection_number = self._connection_in_block(event)
         if isinstance(entry, Request):
             self._writer.add(

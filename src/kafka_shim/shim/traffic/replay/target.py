@@ -23,8 +23,8 @@ class Target(msgspec.Struct, frozen=True):
     """The target of a replay.
 
     `routes` are addresses for recorded listeners and broker ids, `address` is for all others.
-    `speed` None means without pauses. `replays_authentication` False leaves out recorded log-ins,
-    for a target without them. `record` is a folder for a trace of the replay.
+    `speed` None means without pauses. `replays_authentication` False skips recorded logins, for a
+    target without SASL. `record` is a folder for a trace of the replay.
     """
 
     address: tuple[str, int]

@@ -85,7 +85,7 @@ class TargetConnection:
         except StopIteration as done:
             return int(done.value)
         except InvalidLoginResponseError as error:
-            raise ConnectionLostError(f"the log-in failed: {error}") from error
+            raise ConnectionLostError(f"the authentication failed: {error}") from error
 
     def _read_until_available(self, count: int) -> None:
         """Read until this number of bytes is available."""
@@ -251,7 +251,7 @@ class ReplayConnection:
 
 
 WRONG_PASSWORD = Login("PLAIN", "kafka-shim-replay", "a password that nobody has")
-"""For a rejected log-in: the trace contains neither its user nor its password."""
+"""For a rejected authentication: the trace contains neither its user nor its password."""
 
 
 class MissingPasswordError(Exception):
@@ -261,7 +261,7 @@ class MissingPasswordError(Exception):
 def login_for_recorded_user(
     name: str, mechanism: str, passwords: Mapping[str, str], *, was_rejected: bool
 ) -> Login:
-    """Return the log-in for a recorded user. Raise MissingPasswordError if it has no password."""
+    """Return the login of a recorded user. Raise MissingPasswordError if it has no password."""
     if was_rejected:
         return WRONG_PASSWORD
     if name not in passwords:
