@@ -111,7 +111,7 @@ def test_all_checks_of_an_api_are_explained(
 ) -> None:
     assert explain("--principal", "User:bob", "--api", "fetch", "--topic", "orders") == 0
     out = capsys.readouterr().out
-    assert out.startswith("allowed: Fetch version ")
+    assert out.startswith("allowed: Fetch v")
     assert "Fetch.topic (only if replica_id is below 0)\n" in out
     assert "  Read on topic `orders`: allowed" in out
     assert explain("--principal", "User:bob", "--api", "Produce", "--topic", "orders") == 3
