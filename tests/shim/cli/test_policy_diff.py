@@ -106,7 +106,7 @@ def test_all_files_of_a_folder_are_read(
     assert diff("--fail-on", "any", new="acls") == 0
     (tmp_path / "acls" / "team" / "bob.yaml").write_text("hello")
     assert diff("--fail-on", "any", new="acls") == 2
-    assert "bob.yaml:1: `acls` must be a list" in capsys.readouterr().err
+    assert "bob.yaml:1: not in a known format of ACLs" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_a_file_without_acls_is_valid(tmp_path: Path, text: str) -> None:
     ("text", "complaint"),
     [
         ("- [", "line 2: not YAML"),
-        ("hello", "acls must be a list"),
+        ("hello", "not in a known format of ACLs"),
         ("topics: {}", "the key `acls` is missing"),
         ("a: 1\nacls:\n", "line 2: there is nothing below `acls`; write `acls: \\[\\]` if"),
         ("- {principal: User:a, allow: Read}", "line 1: acl 1: expected exactly one resource"),

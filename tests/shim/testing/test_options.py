@@ -44,7 +44,7 @@ def test_renamed_keywords_are_options_too() -> None:
     [
         (
             {"kafka_versoin": "3.9"},
-            "keyword `kafka_versoin`; did you mean `kafka_version`?",
+            "unknown keyword `kafka_versoin`; did you mean `kafka_version",
         ),
         ({"topic": ["orders"]}, "unknown keyword `topic`; did you mean `topics`?"),
         ({"broker_config": {}}, "unknown keyword `broker_config`; did you mean `properties`?"),
