@@ -11,6 +11,8 @@ import yaml
 
 from kafka_shim.shim.cli import main
 from kafka_shim.shim.cli.policy.schema import SCHEMAS, schema_text
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.state_file import parse_state_text
 from tests.generated_files import outdated
 
 ROOT = Path(__file__).parents[3]
@@ -59,16 +61,57 @@ WRONG_EXPECTATIONS = [
     "expect: []",
 ]
 
+STATE = """\
+users: {bob: bob-secret}
+super_users: [User:admin]
+topics:
+  orders: {partitions: 3, replication_factor: 1, configs: {retention.ms: 60000}}
+  payments:
+  many: 12
+acls:
+  - {principal: User:alice, allow: [Write, Describe], topic: orders}
+  - {principal: User:b, host: "*", resource_type: TOPIC, resource_name: t, operation: READ,
+     resource_pattern_type: LITERAL, permission: ALLOW}
+groups:
+  billing: {orders: {0: 0, 1: 42}}
+client_metrics:
+  latencies: {metrics: org.apache.kafka.producer., interval.ms: 5000}
+faults:
+  - {match: {api: FindCoordinator}, action: {error: COORDINATOR_NOT_AVAILABLE}, trigger: {times: 2}}
+"""
+WRONG_STATES = [
+    "user: {}",
+    "users: {a: 1}",
+    "super_users: [admin]",
+    "topics: {t: {partition: 1}}",
+    "topics: {t: 0}",
+    "topics: {t: {configs: {a: []}}}",
+    "acls: [{principal: User:a, allow: Read, topik: t}]",
+    "groups: {g: {t: {0: -1}}}",
+    "groups: {g: {t: {zero: 1}}}",
+    "client_metrics: {a: 1}",
+    "faults: {}",
+    "faults: [{action: {errors: X}}]",
+    "[]",
+]
+
+
+def published_file_name(name: str) -> str:
+    return "state.json" if name == "state" else f"policy-{name}.json"
+
 
 def content_of(text: str) -> Any:
     """Return a document of YAML as editors see it: dates are text."""
-    return json.loads(json.dumps(yaml.safe_load(text), default=date.isoformat))
+    content = yaml.load(text, Loader=yaml.CSafeLoader)
+    return json.loads(json.dumps(content, default=date.isoformat))
+
+
+def validator_of(name: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(json.loads(schema_text(name)))
 
 
 def is_valid(name: str, text: str) -> bool:
-    schema = json.loads(schema_text(name))
-    checker = jsonschema.Draft202012Validator(schema)
-    return bool(checker.is_valid(content_of(text)))
+    return bool(validator_of(name).is_valid(content_of(text)))
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
@@ -81,16 +124,15 @@ def test_files_of_the_examples_are_valid() -> None:
     names = {"acls": "acls", "expectations": "expect"}
     paths = [path for path in EXAMPLES.rglob("*.yaml") if path.parent.name != "tools"]
     checked = [
-        (name, path)
+        (name, path, content)
         for path in paths
+        if isinstance(content := content_of(path.read_text()), dict)
         for name, key in names.items()
-        if isinstance(content_of(path.read_text()), dict)
-        and key in content_of(path.read_text())
-        and not (name == "acls" and "expect" in content_of(path.read_text()))
+        if key in content and not (name == "acls" and "expect" in content)
     ]
     assert len(checked) >= 6
-    for name, path in checked:
-        assert is_valid(name, path.read_text()), path
+    for name, path, content in checked:
+        assert validator_of(name).is_valid(content), path
 
 
 @pytest.mark.parametrize(("name", "text"), [("acls", ACLS), ("expectations", EXPECTATIONS)])
@@ -126,6 +168,19 @@ def test_what_the_commands_reject_is_invalid(name: str, text: str, tmp_path: Pat
     assert main(["policy", *words]) == 2
 
 
+@pytest.mark.parametrize("text", [STATE, "", "topics: [a, b]", "users:"])
+def test_state_files_of_all_forms_are_valid(text: str) -> None:
+    assert is_valid("state", text)
+    parse_state_text(text, "state.yaml")
+
+
+@pytest.mark.parametrize("text", WRONG_STATES)
+def test_a_state_file_that_the_broker_rejects_is_invalid(text: str) -> None:
+    assert not is_valid("state", text)
+    with pytest.raises(ConfigError):
+        parse_state_text(text, "state.yaml")
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -133,6 +188,11 @@ def test_what_the_commands_reject_is_invalid(name: str, text: str, tmp_path: Pat
         ("diff", ["diff", "{acls}", "{new}", "--json"]),
         ("lint", ["lint", "{acls}", "{new}", "--json"]),
         ("matrix", ["matrix", "{acls}", "--json"]),
+        ("check", ["check", "no-new-access", "{acls}", "{new}", "--json"]),
+        ("compact", ["compact", "{acls}", "--format", "json"]),
+        ("relation", ["equivalent", "{acls}", "{acls}", "--json"]),
+        ("relation", ["implies", "{acls}", "{new}", "--json"]),
+        ("relation", ["disjoint", "{acls}", "{new}", "--json"]),
     ],
 )
 def test_what_commands_print_is_valid(
@@ -147,7 +207,7 @@ def test_what_commands_print_is_valid(
     assert main(["policy", *(word.format(**paths) for word in words)]) in (0, 3)
     printed = json.loads(capsys.readouterr().out)
     assert printed
-    jsonschema.Draft202012Validator(json.loads(schema_text(name))).validate(printed)
+    validator_of(name).validate(printed)
 
 
 def test_a_saved_plan_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -155,12 +215,35 @@ def test_a_saved_plan_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str
     plan = tmp_path / "plan.json"
     assert main(["policy", "compact", f"{tmp_path}/acls.yaml", "--plan", str(plan)]) == 0
     capsys.readouterr()
-    jsonschema.Draft202012Validator(json.loads(schema_text("plan"))).validate(
-        json.loads(plan.read_text())
-    )
+    validator_of("plan").validate(json.loads(plan.read_text()))
 
 
-@pytest.mark.parametrize("name", ["acls", "expectations"])
+@pytest.mark.parametrize("new", ["acls", "new"])
+def test_a_certificate_is_valid_and_nothing_in_it_is_optional(
+    new: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "acls.yaml").write_text(ACLS)
+    (tmp_path / "new.yaml").write_text(ACLS.replace("orders", "other"))
+    proof = tmp_path / "proof.json"
+    words = [f"{tmp_path}/acls.yaml", f"{tmp_path}/{new}.yaml", "--certificate", str(proof)]
+    assert main(["policy", "equivalent", *words]) == (0 if new == "acls" else 3)
+    certificate = json.loads(proof.read_text())
+    validator = validator_of("certificate")
+    validator.validate(certificate)
+    assert main(["policy", "verify", str(proof)]) == 0
+    for key in certificate:
+        assert not validator.is_valid({k: v for k, v in certificate.items() if k != key}), key
+    proof.write_text(json.dumps({**certificate, "format": "other"}))
+    assert main(["policy", "verify", str(proof)]) == 2
+    assert not validator.is_valid({**certificate, "format": "other"})
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
 def test_the_published_schemas_are_current(name: str) -> None:
-    path = ROOT / "docs" / "schemas" / f"policy-{name}.json"
-    assert path.read_text() == schema_text(name), outdated(f"docs/schemas/policy-{name}.json")
+    path = ROOT / "docs" / "schemas" / published_file_name(name)
+    assert path.read_text() == schema_text(name), outdated(f"docs/schemas/{path.name}")
+
+
+def test_no_other_schema_is_published() -> None:
+    published = {path.name for path in (ROOT / "docs" / "schemas").iterdir()}
+    assert published == set(map(published_file_name, SCHEMAS))

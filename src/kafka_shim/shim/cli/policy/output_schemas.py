@@ -1,17 +1,23 @@
-"""JSON schemas of saved plans, and of what commands print with --json."""
+"""JSON schemas of saved plans and certificates, and of what commands print with --json."""
 
 from typing import Any
 
 from kafka_shim.authorizer.acl_formats.json_objects import KEYS as ACL_KEYS
 from kafka_shim.authorizer.model import DecisionReason
+from kafka_shim.authorizer.policy import certificate
 from kafka_shim.authorizer.policy.lint import FINDING_KINDS
+from kafka_shim.authorizer.policy.relations import Relation
+from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.shim.cli.policy import plan_file
+from kafka_shim.shim.cli.policy.check import GATES
 
 Schema = dict[str, Any]
 
 _TEXT: Schema = {"type": "string"}
 _FLAG: Schema = {"type": "boolean"}
+_COUNT: Schema = {"type": "integer", "minimum": 0}
+_SHA256: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 _LINE: Schema = {"type": "integer", "minimum": 0, "description": "0: unknown"}
 _OPERATION: Schema = {"enum": [each.name for each in Operation if each > Operation.ANY]}
 _RESOURCE_TYPE: Schema = {"enum": [each.name for each in ResourceType if each > ResourceType.ANY]}
@@ -40,7 +46,20 @@ _ACL = _object(
 )
 _NAMES: Schema = {"oneOf": [_object({"name": _TEXT}), _object({"prefix": _TEXT})]}
 _STEP = _object({"action": {"enum": ["add", "remove"]}, "acl": _ACL})
+_ACCESS: Schema = {
+    "principal": _TEXT,
+    "host": _TEXT,
+    "operation": _OPERATION,
+    "resource_type": _RESOURCE_TYPE,
+    "resource_name": _or_null(_TEXT),
+}
+_RELATION: Schema = {"enum": [each.value for each in Relation]}
 _DECISION = _object({"allowed": _FLAG, "because": _REASON, "acl": _or_null(_ACL)})
+
+
+def acl_object_schema() -> Schema:
+    """Return the schema of one ACL as a JSON object."""
+    return _ACL
 
 
 def plan_schema() -> Schema:
@@ -52,8 +71,8 @@ def plan_schema() -> Schema:
             "version": {"const": plan_file.VERSION},
             "source": _TEXT,
             "release": _TEXT,
-            "old_acls_sha256": _TEXT,
-            "new_acls_sha256": _TEXT,
+            "old_acls_sha256": _SHA256,
+            "new_acls_sha256": _SHA256,
             "requests": _list(request),
             "interim": _list(_TEXT),
         }
@@ -94,20 +113,9 @@ def expectation_results_schema() -> Schema:
     )
 
 
-def diff_schema() -> Schema:
-    """Return the schema of `policy diff --json`."""
-    witness = _object(
-        {
-            "principal": _TEXT,
-            "host": _TEXT,
-            "operation": _OPERATION,
-            "resource_type": _RESOURCE_TYPE,
-            "resource_name": _or_null(_TEXT),
-            "before": _DECISION,
-            "after": _DECISION,
-        }
-    )
-    change = _object(
+def _access_change() -> Schema:
+    witness = _object({**_ACCESS, "before": _DECISION, "after": _DECISION})
+    return _object(
         {
             "change": {"enum": ["gain", "loss"]},
             "principal": _TEXT,
@@ -125,7 +133,70 @@ def diff_schema() -> Schema:
         },
         optional=("used",),
     )
-    return _object({"release": _TEXT, "changes": _list(change)})
+
+
+def diff_schema() -> Schema:
+    """Return the schema of `policy diff --json`."""
+    return _object({"release": _TEXT, "changes": _list(_access_change())})
+
+
+def check_schema() -> Schema:
+    """Return the schema of `policy check --json`."""
+    return _object(
+        {
+            "gate": {"enum": list(GATES)},
+            "passed": _FLAG,
+            "release": _TEXT,
+            "changes": _list(_access_change()),
+        }
+    )
+
+
+def compact_schema() -> Schema:
+    """Return the schema of `policy compact --format json`: a list of ACLs."""
+    return _list(_ACL)
+
+
+def relation_schema() -> Schema:
+    """Return the schema of `policy equivalent`, `implies` and `disjoint` with --json."""
+    return _object(
+        {
+            "relation": _RELATION,
+            "holds": _FLAG,
+            "a": _TEXT,
+            "b": _TEXT,
+            "counterexample": _or_null(_object({**_ACCESS, "a": _DECISION, "b": _DECISION})),
+            "impossible_differences": _COUNT,
+        }
+    )
+
+
+def certificate_schema() -> Schema:
+    """Return the schema of the files of `--certificate`, which `policy verify` checks."""
+    side = _object(
+        {
+            "source": _TEXT,
+            "release": {"enum": list(RELEASES)},
+            "super_users": _list(_TEXT),
+            "allow_everyone_if_no_acl_found": _FLAG,
+            "acl_count": _COUNT,
+            "acls_sha256": _SHA256,
+        }
+    )
+    return _object(
+        {
+            "format": {"const": certificate.FORMAT},
+            "version": {"const": certificate.VERSION},
+            "relation": _RELATION,
+            "holds": _FLAG,
+            "counterexample": _or_null(_object({**_ACCESS, "before": _FLAG, "after": _FLAG})),
+            "a": side,
+            "b": side,
+            "acls_of_both": _list(_ACL),
+            "acls_of_a": _list(_ACL),
+            "acls_of_b": _list(_ACL),
+        }
+    )
 
 
 def lint_schema() -> Schema:

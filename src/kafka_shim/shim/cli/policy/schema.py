@@ -6,8 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka_shim.shim.cli.policy import input_schemas, output_schemas
+from kafka_shim.shim.settings.state_file_schema import state_file_schema
 
 Schema = dict[str, Any]
+
+
+def _state_schema() -> Schema:
+    acls = input_schemas.acls_schema()["$defs"]
+    schema = state_file_schema(
+        {"anyOf": [{"$ref": "#/$defs/rule"}, output_schemas.acl_object_schema()]}
+    )
+    return {**schema, "$defs": {**schema["$defs"], **acls}}
+
 
 SCHEMAS: dict[str, Callable[[], Schema]] = {
     "acls": input_schemas.acls_schema,
@@ -17,12 +27,19 @@ SCHEMAS: dict[str, Callable[[], Schema]] = {
     "diff": output_schemas.diff_schema,
     "lint": output_schemas.lint_schema,
     "matrix": output_schemas.matrix_schema,
+    "check": output_schemas.check_schema,
+    "compact": output_schemas.compact_schema,
+    "relation": output_schemas.relation_schema,
+    "certificate": output_schemas.certificate_schema,
+    "state": _state_schema,
 }
 HELP = "Print the JSON schema of a file, or of what a command prints as JSON"
 DESCRIPTION = """\
 Print a JSON schema (draft 2020-12), with which editors complete and check files: `acls` (rules in
-YAML), `expectations` and `plan` (saved by `policy plan --out`); or with which programs read the
-output of `policy test`, `diff`, `lint` and `matrix` with --json.
+YAML), `expectations`, `state` (the file of `serve --state`), `plan` (saved by `policy plan --out`)
+and `certificate`; or with which programs read the output of `policy test`, `diff`, `lint`,
+`matrix` and `check` with --json, of `equivalent`, `implies` and `disjoint` (`relation`), and of
+`compact --format json`.
 
   kafka-shim policy schema expectations > .vscode/policy-expectations.json
 
