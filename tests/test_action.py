@@ -65,6 +65,10 @@ def check_schema(schema: str, path: Path) -> None:
         ("github-workflows", ".github/workflows/ci.yml"),
         ("github-workflows", ".github/workflows/release.yml"),
         ("compose-spec", "docker-compose.yml"),
+        ("github-workflows", "examples/policy/github.yml"),
+        ("github-workflows", "examples/policy/platform/github.yml"),
+        ("gitlab-ci", "examples/policy/gitlab.yml"),
+        ("gitlab-ci", "examples/policy/platform/gitlab.yml"),
     ],
 )
 def test_files_are_valid_by_their_schemas(schema: str, name: str) -> None:

@@ -33,7 +33,8 @@ TOKEN_AND_FORM = "--header PRIVATE-TOKEN: secret --form body=<changes.md"
 GITHUB = {"github.event.number": "7", "github.token": "secret"}
 VARIABLES = {
     "github": {"GITHUB_BASE_REF": "main", "GITHUB_STEP_SUMMARY": "summary.md"},
-    "platform": {"GITHUB_BASE_REF": "main", "GITHUB_STEP_SUMMARY": "summary.md"},
+    "platform-github": {"GITHUB_BASE_REF": "main", "GITHUB_STEP_SUMMARY": "summary.md"},
+    "platform-gitlab": {"CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main"},
     "gitlab": {
         "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
         "CI_API_V4_URL": API,
@@ -64,16 +65,16 @@ Step = tuple[str, dict[str, str]]
 
 def steps(name: str, labels: str) -> list[Step]:
     """Return the shell commands and the variables of each step that runs with these labels."""
-    if name in ("github", "platform"):
-        folder = EXAMPLES / ("platform" if name == "platform" else "")
+    folder = EXAMPLES / ("platform" if name.startswith("platform-") else "")
+    if name.endswith("github"):
         found: Any = yaml.safe_load((folder / "github.yml").read_text())["jobs"]["policy"]
         return [
             (step["run"], {key: _evaluated(value) for key, value in step.get("env", {}).items()})
             for step in found["steps"]
             if "run" in step and not (step.get("if") == UNLESS_APPROVED and APPROVED in labels)
         ]
-    if name == "gitlab":
-        job: Any = yaml.safe_load((EXAMPLES / "gitlab.yml").read_text())["kafka-acls"]
+    if name.endswith("gitlab"):
+        job: Any = yaml.safe_load((folder / "gitlab.yml").read_text())["kafka-acls"]
         return [(line, {}) for line in job["script"]]
     return [(hook["entry"], {}) for hook in hooks()]
 
@@ -141,15 +142,33 @@ def test_a_change_that_adds_the_first_acls_is_shown_and_needs_approval(
     assert "+ User:alice: Write" in (mine / "changes.md").read_text()
 
 
-def test_the_workflow_for_300_teams_runs_as_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "changes"), [("platform-github", "summary.md"), ("platform-gitlab", "changes.md")]
+)
+def test_the_checks_for_300_teams_run_as_written(name: str, changes: str, tmp_path: Path) -> None:
     mine = changed(tmp_path, "", examples=EXAMPLES / "platform")
     assert len((mine / "teams.txt").read_text().split()) == 300
-    ended, output = ran("platform", mine, tmp_path)
+    ended, output = ran(name, mine, tmp_path)
     assert ended == 0, output
     assert "606 of 606 expectations hold" in output
     assert "an expectation is about 901 of 1181 ACLs" in output
     assert "holds: A and B decide every access alike" in output
-    assert "no difference" in (mine / "summary.md").read_text()
+    assert "no difference" in (mine / changes).read_text()
+
+
+@pytest.mark.parametrize(("labels", "code"), [("", 3), (APPROVED, 0)])
+def test_a_gain_of_one_of_300_teams_needs_approval(labels: str, code: int, tmp_path: Path) -> None:
+    gain = (
+        "- {principal: User:ads-batch-app, allow: Read, topic: payments-api-, pattern: prefixed}\n"
+    )
+    mine = changed(tmp_path, gain, examples=EXAMPLES / "platform")
+    command, variables = steps("platform-gitlab", labels)[-1]
+    shell = Shell(tmp_path / "tools", {})
+    shell.put({}, {"CI_MERGE_REQUEST_LABELS": labels, **variables})
+    git(mine, "worktree", "add", "-q", "../before", "HEAD")
+    done = shell(f"cd {shlex.quote(str(mine))} && {command}")
+    assert done.returncode == code, done.stdout
+    assert ("+ User:ads-batch-app: Read" in done.stdout) == (code == 3)
 
 
 def ran(name: str, mine: Path, tmp_path: Path, labels: str = "") -> tuple[int, str]:
@@ -160,7 +179,7 @@ def ran(name: str, mine: Path, tmp_path: Path, labels: str = "") -> tuple[int, s
         path.write_text(STAND_IN)
         path.chmod(0o755)
     shell.put({}, {"CALLS": str(tmp_path / "calls"), **VARIABLES[name]})
-    shell.put({}, {"CI_MERGE_REQUEST_LABELS": labels} if name == "gitlab" else {})
+    shell.put({}, {"CI_MERGE_REQUEST_LABELS": labels} if name.endswith("gitlab") else {})
     output, ended = "", 0
     for command, variables in steps(name, labels):
         shell.put({}, variables)

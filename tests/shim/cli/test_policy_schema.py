@@ -17,6 +17,7 @@ from tests.generated_files import outdated
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples" / "policy"
+PUBLISHED = ROOT / "docs" / "schemas"
 ACLS = """\
 - {principal: User:alice, allow: [Read, Write], topic: orders}
 - {principal: [User:bob, User:eve], deny: all, group: team-, pattern: prefixed, host: 10.0.0.1}
@@ -94,10 +95,6 @@ WRONG_STATES = [
     "faults: [{action: {errors: X}}]",
     "[]",
 ]
-
-
-def published_file_name(name: str) -> str:
-    return "state.json" if name == "state" else f"policy-{name}.json"
 
 
 def content_of(text: str) -> Any:
@@ -238,12 +235,16 @@ def test_a_certificate_is_valid_and_nothing_in_it_is_optional(
     assert not validator.is_valid({**certificate, "format": "other"})
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
+@pytest.mark.parametrize("name", sorted(set(SCHEMAS) - {"state"}))
 def test_the_published_schemas_are_current(name: str) -> None:
-    path = ROOT / "docs" / "schemas" / published_file_name(name)
-    assert path.read_text() == schema_text(name), outdated(f"docs/schemas/{path.name}")
+    path = PUBLISHED / f"policy-{name}.json"
+    assert path.read_text() == schema_text(name), outdated(f"docs/schemas/policy-{name}.json")
+
+
+def test_the_published_schema_of_state_files_is_current() -> None:
+    text = (PUBLISHED / "state.json").read_text()
+    assert text == schema_text("state"), outdated("docs/schemas/state.json")
 
 
 def test_no_other_schema_is_published() -> None:
-    published = {path.name for path in (ROOT / "docs" / "schemas").iterdir()}
-    assert published == set(map(published_file_name, SCHEMAS))
+    assert len(list(PUBLISHED.iterdir())) == len(SCHEMAS)
