@@ -146,7 +146,11 @@ class PlaybackServer:
 
         Raise MismatchError if there is none, and the client is to be disconnected.
         """
-        if upstream is not None and upstream.depends_on_new_state(frame):
+        if upstream is None:
+            repeated = connection.repeated_responses().response_to(frame)
+            if repeated is not None:
+                return repeated
+        elif upstream.depends_on_new_state(frame):
             return await _forward(connection, upstream, frame)
         try:
             response = await self._wait_until_due(connection.respond(frame))

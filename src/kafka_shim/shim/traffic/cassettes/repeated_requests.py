@@ -29,6 +29,12 @@ class RepeatedResponses:
             self.clear()
         self._responses[key] = _SIZE.pack(len(frame)), frame[4:]
 
+    def response_to(self, frame: bytes) -> bytes | None:
+        """Return the frame of the response to a repeated request, None to any other one."""
+        size = _SIZE.pack(len(frame))
+        response, _ = self.split_responses(size + frame)
+        return response[_SIZE.size :] or None
+
     def split_responses(self, data: bytes) -> tuple[bytes, bytes]:
         """Return the responses to the first requests of a stream, and the rest of the stream."""
         responses: list[bytes] = []
