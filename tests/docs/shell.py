@@ -36,6 +36,8 @@ class Shell:
             "python": f'exec {python} "$@"',
             "your-test-command": client,
             "npm": client,
+            "go": client,
+            "mvn": client,
         }.items():
             (programs / name).write_text(f"#!/bin/sh\n{on_path}\n{last}\n")
             (programs / name).chmod(0o755)

@@ -44,6 +44,9 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
         EXAMPLES[0],
         f"{SNIPPETS}::test_the_test_with_a_cassette_is_that_of_the_example",
     ),
+    ("docs/guides/cassettes.md", "yaml"): (
+        "tests/shim/cli/test_playback.py::test_the_service_on_the_page_plays_to_other_containers",
+    ),
     ("docs/guides/configuration.md", "properties"): SAME_BROKER,
     ("docs/guides/configuration.md", "sh"): SAME_BROKER,
     ("docs/guides/configuration.md", "toml"): SAME_BROKER,

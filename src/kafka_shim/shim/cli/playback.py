@@ -4,20 +4,22 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.broker import BOOTSTRAP
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.broker_options import config_from_arguments
+from kafka_shim.shim.cli.error_output import print_note
 from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.logs import configure_logging
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
 
     from kafka_shim.shim.config import Config
     from kafka_shim.shim.traffic.cassettes.cassette_recording import Upstream
@@ -33,7 +35,7 @@ UPSTREAM_CONFIG = "--upstream-config"
 _NOT_WITH_PLAYBACK = (
     "state", "data_dir", "authorizer", "super_user", "allow_everyone_if_no_acl_found", "acls",
     "acl_propagation_delay", "kafka_version", "topic", "brokers", "first_broker_id", "rack",
-    "client_telemetry", "seed", "record", "record_keep", "record_compression", "control",
+    "client_telemetry", "seed", "record", "record_keep", "record_compression",
     "control_token", "manual_clock", "conformance",
 )  # fmt: skip
 """Options of a broker with state, which a playback does not have."""
@@ -214,11 +216,35 @@ async def _play(
         server = PlaybackServer(state, listeners, episodes.connection)
     try:
         async with _running(server):
-            code = await use(server, config)
+            with _inspector(args, state):
+                code = await use(server, config)
     finally:
         if episodes is not None:
             episodes.finish()
     return _report(args, state) or code
+
+
+@contextmanager
+def _inspector(args: argparse.Namespace, state: "PlaybackState") -> "Iterator[None]":
+    """Serve the inspector with the recording and the mismatches, if --control is given."""
+    if args.control is None:
+        yield
+        return
+    from kafka_shim.shim.control.trace_inspector_server import HOST, TraceInspectorServer
+    from kafka_shim.shim.traffic.cassettes.playback_rows import PlaybackRows
+
+    host, port = parse_address(args.control, "--control")
+    if host != HOST:
+        raise ConfigError(f"--control `{args.control}`: with --playback only {HOST}:PORT")
+    with TraceInspectorServer(PlaybackRows(args.playback, state.report), port) as server:
+        print_note(f"the inspector is at {server.url}")
+        serving = Thread(target=server.serve_forever)
+        serving.start()
+        try:
+            yield
+        finally:
+            server.shutdown()
+            serving.join()
 
 
 @asynccontextmanager
@@ -318,9 +344,7 @@ def _listeners(config: "Config") -> "Sequence[PlaybackListener]":
 
     return [
         PlaybackListener(
-            each.name,
-            each.host,
-            each.port,
+            each,
             build_server_context(config.properties, each.name, each.host)
             if each.protocol.uses_tls
             else None,

@@ -21,11 +21,14 @@ _NUMBER = itemgetter("number")
 class TraceRows(Protocol):
     """The rows of a recording, by number, in the form of the control API."""
 
-    name: str
-    requests: list[dict[str, Any]]
-    decisions: list[dict[str, Any]]
-    last: int
-
+    @property
+    def name(self) -> str: ...
+    @property
+    def requests(self) -> list[dict[str, Any]]: ...
+    @property
+    def decisions(self) -> list[dict[str, Any]]: ...
+    @property
+    def last(self) -> int: ...
     def request_detail(self, number: int) -> dict[str, Any] | None: ...
 
 

@@ -14,6 +14,7 @@ from kafka_shim.protocol.records.batches import Record, iterate_batches
 from kafka_shim.protocol.trace.entries import Request
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.client.config import PLAINTEXT
+from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.traffic.cassettes.cassette_file import masks_of_trace, write_cassette
 from kafka_shim.shim.traffic.cassettes.cassette_recording import CassetteRecording, Upstream
@@ -29,7 +30,7 @@ from tests.shim.wire import Wire, connected, serving, wired
 
 pytestmark = pytest.mark.asyncio
 
-LISTENER = PlaybackListener("PLAINTEXT", "127.0.0.1", 0)
+LISTENER = PlaybackListener(ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0))
 A, B, C = (b"k", b"a"), (b"k", b"b"), (b"k", b"c")
 
 

@@ -13,7 +13,7 @@ function cellsOf(view, row) {
   return cellsByRow.get(row);
 }
 
-const textOfCell = (cell) => String(cell.text ?? cell.node.textContent);
+const textOfCell = (cell) => String(cell.text ?? cell.node?.textContent ?? "");
 
 /** Return the text of the row's cells and of its decoded request. */
 function textOf(view, row) {

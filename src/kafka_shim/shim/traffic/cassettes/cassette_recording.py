@@ -79,13 +79,14 @@ class CassetteRecording:
         self._proxies: dict[str, Proxy] = {}
         self._addresses: dict[str, str] = {}
         for listener in listeners:
-            address = upstream.address_for(listener.name)
+            name = listener.config.name
+            address = upstream.address_for(name)
             if address is not None:
-                self._proxies[listener.name] = Proxy(
+                self._proxies[name] = Proxy(
                     address,
-                    (listener.host, listener.port),
-                    self._trace.observer(listener.name),
-                    name=listener.name,
+                    (listener.config.host, listener.config.port),
+                    self._trace.observer(name),
+                    name=name,
                     brokers=UpstreamConnector(upstream.config),
                     tls=listener.tls,
                 )

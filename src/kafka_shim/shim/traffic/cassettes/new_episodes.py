@@ -12,7 +12,6 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header, read_response_header
 from kafka_shim.shim.client.config import ClientConfig, Login
-from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.traffic.cassettes.cassette_recording import TraceInProgress, Upstream
 from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackListener
@@ -48,16 +47,14 @@ class NewEpisodes:
         self, listener: PlaybackListener, node_id: int, address_of: AddressReplacement
     ) -> "EpisodeConnection | None":
         """Return a connection to the cluster for a client; None if the listener has no address."""
-        address = self._upstream.address_for(listener.name)
+        address = self._upstream.address_for(listener.config.name)
         if address is None:
             return None
         brokers = self._state.index.brokers
         if len(brokers) > 1 and node_id in brokers:
             address = brokers[node_id]
         self._connections += 1
-        protocol = SecurityProtocol.PLAINTEXT if listener.tls is None else SecurityProtocol.SSL
-        config = ListenerConfig(listener.name, protocol, listener.host, listener.port)
-        session = Session(config, node_id, listener.host, 0)
+        session = Session(listener.config, node_id, listener.config.host, 0)
         session.number = self._connections
         return EpisodeConnection(self, session, address, address_of)
 

@@ -12,12 +12,13 @@ from kafka_shim.protocol.errors import FrameError
 from kafka_shim.protocol.framing import FrameSplitter
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.shim.client.login import InvalidLoginResponseError
-from kafka_shim.shim.config import Limits
+from kafka_shim.shim.config import Limits, ListenerConfig
 from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError, error_response_frame
 from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
+from kafka_shim.shim.traffic.cassettes.played_produces import UnextendableError
 from kafka_shim.shim.traffic.cassettes.player import (
     PendingResponse,
     PlayedConnection,
@@ -37,10 +38,13 @@ _FORWARDED_KINDS = frozenset({"content", "count"})
 class PlaybackListener(NamedTuple):
     """A listener of the playback, which has a port for each recorded broker."""
 
-    name: str
-    host: str
-    port: int
+    config: ListenerConfig
     tls: ssl.SSLContext | None = None
+
+    def advertised(self, bound: Address, *, is_first_broker: bool) -> Address:
+        """Return the address that clients get for a broker."""
+        host, port = self.config.advertised or bound
+        return host, port if is_first_broker and port else bound[1]
 
 
 class UpstreamConnection(Protocol):
@@ -86,9 +90,10 @@ class PlaybackServer:
     async def start(self) -> None:
         """Open all listeners. Raise UnavailableError if an address is in use."""
         self._state.on_change = self._notify_waiting
+        node_ids = sorted(self._state.index.brokers) or [0]
         for listener, clients in zip(self._listeners, self._clients, strict=True):
-            address = listener.host, listener.port
-            for node_id in sorted(self._state.index.brokers) or [0]:
+            address = listener.config.host, listener.config.port
+            for node_id in node_ids:
                 try:
                     bound = clients.listen(
                         address, partial(self._respond_until_mismatch_or_end, listener, node_id)
@@ -96,8 +101,10 @@ class PlaybackServer:
                 except OSError as error:
                     reason = f"cannot listen on {address_text(address)}: {error.strerror}"
                     raise UnavailableError(reason) from error
-                self._addresses[listener.name, node_id] = bound
-                address = listener.host, 0
+                place = listener.config.name, node_id
+                is_first = node_id == node_ids[0]
+                self._addresses[place] = listener.advertised(bound, is_first_broker=is_first)
+                address = listener.config.host, 0
 
     async def stop(self) -> None:
         """Close all listeners and connections."""
@@ -114,7 +121,7 @@ class PlaybackServer:
         """Respond in order until the client leaves, or until a request has no response."""
 
         def address_of(node_id: int, host: str, port: int) -> Address:
-            return self._addresses.get((listener.name, node_id), (host, port))
+            return self._addresses.get((listener.config.name, node_id), (host, port))
 
         connection = PlayedConnection(self._state, node_id, address_of)
         upstream = self._connect_upstream(listener, node_id, address_of)
@@ -155,21 +162,15 @@ class PlaybackServer:
         try:
             response = await self._wait_until_due(connection.respond(frame))
         except MismatchError as error:
-            if upstream is None or error.kind not in _FORWARDED_KINDS:
-                return self._respond_to_mismatch(connection, frame, error)
-            header, at = read_request_header(frame)
-            if header.api_key != ApiKey.PRODUCE:
-                return await _forward(connection, upstream, frame)
-            produce = connection.new_records(header, frame, at)
-            if produce is None:
-                return self._respond_to_mismatch(connection, frame, error)
-            forwarded = await _forward(connection, upstream, produce.new_records_frame())
-            return produce.merged_frame(forwarded)
+            if upstream is not None and error.kind in _FORWARDED_KINDS:
+                with contextlib.suppress(UnextendableError):
+                    return await _forward_what_is_new(connection, upstream, frame)
+            return self._error_response(connection, frame, error)
         if response.frame is not None:
             await self._wait_scaled_latency_or_delay(response)
         return response.frame
 
-    def _respond_to_mismatch(
+    def _error_response(
         self, connection: PlayedConnection, frame: bytes, error: MismatchError
     ) -> bytes:
         """Report a mismatch; return an error response. Raise it if there is none."""
@@ -211,3 +212,17 @@ async def _forward(
 ) -> bytes | None:
     authentication = connection.authentication
     return await upstream.forward(frame, authentication.principal, authentication.mechanism)
+
+
+async def _forward_what_is_new(
+    connection: PlayedConnection, upstream: UpstreamConnection, frame: bytes
+) -> bytes | None:
+    """Return the cluster's response to a request, of Produce only to the records that were not
+    recorded. Raise UnextendableError if they cannot be forwarded.
+    """
+    header, at = read_request_header(frame)
+    if header.api_key != ApiKey.PRODUCE:
+        return await _forward(connection, upstream, frame)
+    produce = connection.new_records(header, frame, at)
+    forwarded = await _forward(connection, upstream, produce.new_records_frame())
+    return produce.merged_frame(forwarded)

@@ -32,6 +32,10 @@ from kafka_shim.shim.traffic.cassettes.touched_state import records_of_topic
 from kafka_shim.shim.traffic.cassettes.trace_index import Interaction
 
 
+class UnextendableError(Exception):
+    """The records of a request that were not recorded cannot be sent to a cluster."""
+
+
 class PlayedProduce:
     """The response to a Produce request. With `allows_new_records`, it can have records that were
     not recorded, which `new_records_frame` has. Raise MismatchError for any others.

@@ -24,7 +24,7 @@ from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch
 from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode, PlaybackState
 from kafka_shim.shim.traffic.cassettes.played_authentication import PlayedAuthentication
 from kafka_shim.shim.traffic.cassettes.played_fetches import fetch_response
-from kafka_shim.shim.traffic.cassettes.played_produces import PlayedProduce
+from kafka_shim.shim.traffic.cassettes.played_produces import PlayedProduce, UnextendableError
 from kafka_shim.shim.traffic.cassettes.repeated_requests import RepeatedResponses
 from kafka_shim.shim.traffic.cassettes.request_content import (
     FieldDifference,
@@ -144,20 +144,20 @@ class PlayedConnection:
             *(error.difference or FieldDifference("", "", "")),
         )
 
-    def new_records(self, header: RequestHeader, frame: bytes, at: int) -> PlayedProduce | None:
+    def new_records(self, header: RequestHeader, frame: bytes, at: int) -> PlayedProduce:
         """Return a Produce request of which some records were not recorded; the others are played.
 
-        None if they cannot be read, or belong to a transaction, which cannot be extended.
+        Raise UnextendableError if they cannot be read, or belong to a transaction.
         """
         try:
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
             if message.transactional_id:
-                return None
+                raise UnextendableError("a recorded transaction cannot be extended")
             return PlayedProduce(
                 self._state, header, message, self._sender, allows_new_records=True
             )
-        except (ProtocolError, MismatchError):
-            return None
+        except (ProtocolError, MismatchError) as error:
+            raise UnextendableError(str(error)) from error
 
     @property
     def _sender(self) -> Sender:

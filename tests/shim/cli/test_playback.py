@@ -1,0 +1,83 @@
+"""`kafka-shim run --playback` records a cassette once, and exits with 3 after a mismatch."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.cli import EXIT_MISMATCH, EXIT_USAGE, main
+from tests.commands import SHIM, environment
+from tests.docs.shown import blocks
+from tests.shim.cli.conftest import Running
+from tests.shim.traffic.cassettes.kit import metadata, record
+from tests.shim.wire import Wire
+
+SCRIPT = """
+import os, sys
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_shim.shim.client.client import connect
+
+topics = [CreatableTopic(sys.argv[1], num_partitions=1, replication_factor=1)]
+with connect(os.environ["KAFKA_BOOTSTRAP_SERVERS"]) as client:
+    response = client.send_request(ApiKey.CREATE_TOPICS, CreateTopicsRequest(topics))
+print(response.topics[0].error_message)
+"""
+
+
+def run(folder: Path, topic: str, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [*SHIM, "run", "--playback", str(folder / "topics.ktrace"), *options]
+    return subprocess.run(
+        [*command, "--", sys.executable, "-c", SCRIPT, topic],
+        capture_output=True, text=True, timeout=60, check=False, env=environment(),
+    )  # fmt: skip
+
+
+def test_a_mismatch_is_told_to_the_client_in_the_log_in_the_report_and_by_the_exit_code(
+    tmp_path: Path, broker: Running
+) -> None:
+    recorded = run(tmp_path, "cassette", "--playback-mode", "once", "--upstream", broker.plaintext)
+    assert recorded.returncode == 0, recorded.stderr
+    report, page = tmp_path / "report.json", tmp_path / "report.html"
+    options = ("--on-mismatch", "INVALID_REQUEST", "--control", "127.0.0.1:0")
+    played = run(tmp_path, "tape", *options, "--playback-report", str(report))
+    difference = "topics[].name: recorded 'cassette', sent 'tape'"
+    assert played.returncode == EXIT_MISMATCH
+    assert difference in played.stdout
+    assert "no recorded response, error returned" in played.stderr
+    assert "mismatch (content): CreateTopics v7 of User:ANONYMOUS" in played.stderr
+    assert "the inspector is at http://127.0.0.1:" in played.stderr
+    (mismatch,) = json.loads(report.read_text())["mismatches"]
+    assert (mismatch["field"], mismatch["sent"]) == ("topics[].name", "'tape'")
+    closed = run(tmp_path, "tape", "--playback-report", str(page))
+    assert closed.returncode == EXIT_MISMATCH
+    assert "<td><code>topics[].name</code></td>" in page.read_text()
+
+
+def test_the_service_on_the_page_plays_to_other_containers(tmp_path: Path) -> None:
+    places = {(block.page, block.language): block.text for block in blocks()}
+    page = yaml.safe_load(places["docs/guides/cassettes.md", "yaml"])
+    words = page["services"]["kafka"]["command"]
+    trace = asyncio.run(record(tmp_path / "orders", _list_topics))
+    shown = {"/cassettes/orders.ktrace": str(trace), "0.0.0.0:9092": "127.0.0.1:0"}
+    for text, real in shown.items():
+        words = [word.replace(text, real) for word in words]
+    with subprocess.Popen([*SHIM, *words], stdout=subprocess.PIPE, env=environment()) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"listening on PLAINTEXT://kafka:9092\n"
+        child.terminate()
+
+
+async def _list_topics(wire: Wire, _: Wire) -> None:
+    await wire.ask(ApiKey.METADATA, 12, metadata("orders"))
+
+
+def test_the_inspector_of_a_playback_is_on_this_machine_only(tmp_path: Path) -> None:
+    trace = tmp_path / "empty.ktrace"
+    trace.touch()
+    words = ["serve", "--playback", str(trace), "--control", "0.0.0.0:0"]
+    assert main(words) == EXIT_USAGE

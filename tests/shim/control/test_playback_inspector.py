@@ -1,0 +1,67 @@
+"""The inspector shows the mismatches of a playback next to the recorded requests."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.control.trace_inspector_server import TraceInspectorServer
+from kafka_shim.shim.traffic.cassettes.playback_rows import PlaybackRows
+from tests.shim.control.inspector.page import Page, needs_browser
+from tests.shim.traffic.cassettes.kit import Playback, new_topic, record
+from tests.shim.wire import Wire
+
+
+async def story(wire: Wire, _: Wire) -> None:
+    await wire.ask(ApiKey.CREATE_TOPICS, 7, new_topic("orders"))
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> PlaybackRows:
+    trace = asyncio.run(record(tmp_path / "orders", story))
+    played = Playback(trace)
+    mismatch = played.mismatch(ApiKey.CREATE_TOPICS, 7, new_topic("order"))
+    played.state.report.add_mismatch(mismatch)
+    return PlaybackRows(trace, played.state.report)
+
+
+def test_a_mismatch_is_a_row_with_the_nearest_request_and_the_difference(
+    rows: PlaybackRows,
+) -> None:
+    recorded, mismatch = rows.requests
+    assert (recorded["api"], recorded["error_names"]) == ("CreateTopics", [])
+    assert (mismatch["api"], mismatch["version"]) == ("CreateTopics", 7)
+    assert mismatch["error_names"] == ["NOT_RECORDED (content)"]
+    assert mismatch["number"] == rows.last == recorded["number"] + 1
+    detail = rows.request_detail(mismatch["number"])
+    assert detail is not None
+    fields = detail["response"]["not_recorded"]
+    assert (fields["recorded"], fields["sent"]) == ("'orders'", "'order'")
+    assert fields["nearest"].startswith(f"request {recorded['number']} of the recording")
+    assert rows.request_detail(recorded["number"])["request"]  # type: ignore[index]
+
+
+@pytest.fixture
+def server(rows: PlaybackRows) -> Iterator[TraceInspectorServer]:
+    with TraceInspectorServer(rows) as server:
+        serving = threading.Thread(target=server.serve_forever, args=(0.01,))
+        serving.start()
+        yield server
+        server.shutdown()
+        serving.join()
+
+
+@needs_browser
+@pytest.mark.client
+@pytest.mark.timeout(300, func_only=True)
+def test_the_page_shows_a_mismatch(server: TraceInspectorServer, chrome: Any) -> None:
+    page = Page(chrome, server.url.removesuffix("/inspector"))
+    page.wait(lambda: "playback of orders" in page.element("#broker").text)
+    page.press("/", "NOT_RECORDED", "\ue00c")
+    page.row("CreateTopics v7", "User:ANONYMOUS", "NOT_RECORDED (content)")
+    page.press("f", "j", "\ue007")
+    page.wait(lambda: page.shows("#detail", "recorded 'orders', sent 'order'"))
