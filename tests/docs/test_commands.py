@@ -34,7 +34,7 @@ RUN_BY_OTHERS = {
     "vectors/README.md: python vectors/examples/compare_errors.py vectors/4.4.0/requests.json"
     " 127.0.0.1:9092 127.0.0.1:9093":
         "tests/recordings/test_vector_example.py::test_the_example_finds_no_difference_in_the_shim",
-    "docs/reference/releases.md: python -m tests.releases day 4.4.0 --against 4.3.1"
+    "DEVELOPERS.md: python -m tests.releases day 4.4.0 --against 4.3.1"
     " --no-write --no-record --markdown 4.4.md":
         "tests/releases/test_day.py::test_the_command_of_the_page_makes_a_checklist",
     "docs/guides/persistence.md: sqlite3 data/kafka-shim.db"

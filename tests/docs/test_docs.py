@@ -6,11 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from hatchling.metadata.core import ProjectMetadata
 from hatchling.plugin.manager import PluginManager
 
 from kafka_shim.shim.cli.man_page import man_page
 from kafka_shim.shim.cli.reference import reference_pages
+from tests.docs.generated_pages.kips import KIPS
+from tests.docs.generated_pages.pages import PAGES
 from tests.docs.index import DOCS, INDEX, index_text, listed_pages
 from tests.docs.shown import ROOT, pages
 from tests.generated_files import outdated
@@ -18,8 +21,13 @@ from tests.generated_files import outdated
 COMMANDS = ROOT / "docs" / "reference" / "commands"
 
 
+def linking_pages() -> list[Path]:
+    """Return all pages, also generated ones."""
+    return sorted({*(ROOT / page for page in pages()), *DOCS.rglob("*.md")})
+
+
 def test_links_have_targets() -> None:
-    for path in [*(ROOT / page for page in pages()), *COMMANDS.glob("*.md")]:
+    for path in linking_pages():
         for link in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", path.read_text()):
             if "://" not in link:
                 assert (path.parent / link).exists(), f"{path.name}: {link}"
@@ -37,7 +45,7 @@ def shown_text(path: Path) -> str:
 
 
 def test_anchors_of_links_are_headings() -> None:
-    for path in [*(ROOT / page for page in pages()), *COMMANDS.glob("*.md")]:
+    for path in linking_pages():
         for link, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", shown_text(path)):
             target = path.parent / link if link else path
             if target.suffix != ".md":
@@ -91,6 +99,16 @@ def test_the_commands_reference_is_current() -> None:
     made = {name: text.split() for name, text in reference_pages().items()}
     written = {page.name: page.read_text().split() for page in COMMANDS.glob("*.md")}
     assert written == made, outdated("docs/reference/commands/serve.md")
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_the_pages_made_from_the_code_are_current(path: str) -> None:
+    assert (ROOT / path).read_text(encoding="utf-8") == PAGES[path](), outdated(path)
+
+
+def test_the_tests_of_kips_exist() -> None:
+    assert [kip.number for kip in KIPS if not (ROOT / kip.test).exists()] == []
+    assert len({kip.number for kip in KIPS}) == len(KIPS)
 
 
 def test_the_manual_page_is_current() -> None:

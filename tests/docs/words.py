@@ -22,6 +22,12 @@ OUTSIDE_DOCS: Final = (
 GENERATED_PAGES: Final = (
     "docs/README.md",
     "docs/reference/commands/",
+    "docs/reference/errors.md",
+    "docs/reference/http-api.md",
+    "docs/reference/log-lines.md",
+    "docs/reference/metrics.md",
+    "docs/reference/python-api.md",
+    "docs/reference/settings.md",
     "docs/reference/permissions.md",
     "docs/reference/atlas/README.md",
     "docs/reference/conformance/README.md",
@@ -32,7 +38,7 @@ GENERATED_PAGES: Final = (
 _GENERATED_FROM: Final = {"docs/reference/driver-contract.md": "\n## Commands\n"}
 """The heading from which a page is generated."""
 _GENERATED_PART: Final = re.compile(
-    r"<!-- (?:table|generated|figures of .*?|kafka's own tests|brokers) -->.*?<!-- end of .*? -->",
+    r"<!-- (?:table|apis|kips|generated) -->.*?<!-- end of .*? -->",
     re.DOTALL,
 )
 _NOT_PROSE: Final = (

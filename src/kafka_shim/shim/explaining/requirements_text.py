@@ -1,6 +1,7 @@
 """Rows of the requirements table as text: in full, in short for one release, as Markdown."""
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
 from typing import Any
 
 from kafka_shim.authorizer.requirement import (
@@ -176,12 +177,13 @@ def _one_release_columns(row: Requirement, release: str) -> tuple[str, str, str]
     return row.id, needs, _join_nonempty("; ", ", ".join(filter(None, [code, *shown])), condition)
 
 
-_INTRODUCTION = """# The permissions that each API needs
+_INTRODUCTION = """# Permissions by API
 
-Which permission checks a Kafka broker makes for a request,
-and what a client gets if one fails. Printed by `kafka-shim requirements --markdown`; do not edit.
+The permission checks that a Kafka broker makes for each request, by release, and what a client
+gets if one fails.
 
-One row is one check. The rows of an API are in the order in which the broker makes them.
+The checks of an API are in the order in which the broker makes them. `kafka-shim requirements`
+prints them for one API or release, and `kafka-shim requirements --markdown` prints this page.
 
 * *Needs*: the required operation and resource type. If there are several, one is enough.
 * *Names*: the fields with the names of the resources, in the request, or in the response if the
@@ -194,14 +196,17 @@ One row is one check. The rows of an API are in the order in which the broker ma
 
 
 def markdown_lines(rows: list[Requirement], open_apis: dict[ApiKey, str]) -> Iterator[str]:
-    """Yield the lines of a page with one table of rows."""
+    """Yield the lines of a page with a heading and a table for each API."""
     yield _INTRODUCTION
-    yield "| Requirement | Needs | Names | Denied | Releases | When, and notes |"
-    yield "|---|---|---|---|---|---|"
-    for row in rows:
-        yield f"| {' | '.join(markdown_cells(row))} |"
+    for api, rows_of_api in groupby(rows, key=lambda row: row.api):
+        yield f"## {api.wire_name}\n"
+        yield "| Requirement | Needs | Names | Denied | Releases | When, and notes |"
+        yield "|---|---|---|---|---|---|"
+        for row in rows_of_api:
+            yield f"| {' | '.join(markdown_cells(row))} |"
+        yield ""
     if open_apis:
-        yield "\n## APIs that can be used without a permission\n"
+        yield "## APIs that can be used without a permission\n"
         yield from (f"* **{key.wire_name}**: {reason}" for key, reason in open_apis.items())
 
 

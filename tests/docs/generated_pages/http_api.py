@@ -1,0 +1,86 @@
+"""docs/reference/http-api.md, made from the OpenAPI document of the control API."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from kafka_shim.shim.control.openapi import openapi_document
+
+_INTRODUCTION: Final = """\
+# HTTP API
+
+The control API creates topics, users and ACLs, injects faults, and returns requests and decisions,
+over HTTP ([how to use it](../guides/languages.md)).
+
+`--control HOST:PORT` starts it (extra `control`). `/openapi.json` of a running broker is this page
+for programs. Calls are about the first broker of the process, unless `/brokers/{broker}` precedes
+the path. Bodies and responses are JSON. The status is 400 for an invalid body, 401 without the
+token, 404 for an unknown name and 409 for one that is taken; `error` says why in one line.
+"""
+_MARKS: Final = str.maketrans({"|": "\\|", "<": "&lt;", "*": "\\*"})
+
+
+def http_api_page() -> str:
+    """Return the page: each call with its parameters, and each object with its fields."""
+    document = openapi_document("")
+    lines = [_INTRODUCTION, "## Calls", ""]
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            lines += _call_lines(f"{method.upper()} {path}", operation)
+    lines += ["## Objects", ""]
+    for name, schema in document["components"]["schemas"].items():
+        lines += _object_lines(name, schema)
+    return "\n".join(lines)
+
+
+def _call_lines(title: str, operation: dict[str, Any]) -> Iterator[str]:
+    yield from (f"### {title}", "", f"{operation['summary'].translate(_MARKS).rstrip('.')}.", "")
+    if body := operation.get("requestBody"):
+        yield from (f"Body: {_type(body['content']['application/json']['schema'])}.", "")
+    content = operation["responses"]["200"]["content"]
+    response = content.get("application/json", {"schema": {"type": "text"}})
+    yield from (f"Response: {_type(response['schema'])}.", "")
+    parameters = [row for row in operation.get("parameters", ()) if row["in"] == "query"]
+    if parameters:
+        yield from ("| query parameter | meaning |", "|---|---|")
+        for parameter in parameters:
+            yield f"| `{parameter['name']}` | {parameter['description'].translate(_MARKS)} |"
+        yield ""
+
+
+def _object_lines(name: str, schema: dict[str, Any]) -> Iterator[str]:
+    yield from (f"### {name}", "")
+    if text := schema.get("description"):
+        yield from (" ".join(text.split()).translate(_MARKS), "")
+    properties: dict[str, Any] = schema.get("properties", {})
+    if properties:
+        required = set(schema.get("required", ()))
+        yield from ("| field | type | |", "|---|---|---|")
+        for field, value in properties.items():
+            need = "required" if field in required else _default(value)
+            yield f"| `{field}` | {_type(value)} | {need} |"
+        yield ""
+
+
+def _default(schema: dict[str, Any]) -> str:
+    """Return the default of a field that may be left out."""
+    value = schema.get("default")
+    return "" if value is None else f"default: `{value}`"
+
+
+def _type(schema: dict[str, Any]) -> str:
+    """Return the type in words, objects as links."""
+    if reference := schema.get("$ref"):
+        name = reference.rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if variants := schema.get("anyOf"):
+        return " or ".join(dict.fromkeys(_type(variant) for variant in variants))
+    if names := schema.get("enum"):
+        return " or ".join(f"`{name}`" for name in names)
+    kind = schema.get("type", "any value")
+    if kind == "array":
+        items = schema.get("items") or {}
+        return f"list of {_type(items)}" if items else "list"
+    if kind == "object" and isinstance(schema.get("additionalProperties"), dict):
+        values = schema["additionalProperties"]
+        return f"object with values {_type(values)}" if values else "object"
+    return str(kind)

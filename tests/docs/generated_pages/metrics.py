@@ -1,0 +1,35 @@
+"""docs/reference/metrics.md, made from the metrics of the control API."""
+
+import inspect
+import re
+from typing import Final
+
+from kafka_shim.shim.control import prometheus_metrics
+
+_INTRODUCTION: Final = """\
+# Metrics
+
+`GET /metrics` of the [HTTP API](http-api.md) returns these totals in the text format of Prometheus.
+
+| metric | type | labels | meaning |
+|---|---|---|---|
+"""
+_FAMILY: Final = re.compile(
+    r'(Counter|Gauge)MetricFamily\(\s*"(kafka_shim_\w+)",\s*"([^"]+)"(?:,\s*labels=\[([^\]]*)\])?'
+)
+_SIMPLE: Final = re.compile(r'\(\s*"(\w+)",\s*"([^"]+)",\s*counters\.')
+
+
+def metrics_page() -> str:
+    """Return the page: each metric with its type, its labels and its meaning."""
+    source = inspect.getsource(prometheus_metrics)
+    rows = [
+        (name, kind.lower(), ", ".join(re.findall(r'"(\w+)"', labels)), text)
+        for kind, name, text, labels in _FAMILY.findall(source)
+    ]
+    rows += [(f"kafka_shim_{name}", "counter", "", text) for name, text in _SIMPLE.findall(source)]
+    lines = [
+        f"| `{name}{'_total' if kind == 'counter' else ''}` | {kind} | {labels} | {text} |"
+        for name, kind, labels, text in sorted(rows)
+    ]
+    return _INTRODUCTION + "\n".join(lines) + "\n"

@@ -1,0 +1,78 @@
+"""docs/reference/settings.md, made from Kafka's definitions and the source of the shim."""
+
+import ast
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import kafka_shim.shim.state.settings as settings_package
+from kafka_shim.protocol.api_versions import RELEASES
+
+_SHIM: Final = Path(settings_package.__file__).parents[2]
+_READERS: Final = ("handlers", "network", "observing", "sasl", "state", "storage", "tls")
+"""The folders whose code acts on settings."""
+_CHECKS: Final = ("broker_config_checks.py", "config_change.py", "configs.py")
+"""Modules that name settings only to validate or to return them."""
+_DEFINITIONS: Final = Path(settings_package.__file__).parent / "config_definitions.json"
+_TITLES: Final = {
+    "broker": "Brokers",
+    "topic": "Topics",
+    "group": "Groups",
+    "client_metrics": "Client metrics",
+}
+_INTRODUCTION: Final = """\
+# Broker settings
+
+Kafka's settings of brokers, topics, groups and client metrics: their releases and defaults, and
+which ones the shim reads.
+
+Every setting of the chosen release can be set, is validated as by Kafka, and is returned by
+DescribeConfigs. *Read* marks those that the code of the shim names outside of these checks, so they
+have an effect. The others, such as those of disks and replication, are only stored and returned.
+Defaults are those of the newest release with the setting;
+[some differ](../explanation/differences.md#differences-in-timing-defaults-and-limits).
+[Configuration](../guides/configuration.md) says where to set them.
+"""
+
+
+def settings_page() -> str:
+    """Return the page: each setting with its type, default, releases and whether it is read."""
+    definitions = json.loads(_DEFINITIONS.read_text(encoding="utf-8"))
+    lines = [_INTRODUCTION]
+    for kind, title in _TITLES.items():
+        lines += [f"## {title}", "", "| setting | read | type | default | releases |"]
+        lines.append("|---|---|---|---|---|")
+        lines += [_row(name, releases) for name, releases in sorted(definitions[kind].items())]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _row(name: str, definitions: dict[str, dict[str, Any] | None]) -> str:
+    newest = [definition for definition in definitions.values() if definition][-1]
+    names = {name, newest.get("broker")}
+    mark = "✓" if names & names_in_source() else ""
+    default = newest.get("default")
+    shown = f"`{default}`" if default not in (None, "") else ""
+    return f"| `{name}` | {mark} | {newest['type']} | {shown} | {_releases(definitions)} |"
+
+
+def _releases(definitions: dict[str, dict[str, Any] | None]) -> str:
+    """Return the releases that have a setting: `0.11-2.8`."""
+    first = next(iter(definitions))
+    end = next((release for release, definition in definitions.items() if not definition), None)
+    last = RELEASES[-1] if end is None else RELEASES[RELEASES.index(end) - 1]
+    return first if first == last else f"{first}-{last}"
+
+
+@cache
+def names_in_source() -> frozenset[str]:
+    """Return the texts in the shim's code that have the form of a setting's name."""
+    return frozenset(
+        node.value
+        for folder in _READERS
+        for path in (_SHIM / folder).rglob("*.py")
+        if path.name not in _CHECKS
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value
+    )
