@@ -47,7 +47,7 @@ help:
 	@echo "make atlas                   find the ACLs of known programs again, on the shim and a real Kafka"
 	@echo "make suites                  list other projects' tests that can run against the broker"
 	@echo "make suite NAME=kgo          run one of them; AGAINST=real: against a real Kafka (Java 17, Maven)"
-	@echo "make scorecards              make docs/reference/clients.md: scorecards of clients in six languages"
+	@echo "make scorecards              make the scorecards in docs/reference/conformance/: six clients in five languages"
 	@echo "make conformance             make docs/reference/conformance/: reports of eleven clients in the conformance suite"
 	@echo "make mutants                 plant bugs into copies of clients and of the shim; each must be found; MUTANTS=aiokafka"
 	@echo "make both-ways               replay traffic of a real broker to the shim, and the other way round"
@@ -236,8 +236,7 @@ atlas: install
 
 # Java 17, Go and Node besides; a client whose tools are missing is left out with a word on it
 scorecards: install
-	$(BIN)/python -m tests.clients.scorecards > docs/reference/clients.md.new
-	mv docs/reference/clients.md.new docs/reference/clients.md
+	$(BIN)/python -m tests.clients.scorecards
 
 # Java 17 and Maven, Go, Node, Rust besides, as above
 conformance: install

@@ -1,6 +1,8 @@
 """Makes the scorecard of every client of the kit by running it: `make scorecards`.
 
-    python -m tests.clients.scorecards [--client NAME] [--keep DIR] > docs/reference/clients.md
+    python -m tests.clients.scorecards [--client NAME] [--keep DIR]
+
+It writes them to docs/reference/conformance/README.md.
 
 Each client plays against four brokers: the newest release, one without an authorizer from before
 pattern types, one in between, and one whose coordinators are not ready at first. The scorecard of a
@@ -20,6 +22,7 @@ import pytest
 
 from kafka_shim.protocol.api_versions import RELEASES
 from tests.clients.kit import CLIENTS
+from tests.clients.report_page import write_scorecards
 
 RUN_SECONDS = 300
 BROKERS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -49,7 +52,7 @@ def main() -> int:
             for name in args.client or CLIENTS
             if _is_here(name, Path(folder))
         }
-    sys.stdout.write("\n".join((*page(cards), "")))
+    write_scorecards("\n".join(section(cards)))
     return 0
 
 
@@ -87,8 +90,8 @@ def _conformance(*words: str) -> str:
     return done.stdout
 
 
-def page(cards: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
-    """Yield the lines of docs/reference/clients.md."""
+def section(cards: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
+    """Yield the lines of the scorecards."""
     yield INTRODUCTION
     yield f"| behaviour | {' | '.join(cards)} | |"
     yield "|---" * (len(cards) + 2) + "|"
@@ -114,16 +117,13 @@ def _request(frame: str) -> str:
     return frame.partition(": ")[2].partition(" (")[0]
 
 
-INTRODUCTION = """# Scorecards of clients
-
-What six Kafka clients send, as `kafka-shim conformance` judges it
-([how](../guides/conformance.md#the-scorecard)). `make scorecards` runs the clients and writes this
-page; it needs Java, Go and Node. ✅: right every time. ❌: wrong at least once. ·: did not occur,
-because the client lacks the feature, its test program does not use it, or no broker of the test
-calls for it.
+INTRODUCTION = """\
+What clients send by themselves, as `kafka-shim conformance check` judges it
+([how](../../guides/conformance.md#the-scorecard)). `make scorecards` runs the clients and writes
+this part (Java, Go and Node). ✅ always correct, ❌ wrong at least once, · not exercised.
 """
 FAILURES = """
-## Failures
+### Failures
 
 | client | behaviour | seen in | why |
 |---|---|---|---|"""

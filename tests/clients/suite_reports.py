@@ -22,12 +22,12 @@ from kafka_shim.schemas.pins import read_pins
 from kafka_shim.shim.conformance.cases import all_cases
 from kafka_shim.shim.conformance.html_report import PAGE_FORMS
 from kafka_shim.shim.conformance.report import read_report
+from tests.clients.report_page import PAGE, write_reports
 from tests.clients.suite_drivers import COMMANDS
 from tests.clients.suite_findings import Finding, read_findings
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".cache" / "conformance"
-PAGE = ROOT / "docs" / "reference" / "conformance" / "README.md"
 RUN_SECONDS = 1800
 HEAD = """\
 # Conformance reports of clients
@@ -74,7 +74,7 @@ def main() -> int:
         if (KEPT / f"{name}.json").exists()
     }
     PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text("\n".join((*page(reports, read_findings()), "")))
+    write_reports("\n".join((*page(reports, read_findings()), "")))
     write_forms([name for name in COMMANDS if name in reports])
     return 0
 

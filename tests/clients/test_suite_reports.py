@@ -1,9 +1,10 @@
 """The page of the conformance reports, made from two reports."""
 
 from kafka_shim.shim.conformance.cases import all_cases
+from tests.clients.report_page import PAGE
 from tests.clients.suite_drivers import COMMANDS
 from tests.clients.suite_findings import Finding, read_findings
-from tests.clients.suite_reports import PAGE, causes, merged, table
+from tests.clients.suite_reports import causes, merged, table
 
 
 def row(case: str, outcome: str, *, breaks: bool = False) -> dict[str, str | bool]:

@@ -31,7 +31,6 @@ GENERATED_PAGES: Final = (
     "docs/reference/permissions.md",
     "docs/reference/atlas/README.md",
     "docs/reference/conformance/README.md",
-    "docs/reference/clients.md",
     "docs/reference/vectors-scoreboard.md",
 )
 """Pages and folders that a command writes; another test verifies that each is current."""
