@@ -57,7 +57,7 @@ def _errors_by_handler() -> Mapping[str, list[str]]:
     """Return the APIs whose handler names an error, by the name of the error."""
     apis: dict[str, list[str]] = {}
     for api in APIS_WITH_HANDLER:
-        path = _HANDLERS / f"{api.name.lower()}.py"
+        [path] = _HANDLERS.rglob(f"{api.name.lower()}.py")
         tree = ast.parse(path.read_text(encoding="utf-8"))
         names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         for name in names & {error.name for error in ErrorCode}:

@@ -36,7 +36,7 @@ def _api_lines() -> Iterator[str]:
         if not releases:
             continue
         low, high = served_versions(releases[-1])[api]
-        differs = f"/handlers/{api.name.lower()}.py" in different
+        differs = re.search(rf"/handlers/(?:\w+/)?{api.name.lower()}\.py\)", different)
         title = api.wire_name
         if api in checked:
             title = f"[{title}](permissions.md#{title.lower()})"
