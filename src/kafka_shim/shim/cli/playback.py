@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from kafka_shim.shim.config import Config
-    from kafka_shim.shim.traffic.cassettes.cassette_recording import Upstream
+    from kafka_shim.shim.traffic.cassettes.cassette_recording import PlaybackListener, Upstream
     from kafka_shim.shim.traffic.cassettes.new_episodes import NewEpisodes
-    from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackListener
     from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
     from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks
 
@@ -209,11 +208,7 @@ async def _play(
         print(f"kafka-shim: {damage.path} is damaged: {damage.reason}", file=sys.stderr)
     state = PlaybackState(index, _options(args, config, masks))
     episodes = _new_episodes(args, masks, state)
-    listeners = _listeners(config)
-    if episodes is None:
-        server = PlaybackServer(state, listeners)
-    else:
-        server = PlaybackServer(state, listeners, episodes.connection)
+    server = PlaybackServer(state, _listeners(config), episodes)
     try:
         async with _running(server):
             with _inspector(args, state):
@@ -340,7 +335,7 @@ def _new_episodes(
 
 def _listeners(config: "Config") -> "Sequence[PlaybackListener]":
     from kafka_shim.shim.tls.context import build_server_context
-    from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackListener
+    from kafka_shim.shim.traffic.cassettes.cassette_recording import PlaybackListener
 
     return [
         PlaybackListener(

@@ -17,9 +17,13 @@ from kafka_shim.shim.client.config import PLAINTEXT
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.traffic.cassettes.cassette_file import masks_of_trace, write_cassette
-from kafka_shim.shim.traffic.cassettes.cassette_recording import CassetteRecording, Upstream
+from kafka_shim.shim.traffic.cassettes.cassette_recording import (
+    CassetteRecording,
+    PlaybackListener,
+    Upstream,
+)
 from kafka_shim.shim.traffic.cassettes.new_episodes import NewEpisodes
-from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackListener, PlaybackServer
+from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackServer
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
 from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks, parse_mask
 from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
@@ -55,10 +59,10 @@ async def playing(
     """Yield a connection to a playback; a broker answers what is missing and extends it."""
     masks = RecordMasks(masks_of_trace(cassette))
     state = PlaybackState(TraceIndex(cassette), PlaybackOptions(masks=masks, **options))
-    server, episodes = PlaybackServer(state, [LISTENER]), None
+    episodes = None
     if broker is not None:
         episodes = NewEpisodes(cassette, upstream(broker), masks, state)
-        server = PlaybackServer(state, [LISTENER], episodes.connection)
+    server = PlaybackServer(state, [LISTENER], episodes)
     await server.start()
     async with wired(server.bootstrap_servers("PLAINTEXT")) as wire:
         yield wire, state

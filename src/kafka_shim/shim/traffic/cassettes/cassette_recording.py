@@ -1,23 +1,37 @@
 """Recording of a cassette: proxies to a cluster, one for each listener."""
 
 import shutil
+import ssl
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from kafka_shim.protocol.trace.entries import DERIVED
 from kafka_shim.shim.client.config import ClientConfig
+from kafka_shim.shim.config import ListenerConfig
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.cassettes.cassette_file import write_cassette
 from kafka_shim.shim.traffic.cassettes.masking_observer import MaskingObserver
-from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackListener
 from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks
 from kafka_shim.shim.traffic.proxy.client_listeners import Address
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
 from kafka_shim.shim.traffic.proxy.upstream import UpstreamConnector
+
+
+class PlaybackListener(NamedTuple):
+    """A listener of the playback, which has a port for each recorded broker."""
+
+    config: ListenerConfig
+    tls: ssl.SSLContext | None = None
+
+    def advertised(self, bound: Address, *, is_first_broker: bool) -> Address:
+        """Return the address that clients get for a broker."""
+        host, port = self.config.advertised or bound
+        return host, port if is_first_broker and port else bound[1]
 
 
 class Upstream(msgspec.Struct, frozen=True):

@@ -12,6 +12,7 @@ from kafka_shim.shim.logs import Log
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks
+from kafka_shim.shim.traffic.cassettes.request_content import UNKNOWN_TOPIC, topic_partitions
 from kafka_shim.shim.traffic.traces.connection_observer import TrafficObserver
 
 log = Log("shim.playback")
@@ -75,10 +76,10 @@ class MaskingObserver:
         return frame[:at] + codecs.write_response(key, version, message)
 
     def _mask_or_remove(self, rows: Sequence[Any], partitions: str) -> None:
-        for topic in rows:
+        for topic, row in topic_partitions(rows, self._topic_names, partitions):
+            known_topic = None if topic == UNKNOWN_TOPIC else topic
             try:
-                self._masks.mask_rows([topic], partitions, self._topic_names)
+                row.records = self._masks.masked_batches(known_topic, row.records)
             except ProtocolError as error:
                 log.warning("records that cannot be masked are left out", reason=str(error))
-                for partition in getattr(topic, partitions):
-                    partition.records = b""
+                row.records = b""

@@ -8,23 +8,22 @@ import asyncio
 from pathlib import Path
 
 from kafka_shim.protocol.codec import codecs
-from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import read_request_header, read_response_header
+from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.shim.client.config import ClientConfig, Login
 from kafka_shim.shim.request.session import Session
-from kafka_shim.shim.traffic.cassettes.cassette_recording import TraceInProgress, Upstream
-from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackListener
+from kafka_shim.shim.traffic.cassettes.cassette_recording import (
+    PlaybackListener,
+    TraceInProgress,
+    Upstream,
+)
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
 from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks
-from kafka_shim.shim.traffic.cassettes.request_content import request_fields, topic_partitions
-from kafka_shim.shim.traffic.cassettes.touched_state import records_of_topic, touched_state
+from kafka_shim.shim.traffic.cassettes.request_content import request_fields
+from kafka_shim.shim.traffic.cassettes.touched_state import touched_state
 from kafka_shim.shim.traffic.proxy.client_listeners import Address
-from kafka_shim.shim.traffic.proxy.response_addresses import (
-    AddressReplacement,
-    replace_broker_addresses_if_present,
-    response_contains_broker_addresses,
-)
+from kafka_shim.shim.traffic.proxy.proxied_connection import readdressed_response
+from kafka_shim.shim.traffic.proxy.response_addresses import AddressReplacement
 from kafka_shim.shim.traffic.proxy.upstream import Streams, UpstreamConnector
 from kafka_shim.shim.traffic.traces.connection_observer import ObservedConnection
 
@@ -86,23 +85,16 @@ class NewEpisodes:
         """Add what was recorded to the cassette."""
         self._trace.finish(self._cassette)
 
-    def _parts_of_request(self, frame: bytes) -> tuple[set[str], set[str]]:
+    def _parts_of_request(self, frame: bytes) -> tuple[frozenset[str], frozenset[str]]:
         """Return the parts of the state that a request reads, and those that it changes."""
         try:
             header, at = read_request_header(frame)
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
         except ProtocolError:
-            return set(), set()
-        names = self._state.index.topic_names
-        touched = touched_state(header.api_key, message, request_fields(message, names))
-        reads, changes = {*touched.reads, *touched.changes}, {*touched.changes}
-        if header.api_key == ApiKey.FETCH:
-            rows = topic_partitions(message.topics, names, "partitions")
-            reads.update(records_of_topic(topic) for topic, _ in rows)
-        elif header.api_key == ApiKey.PRODUCE:
-            rows = topic_partitions(message.topic_data, names, "partition_data")
-            changes.update(records_of_topic(topic) for topic, _ in rows)
-        return reads, changes
+            return frozenset(), frozenset()
+        fields = request_fields(message, self._state.index.topic_names)
+        touched = touched_state(header.api_key, message, fields)
+        return touched.reads | touched.changes, touched.changes
 
 
 class EpisodeConnection:
@@ -147,22 +139,13 @@ class EpisodeConnection:
             response = await reader.readexactly(size)
         except asyncio.IncompleteReadError as error:
             raise ConnectionAbortedError("the cluster closed the connection") from error
-        self._observed.observe_response(response)
-        return self._readdressed(frame, response)
+        header = self._observed.observe_response(response)
+        if header is None:
+            return response
+        return await readdressed_response(header, response, self._address_of)
 
     def close(self) -> None:
         """Close the connection to the cluster."""
         if self._streams is not None:
             self._streams[1].close()
             self._observed.record_close()
-
-    def _readdressed(self, request_frame: bytes, frame: bytes) -> bytes:
-        """Return a response with the addresses of the playback."""
-        header, _ = read_request_header(request_frame)
-        key, version = header.api_key, header.api_version
-        if not response_contains_broker_addresses(key):
-            return frame
-        _, at = read_response_header(key, version, frame)
-        message = codecs.read_response(key, version, frame, at)
-        replace_broker_addresses_if_present(key, message, self._address_of)
-        return frame[:at] + codecs.write_response(key, version, message)

@@ -2,20 +2,20 @@
 
 import asyncio
 import contextlib
-import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple, Protocol
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import FrameError
 from kafka_shim.protocol.framing import FrameSplitter
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.shim.client.login import InvalidLoginResponseError
-from kafka_shim.shim.config import Limits, ListenerConfig
+from kafka_shim.shim.config import Limits
 from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
+from kafka_shim.shim.traffic.cassettes.cassette_recording import PlaybackListener
 from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError, error_response_frame
+from kafka_shim.shim.traffic.cassettes.new_episodes import EpisodeConnection, NewEpisodes
 from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
 from kafka_shim.shim.traffic.cassettes.played_produces import UnextendableError
@@ -26,39 +26,12 @@ from kafka_shim.shim.traffic.cassettes.player import (
 )
 from kafka_shim.shim.traffic.cassettes.repeated_requests import RepeatedRequestReader
 from kafka_shim.shim.traffic.proxy.client_listeners import Address, ClientListeners, address_text
-from kafka_shim.shim.traffic.proxy.response_addresses import AddressReplacement
 
 log = Log("shim.playback")
 
 CHUNK_BYTES = 256 * 1024
 _FORWARDED_KINDS = frozenset({"content", "count"})
 """Kinds of mismatches that a cluster can answer: what was not recorded, or not as often."""
-
-
-class PlaybackListener(NamedTuple):
-    """A listener of the playback, which has a port for each recorded broker."""
-
-    config: ListenerConfig
-    tls: ssl.SSLContext | None = None
-
-    def advertised(self, bound: Address, *, is_first_broker: bool) -> Address:
-        """Return the address that clients get for a broker."""
-        host, port = self.config.advertised or bound
-        return host, port if is_first_broker and port else bound[1]
-
-
-class UpstreamConnection(Protocol):
-    """A connection to a cluster that answers what was not recorded."""
-
-    def depends_on_new_state(self, frame: bytes) -> bool: ...
-    async def forward(
-        self, frame: bytes, principal: str | None, mechanism: str
-    ) -> bytes | None: ...
-    def close(self) -> None: ...
-
-
-ConnectUpstream = Callable[[PlaybackListener, int, AddressReplacement], UpstreamConnection | None]
-"""Returns a connection for clients of a listener and a broker id; None if there is no cluster."""
 
 
 class PlaybackServer:
@@ -68,11 +41,11 @@ class PlaybackServer:
         self,
         state: PlaybackState,
         listeners: Sequence[PlaybackListener],
-        connect_upstream: ConnectUpstream = lambda *_: None,
+        episodes: NewEpisodes | None = None,
     ) -> None:
         self._state = state
         self._listeners = listeners
-        self._connect_upstream = connect_upstream
+        self._episodes = episodes
         self._addresses: dict[tuple[str, int], Address] = {}
         self._clients = [
             ClientListeners(listener.tls, RepeatedRequestReader) for listener in listeners
@@ -124,7 +97,9 @@ class PlaybackServer:
             return self._addresses.get((listener.config.name, node_id), (host, port))
 
         connection = PlayedConnection(self._state, node_id, address_of)
-        upstream = self._connect_upstream(listener, node_id, address_of)
+        upstream = None
+        if self._episodes is not None:
+            upstream = self._episodes.connection(listener, node_id, address_of)
         frames = FrameSplitter(Limits().frame_bytes_max)
         assert isinstance(reader, RepeatedRequestReader)
         if upstream is None:
@@ -146,7 +121,7 @@ class PlaybackServer:
                 upstream.close()
 
     async def _response(
-        self, connection: PlayedConnection, upstream: UpstreamConnection | None, frame: bytes
+        self, connection: PlayedConnection, upstream: EpisodeConnection | None, frame: bytes
     ) -> bytes | None:
         """Return the recorded response when it is due, or that of the cluster, or an error
         response; None if there is none.
@@ -208,14 +183,14 @@ class PlaybackServer:
 
 
 async def _forward(
-    connection: PlayedConnection, upstream: UpstreamConnection, frame: bytes
+    connection: PlayedConnection, upstream: EpisodeConnection, frame: bytes
 ) -> bytes | None:
     authentication = connection.authentication
     return await upstream.forward(frame, authentication.principal, authentication.mechanism)
 
 
 async def _forward_what_is_new(
-    connection: PlayedConnection, upstream: UpstreamConnection, frame: bytes
+    connection: PlayedConnection, upstream: EpisodeConnection, frame: bytes
 ) -> bytes | None:
     """Return the cluster's response to a request, of Produce only to the records that were not
     recorded. Raise UnextendableError if they cannot be forwarded.

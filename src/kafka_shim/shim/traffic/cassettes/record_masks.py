@@ -1,6 +1,6 @@
 """Masks of records in a cassette: keys, values, headers, or fields of JSON values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -61,19 +61,6 @@ class RecordMasks:
                     records = [mask.masked_record(record) for record in records]
                 batches.append(encode_compacted_batch(batch, records, batch.delete_horizon_ms))
         return b"".join(batches)
-
-    def mask_rows(
-        self, rows: Sequence[Any], partitions: str, topic_names: Mapping[bytes, str]
-    ) -> None:
-        """Mask the records in the topics of a request or response, in place.
-
-        Raise ProtocolError if a batch cannot be read.
-        """
-        for topic in rows:
-            name = getattr(topic, "name", "") or getattr(topic, "topic", "")
-            name = name or topic_names.get(getattr(topic, "topic_id", b""))
-            for partition in getattr(topic, partitions):
-                partition.records = self.masked_batches(name, partition.records)
 
 
 def _masked_value(value: bytes, path: str) -> bytes:

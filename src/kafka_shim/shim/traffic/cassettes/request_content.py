@@ -49,6 +49,7 @@ _ORDERED_ROWS = frozenset({"protocols"})
 """Lists by preference: the order of their rows has a meaning."""
 _LABEL = re.compile(r"\[[^]]*\]")
 _TEXT_MAX = 80
+UNKNOWN_TOPIC = "?"
 
 
 class ContentField(NamedTuple):
@@ -200,11 +201,11 @@ def value_text(value: Any) -> str:
 
 
 def topic_partitions(
-    rows: list[Any], topic_names: Mapping[bytes, str], partitions_field: str
+    rows: Sequence[Any], topic_names: Mapping[bytes, str], partitions_field: str
 ) -> Iterator[tuple[str, Any]]:
-    """Yield topic name (`?` for an unknown id) and partition row."""
+    """Yield topic name (UNKNOWN_TOPIC for an unknown id) and partition row."""
     for topic in rows:
         name = getattr(topic, "name", "") or getattr(topic, "topic", "")
-        name = name or topic_names.get(getattr(topic, "topic_id", b""), "?")
+        name = name or topic_names.get(getattr(topic, "topic_id", b""), UNKNOWN_TOPIC)
         for partition in getattr(topic, partitions_field):
             yield name, partition

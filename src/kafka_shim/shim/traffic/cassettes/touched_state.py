@@ -62,7 +62,7 @@ class TouchedState(NamedTuple):
 
 
 def touched_state(api_key: int, message: Any, fields: Sequence[ContentField]) -> TouchedState:
-    """Return what a request with these fields depends on and changes, except by its records."""
+    """Return what a request with these fields depends on and changes."""
     if api_key in BEFORE_AUTHENTICATION:
         return TouchedState(frozenset())
     topics = [*_named_topics(fields)]
@@ -73,7 +73,7 @@ def touched_state(api_key: int, message: Any, fields: Sequence[ContentField]) ->
         return TouchedState(changes, changes)
     return TouchedState(
         frozenset(_read_parts(api_key, message, topics)),
-        frozenset(_changed_parts(api_key, message)),
+        frozenset(_changed_parts(api_key, message, topics)),
     )
 
 
@@ -93,12 +93,12 @@ def _read_parts(api_key: int, message: Any, topics: Sequence[str]) -> Iterator[s
     if getattr(message, "transactional_id", None):
         yield f"transactional id {message.transactional_id}"
     if api_key in (ApiKey.LIST_OFFSETS, ApiKey.FETCH, ApiKey.SHARE_FETCH):
-        yield TRANSACTIONS
-    if api_key in (ApiKey.LIST_OFFSETS, ApiKey.SHARE_FETCH):
+        yield from (TRANSACTIONS, *map(records_of_topic, topics))
+
+
+def _changed_parts(api_key: int, message: Any, topics: Sequence[str]) -> Iterator[str]:
+    if api_key == ApiKey.PRODUCE:
         yield from map(records_of_topic, topics)
-
-
-def _changed_parts(api_key: int, message: Any) -> Iterator[str]:
     if api_key == ApiKey.END_TXN:
         yield TRANSACTIONS
     if (

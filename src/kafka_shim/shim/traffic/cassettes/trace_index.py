@@ -27,7 +27,6 @@ from kafka_shim.shim.traffic.cassettes.record_content import (
     records_in_complete_batches,
 )
 from kafka_shim.shim.traffic.cassettes.request_content import (
-    Content,
     ContentField,
     content_of_fields,
     request_fields,
@@ -74,8 +73,8 @@ create index by_end on fetched (topic, partition, error, id);
 create index by_error on fetched (topic, partition, id) where error!=0;
 """
 
-_Position = tuple[str, int, int]
-"""Of an entry: its segment, its block's position there, and its number in the block."""
+_Position = tuple[int, int, int]
+"""Of an entry: the number of its segment, its block's position there, and its number there."""
 
 
 class Interaction(NamedTuple):
@@ -161,6 +160,7 @@ class TraceIndex:
         self.undecodable = 0
         self.count = self.last_id = 0
         self._state: StateCounts = {}
+        self._segments: dict[str, int] = {}
         self._connections: dict[ConnectionId, int] = {}
         self._principals_without_sasl: dict[ConnectionId, str] = {}
         self._pending: dict[tuple[ConnectionId, int], _PendingRequest] = {}
@@ -202,18 +202,18 @@ class TraceIndex:
         self.count += 1
         connection = self._connections.setdefault(event.connection_id, len(self._connections))
         client = self.count, connection, event.principal, header.client_id or "", event.node_id
-        key, version, position = header.api_key, header.api_version, _encode_position(event)
+        key, version, position = header.api_key, header.api_version, self._encoded_position(event)
         if key == ApiKey.PRODUCE:
             request = self._insert((*client, key, version, None, None, None, None, position))
             self._add_records((*client, None, version), position, message)
             return _PendingRequest(request, self.last_id, message, frozenset())
+        if key == ApiKey.FETCH:
+            request = self._insert((*client, key, version, None, None, None, None, position))
+            self._note_fetch_offsets(event.connection_id, message)
+            return _PendingRequest(request, request, message, frozenset())
         fields = request_fields(message, self.topic_names)
         touched = touched_state(key, message, fields)
-        content: Content | tuple[None, None] = (None, None)
-        if key == ApiKey.FETCH:
-            self._note_fetch_offsets(event.connection_id, message)
-        else:
-            content = content_of_fields(key, fields)
+        content = content_of_fields(key, fields)
         sequence = "changes" if key in COUNTED_CHANGES else None
         state = self._encoded_state(touched.reads)
         request = self._insert((*client, key, version, *content, sequence, state, position))
@@ -251,7 +251,7 @@ class TraceIndex:
             "update recorded set principal=?, state=?, response=? where id=?",
             (
                 *(event.principal, self._encoded_state(request.reads)),
-                *(_encode_position(event), request.id),
+                *(self._encoded_position(event), request.id),
             ),
         )
         key = entry.api_key
@@ -276,7 +276,7 @@ class TraceIndex:
             self._database.execute(
                 "update recorded set response=?, offset=coalesce(?+number, -1)"
                 " where id>? and id<=? and topic=? and partition=?",
-                (_encode_position(event), offset, *request[:2], topic, row.index),
+                (self._encoded_position(event), offset, *request[:2], topic, row.index),
             )
 
     def _note_fetch_offsets(self, connection: ConnectionId, message: Any) -> None:
@@ -314,6 +314,12 @@ class TraceIndex:
                     *(state, transactions),
                 ),
             )
+
+    def _encoded_position(self, event: Event) -> bytes:
+        assert event.position is not None
+        segment, block, number = event.position
+        segment_number = self._segments.setdefault(segment, len(self._segments))
+        return msgspec.msgpack.encode((segment_number, block, number))
 
     def _count_changes(self, part: str, count: int) -> None:
         self._state[part] = self._state.get(part, 0) + count
@@ -455,7 +461,7 @@ class TraceIndex:
     def _entry_at(self, encoded_position: bytes) -> Entry:
         position: _Position = msgspec.msgpack.decode(encoded_position, type=_Position)
         segment, block, number = position
-        entries: list[Entry] = self._entries_of_block(segment, block)
+        entries: list[Entry] = self._entries_of_block([*self._segments][segment], block)
         return entries[number]
 
     def _read_message_at(self, encoded_position: bytes) -> Any:
@@ -465,10 +471,6 @@ class TraceIndex:
         assert isinstance(entry, Request)
         header, at = read_request_header(entry.frame)
         return codecs.read_request(header.api_key, header.api_version, entry.frame, at)
-
-
-def _encode_position(event: Event) -> bytes:
-    return msgspec.msgpack.encode(event.position)
 
 
 def _decode_state(encoded: bytes | None) -> StateCounts:

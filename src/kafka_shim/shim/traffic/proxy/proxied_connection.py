@@ -7,7 +7,7 @@ from typing import Any
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.errors import FrameError, ProtocolError
 from kafka_shim.protocol.framing import FrameSplitter
-from kafka_shim.protocol.headers import read_response_header
+from kafka_shim.protocol.headers import RequestHeader, read_response_header
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.request.time_slices import LARGE_BYTES, TimeSlices
@@ -135,19 +135,28 @@ class ProxiedConnection:
     async def _observe_and_readdress_response(self, frame: bytes) -> bytes:
         """Record a response, and put the proxy's addresses into it."""
         header = self._observed.observe_response(frame)
-        if header is None or not response_contains_broker_addresses(header.api_key):
+        if header is None:
             return frame
-        run = _run_in_thread if len(frame) >= LARGE_BYTES else _call_synchronously
-        key, version = header.api_key, header.api_version
-        try:
-            _, at = read_response_header(key, version, frame)
-            message = await run(codecs.read_response, key, version, frame, at)
-        except ProtocolError:
-            return frame
-        if replace_broker_addresses_if_present(key, message, self._address_of):
-            body: bytes = await run(codecs.write_response, key, version, message)
-            return frame[:at] + body
+        return await readdressed_response(header, frame, self._address_of)
+
+
+async def readdressed_response(
+    header: RequestHeader, frame: bytes, address_of: AddressReplacement
+) -> bytes:
+    """Return the frame of a response with the addresses that clients get."""
+    key, version = header.api_key, header.api_version
+    if not response_contains_broker_addresses(key):
         return frame
+    run = _run_in_thread if len(frame) >= LARGE_BYTES else _call_synchronously
+    try:
+        _, at = read_response_header(key, version, frame)
+        message = await run(codecs.read_response, key, version, frame, at)
+    except ProtocolError:
+        return frame
+    if replace_broker_addresses_if_present(key, message, address_of):
+        body: bytes = await run(codecs.write_response, key, version, message)
+        return frame[:at] + body
+    return frame
 
 
 async def _call_synchronously(function: Callable[..., Any], *arguments: Any) -> Any:
