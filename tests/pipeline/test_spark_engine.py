@@ -36,5 +36,22 @@ def test_few_rows_are_kept_in_the_plan_and_many_are_persisted(
     assert not rows.is_cached
 
 
+def test_a_query_reads_a_persisted_relation_instead_of_computing_it_again(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kafka_shim.pipeline.engines import spark_engine
+
+    monkeypatch.setattr(spark_engine, "PLAN_ROWS_MAX", 2)
+    engine = spark_engine.SparkEngine(spark)
+    persisted = engine.computed_once(spark.range(3).selectExpr("id", "id % 2 as parity"))
+    for _ in range(2):  # the first query must not unpersist what the second one reads
+        sums = engine.sql("select sum(id) as s from {p} group by parity", p=persisted)
+        assert "InMemoryTableScan" in str(sums._jdf.queryExecution().executedPlan().toString())
+        assert sorted(row["s"] for row in engine.rows(sums)) == [1, 2]
+    engine.release()
+    assert not persisted.is_cached
+    assert not [table for table in spark.catalog.listTables() if table.isTemporary]
+
+
 def plan_text(frame: Any) -> str:
     return str(frame._jdf.queryExecution().analyzed().toString())

@@ -14,7 +14,9 @@ from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
 from kafka_shim.pipeline.acls.acl_tables import (
     DEFAULT_ALLOW,
     DEFAULT_DENY,
+    LITERAL_NAME,
     SUPER_USER,
+    WILDCARD_NAME,
     acl_tables,
     network_host_table,
     network_hosts,
@@ -30,23 +32,16 @@ QUESTION = ("principal", "host", "operation", "resource_type", "resource_name")
 """The columns on which a decision about an access without alternatives depends."""
 
 _RESOURCE_PATTERNS = """
-with resources as (select distinct resource_type, resource_name from {questions}),
-pattern_keys as (
-    select resource_type, resource_name, 0 as prefix_length, resource_name as pattern_name
-    from resources
-    union all
-    select resource_type, resource_name, 0, '*'
-    from resources where $has_wildcard
-    union all
-    select r.resource_type, r.resource_name, l.prefix_length,
-        substr(r.resource_name, 1, l.prefix_length)
-    from resources r
-    join (
-        select distinct resource_type, prefix_length from {patterns} where prefix_length > 0
-    ) l on l.resource_type = r.resource_type and l.prefix_length <= length(r.resource_name)
-)
 select k.resource_type, k.resource_name, p.pattern
-from pattern_keys k
+from (
+    select r.resource_type, r.resource_name, l.prefix_length,
+        case l.prefix_length when $literal then r.resource_name when $wildcard then '*'
+            else substr(r.resource_name, 1, l.prefix_length) end as pattern_name
+    from (select distinct resource_type, resource_name from {accesses}) r
+    join (select distinct resource_type, prefix_length from {patterns}) l
+        on l.resource_type = r.resource_type and l.prefix_length <= length(r.resource_name)
+    where l.prefix_length <> $wildcard or $wildcard_matches
+) k
 join {patterns} p on p.resource_type = k.resource_type and p.prefix_length = k.prefix_length
     and p.pattern_name = k.pattern_name
 """
@@ -186,21 +181,27 @@ class AclDecider:
             **networks,
         )
 
-    def resource_patterns(self, questions: Relation) -> Relation:
-        """Return the patterns of ACLs that match each resource in the questions."""
-        condition = "resource_name <> '*'"
+    def resource_patterns(self, accesses: Relation) -> Relation:
+        """Return the patterns of ACLs that match each accessed resource."""
+        wildcard_matches = "true"
         if not self._rules.wildcard_covers_starred_names:
-            condition = "substr(resource_name, 1, 1) <> '*'"
+            wildcard_matches = "(r.resource_name = '*' or substr(r.resource_name, 1, 1) <> '*')"
         return self._engine.sql(
-            _RESOURCE_PATTERNS.replace("$has_wildcard", condition),
-            questions=questions,
+            _RESOURCE_PATTERNS.replace("$wildcard_matches", wildcard_matches)
+            .replace("$wildcard", str(WILDCARD_NAME))
+            .replace("$literal", str(LITERAL_NAME)),
+            accesses=accesses,
             patterns=self._patterns,
         )
 
     def _with_own_decisions(self, accesses: Relation) -> Relation:
-        """Add `decided_allowed` and `decided_rule`: the decisions without alternatives."""
-        questions = self._engine.computed_once(self._questions(accesses, "resource_name <> '*'"))
-        patterns = self._engine.computed_once(self.resource_patterns(questions))
+        """Add `decided_allowed` and `decided_rule`: the decisions without alternatives.
+
+        The decisions that depend on an ACL, often few, are computed first. So the engine knows
+        their number, and need not repartition the accesses to join them.
+        """
+        patterns = self._engine.computed_once(self.resource_patterns(accesses))
+        decisions = self._engine.computed_once(self._decisions(accesses, patterns))
         default = "false"
         if self._acl_set.allow_everyone_if_no_acl:
             early = self._rules.prefix_search_stops_early
@@ -220,11 +221,11 @@ class AclDecider:
             text,
             accesses=accesses,
             super_users=self.super_users,
-            decisions=self._decisions(accesses, questions, patterns),
+            decisions=decisions,
             **({"resource_patterns": patterns} if "c." in default else {}),
         )
 
-    def _decisions(self, accesses: Relation, questions: Relation, patterns: Relation) -> Relation:
+    def _decisions(self, accesses: Relation, patterns: Relation) -> Relation:
         """Return the decisions that depend on an ACL, and all that the authorizer made."""
         if self._rules.prefix_search_stops_early:
             return self._decided_by_authorizer(self._questions(accesses, "true"))
@@ -233,9 +234,9 @@ class AclDecider:
             f"""
             select {columns}, false as is_any_resource, bool_and(not is_deny) as is_allowed,
                 coalesce(min(rank) filter (where is_deny), max(rank)) as rule_number
-            from {{applying}} group by {columns}
+            from {{applying}} where not ({_NAME_IS_STAR}) group by {columns}
             """,
-            applying=self.applying_acls(questions, patterns),
+            applying=self.applying_acls(accesses, patterns),
         )
         if not has_rows(self._engine, accesses, _NAME_IS_STAR):  # a smaller plan
             return by_acls

@@ -26,6 +26,8 @@ from kafka_shim.protocol.enums import Operation, PatternType, Permission
 SUPER_USER, DEFAULT_ALLOW, DEFAULT_DENY = -3, -2, -1
 """Rules that are no ACL, in place of a rank."""
 _RULE_NAMES = {SUPER_USER: "SuperUser", DEFAULT_ALLOW: "DefaultAllow", DEFAULT_DENY: "DefaultDeny"}
+LITERAL_NAME, WILDCARD_NAME = 0, -1
+"""Patterns that are no prefix, in place of the length."""
 
 ACLS = pa.schema(
     [
@@ -41,7 +43,7 @@ PATTERNS = pa.schema(
     [
         ("pattern", pa.int32()),
         ("resource_type", pa.string()),
-        ("prefix_length", pa.int32()),  # 0 for a literal name
+        ("prefix_length", pa.int32()),  # or `LITERAL_NAME` or `WILDCARD_NAME`
         ("pattern_name", pa.string()),
     ]
 )
@@ -79,9 +81,7 @@ def acl_tables(acl_set: AclSet) -> AclTables:
     names = {
         "pattern": list(patterns.values()),
         "resource_type": [kind.name for kind, _, _ in patterns],
-        "prefix_length": [
-            len(name) if pattern is PatternType.PREFIXED else 0 for _, pattern, name in patterns
-        ],
+        "prefix_length": [_prefix_length(pattern, name) for _, pattern, name in patterns],
         "pattern_name": [name for _, _, name in patterns],
     }
     rules = {
@@ -95,6 +95,12 @@ def acl_tables(acl_set: AclSet) -> AclTables:
         principal_table(acl_set.super_users),
         ranked,
     )
+
+
+def _prefix_length(pattern_type: PatternType, name: str) -> int:
+    if pattern_type is PatternType.PREFIXED:
+        return len(name)
+    return WILDCARD_NAME if name == WILDCARD else LITERAL_NAME
 
 
 def principal_table(principals: Iterable[str]) -> pa.Table:

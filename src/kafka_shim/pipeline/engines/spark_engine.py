@@ -1,5 +1,6 @@
 """Spark: local, on a cluster or on a Spark Connect server, for any size."""
 
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,19 +11,26 @@ from pyspark.sql import DataFrame, SparkSession
 from kafka_shim.pipeline.engines.engine import BatchFunction
 from kafka_shim.pipeline.tables import spark_ddl
 
+_VIEW_NUMBERS = itertools.count()
 PLAN_ROWS_MAX = 20_000
 """Relations with more rows are persisted in Spark's workers; a row has some 300 bytes."""
 
 
 class SparkEngine:
-    """Runs queries in a session; relations are DataFrames."""
+    """Runs queries in a session; relations are DataFrames.
+
+    Each relation has a temporary view until `release`. `SparkSession.sql` would drop the views of
+    its arguments after the query, and dropping a view also unpersists the DataFrame in it.
+    """
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
         self._persisted: list[DataFrame] = []
+        self._views: dict[int, tuple[DataFrame, str]] = {}
 
     def sql(self, query: str, **relations: DataFrame) -> DataFrame:
-        return self.session.sql(query, None, **relations)
+        views = {name: self._view_name(relation) for name, relation in relations.items()}
+        return self.session.sql(query.format(**views))
 
     def relation_from_arrow(self, rows: pa.Table) -> DataFrame:
         return self.session.createDataFrame(rows, spark_ddl(rows.schema))
@@ -44,6 +52,9 @@ class SparkEngine:
     def release(self) -> None:
         while self._persisted:
             self._persisted.pop().unpersist()
+        for _, name in self._views.values():
+            self.session.catalog.dropTempView(name)
+        self._views.clear()
 
     @contextmanager
     def cached(self, relation: DataFrame) -> Iterator[DataFrame]:
@@ -67,6 +78,15 @@ class SparkEngine:
         rows = kept.toArrow()
         kept.unpersist()
         return self.session.createDataFrame(rows, relation.schema)
+
+    def _view_name(self, relation: DataFrame) -> str:
+        """Return the temporary view of a relation."""
+        known = self._views.get(id(relation))
+        if known is None:
+            known = relation, f"relation_{next(_VIEW_NUMBERS)}"
+            relation.createOrReplaceTempView(known[1])
+            self._views[id(relation)] = known  # with the relation, so that its id stays unique
+        return known[1]
 
     def columns(self, relation: DataFrame) -> list[str]:
         return relation.columns

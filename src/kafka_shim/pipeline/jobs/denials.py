@@ -44,12 +44,12 @@ def denials(engine: SqlEngine, accesses: Relation, present_acls: AclSet | None =
 
     findings = engine.sql(
         f"""
-        select {_KEYS}, array_sort(array_agg(distinct host)) as hosts,
-            array_sort(array_agg(distinct api)) as apis,
+        select {_KEYS}, array_sort(array_distinct(array_agg(host))) as hosts,
+            array_sort(array_distinct(array_agg(api))) as apis,
             cast(sum(requests) as bigint) as requests, min(first_seen) as first_seen,
             max(last_seen) as last_seen, max_by(rule, last_seen) as rule,
             min_by(example, first_seen) as example,
-            array_sort(array_agg(distinct {engine.struct_expression(*CHECK)})) as checks
+            array_sort(array_distinct(array_agg({engine.struct_expression(*CHECK)}))) as checks
         from {{accesses}} where not allowed group by {_KEYS}
         """,
         accesses=accesses,

@@ -81,8 +81,8 @@ def sum_changed_decisions(engine: SqlEngine, decided_accesses: Relation) -> Rela
     """Return the differences in decided accesses, by principal, operation and resource."""
     return engine.sql(
         f"""
-        select {_KEYS}, array_sort(array_agg(distinct host)) as hosts,
-            array_sort(array_agg(distinct api)) as apis,
+        select {_KEYS}, array_sort(array_distinct(array_agg(host))) as hosts,
+            array_sort(array_distinct(array_agg(api))) as apis,
             cast(sum(requests) as bigint) as requests, min(first_seen) as first_seen,
             max(last_seen) as last_seen, min_by(rule, first_seen) as rule,
             min_by(would_be_rule, first_seen) as would_be_rule,
@@ -176,7 +176,8 @@ def _requests_with_changed_result(
         select *, case when would_fail then '{DENIED}' else '{ALLOWED}' end as change from (
             select {request}, bool_or(not was_allowed) as failed,
                 bool_or(not would_be_allowed) as would_fail,
-                array_agg(distinct {cause}) filter (where was_allowed <> would_be_allowed) as causes
+                array_distinct(array_agg({cause})
+                    filter (where was_allowed <> would_be_allowed)) as causes
             from (
                 select a.writer, a.connection, a.api_key, a.principal,
                     {", ".join(f"a.{name}" for name in RESOURCE)},

@@ -121,6 +121,9 @@ def _local_settings(cores: int, *, without_optimising_compiler: bool) -> dict[st
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",  # would overwrite our own output
         "spark.sql.shuffle.partitions": str(cores),
+        # large enough for 100,000 ACLs, which joins then send to all tasks instead of
+        # repartitioning the accesses
+        "spark.sql.autoBroadcastJoinThreshold": "30m",
         "spark.sql.catalogImplementation": "in-memory",
         # each broadcast table takes whole pages, 64 MiB by default: a plan with many small ones
         # would not fit into the heap
