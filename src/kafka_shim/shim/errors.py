@@ -6,6 +6,11 @@ from kafka_shim.protocol.error_codes import ErrorCode
 class ConfigError(Exception):
     """An invalid configuration; the text says what, where and what to do."""
 
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """The errors, each to be reported on a line of its own: files can have several."""
+        return (str(self),)
+
 
 class InitialStateError(ConfigError):
     """An object of the initial state cannot be created.

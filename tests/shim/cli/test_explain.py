@@ -236,7 +236,33 @@ def test_a_file_that_cannot_be_read_is_neither_allowed_nor_denied(
     for expected in ("allowed", "denied"):
         words = ["--acls", str(path), "--expect", expected, *question("a", "Read", "t")]
         assert main(["explain", *words]) == 2
-        assert f"kafka-shim explain: --acls {path}: " in capsys.readouterr().err
+        assert f"kafka-shim explain: {path}:" in capsys.readouterr().err
+
+
+def test_a_deny_in_another_file_of_a_folder_decides(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = "- {{principal: User:a, {}: Read, topic: t}}\n"
+    (tmp_path / "x.yaml").write_text(rule.format("allow"))
+    asked = question("a", "Read", "t")
+    assert main(["explain", "--acls", str(tmp_path), *asked]) == 0
+    (tmp_path / "y.yaml").write_text(rule.format("deny"))
+    assert main(["explain", "--acls", str(tmp_path), *asked]) == 3
+    both = [word for name in "xy" for word in ("--acls", f"{tmp_path}/{name}.yaml")]
+    assert main(["explain", *both, *asked]) == 3
+    assert "permissionType=DENY" in capsys.readouterr().out
+
+
+def test_every_error_in_several_files_has_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in "xy":
+        (tmp_path / f"{name}.yaml").write_text("- {principal: User:a, allow: Fly, topic: t}\n" * 15)
+    assert main(["explain", "--acls", str(tmp_path), *question("a", "Read", "t")]) == 2
+    *lines, last = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith(f"kafka-shim explain: {tmp_path}/x.yaml:1: acl 1: unknown operation")
+    assert f"{tmp_path}/y.yaml:5: acl 5: " in lines[19]
+    assert (len(lines), last) == (20, "kafka-shim explain: and 10 more")
 
 
 def test_an_unreachable_broker_is_an_error(

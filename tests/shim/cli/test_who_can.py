@@ -106,4 +106,20 @@ def test_errors_are_reported(
 
 def test_a_missing_file_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["who-can", "Read", "topic:t", "--acls", "none.yaml"]) == 2
-    assert "--acls none.yaml: No such file" in capsys.readouterr().err
+    assert "kafka-shim who-can: none.yaml: No such file" in capsys.readouterr().err
+
+
+def test_acls_of_files_and_folders_count_together(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a" / "deep").mkdir(parents=True)
+    rule = "- {{principal: User:{}, {}: Read, topic: orders}}\n"
+    (tmp_path / "a" / "x.yaml").write_text(rule.format("alice", "allow"))
+    (tmp_path / "a" / "deep" / "y.yaml").write_text(rule.format("bob", "allow"))
+    (tmp_path / "b.yaml").write_text(rule.format("bob", "deny"))
+    words = ["who-can", "Read", "topic:orders", "--json"]
+    words += ["--acls", f"{tmp_path}/a", "--acls", f"{tmp_path}/b.yaml"]
+    assert main(words) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert [each["principal"] for each in result["allowed"]] == ["User:alice"]
+    assert [each["principal"] for each in result["denied"]] == ["User:bob"]

@@ -12,7 +12,7 @@ from typing import Protocol, cast
 from kafka_shim.authorizer.message_text import shortened_and_escaped
 from kafka_shim.shim.cli.command_parser import EXIT_USAGE as EXIT_USAGE, CommandParser, ShowVersion
 from kafka_shim.shim.cli.error_locations import error_text_with_location
-from kafka_shim.shim.cli.error_output import print_command_error
+from kafka_shim.shim.cli.error_output import print_command_error, print_command_errors_limited
 from kafka_shim.shim.errors import ConfigError, UnavailableError
 from kafka_shim.shim.valid_text import is_utf8
 
@@ -129,7 +129,8 @@ def _run_reporting_errors(args: argparse.Namespace) -> int:
         code = import_command_module(args.command).run(args)
         sys.stdout.flush()
     except ConfigError as error:
-        print_command_error(args, error_text_with_location(args, error))
+        several = error.messages if len(error.messages) > 1 else ()
+        print_command_errors_limited(args, several or [error_text_with_location(args, error)])
         return EXIT_FAILURE if isinstance(error, UnavailableError) else EXIT_USAGE
     except BrokenPipeError:  # the reader of the output has closed it, such as `head`
         _discard_unwritable_output()

@@ -1,4 +1,4 @@
-"""Where `explain` and `who-can` take the ACLs from: a file, or a running broker."""
+"""Where `explain` and `who-can` take the ACLs from: files and folders, or a running broker."""
 
 import argparse
 from collections.abc import Mapping
@@ -14,7 +14,6 @@ from kafka_shim.protocol.enums import Operation, PatternType, Permission, Resour
 from kafka_shim.shim.cli.connection_options import add_connection_arguments, connect_with_options
 from kafka_shim.shim.cli.usage import UsageError, check_principal_option, parse_release_option
 from kafka_shim.shim.client.acls import describe_acls
-from kafka_shim.shim.settings.input_files import read_distinct_acls_of_file
 
 NO_ACLS_GIVEN = "no ACLs given: add --acls FILE or --bootstrap-server HOST:PORT"
 
@@ -31,8 +30,10 @@ def add_acl_source_and_rule_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("Source of the ACLs")
     group.add_argument(
         "--acls",
+        action="append",
         metavar="FILE",
-        help="File with ACLs instead of a broker, in any format of `acls --format`",
+        help="File or folder with ACLs instead of a broker, in any format of `acls --format`"
+        " (repeatable)",
     )
     add_connection_arguments(group)
     add_rule_arguments(group)
@@ -61,7 +62,7 @@ def add_rule_arguments(group: argparse._ActionsContainer) -> None:
 
 def require_acl_source_and_valid_options(args: argparse.Namespace) -> None:
     """Raise UsageError if no option names a source of ACLs, or if a value is invalid."""
-    if args.acls is None and not args.bootstrap_server:
+    if not args.acls and not args.bootstrap_server:
         raise UsageError(NO_ACLS_GIVEN)
     for principal in args.super_user:
         check_principal_option("--super-user", principal)
@@ -72,8 +73,10 @@ def load_authorizer(args: argparse.Namespace) -> LoadedAuthorizer:
     """Read the ACLs; raise ClientError if a broker fails, ConfigError if a file is invalid."""
     release = parse_release_option(args.kafka_version)
     bootstrap = None
-    if args.acls is not None:
-        acls = read_distinct_acls_of_file(args.acls)
+    if args.acls:
+        from kafka_shim.shim.cli.acl_files import read_located_acls
+
+        acls = [each.acl for each in read_located_acls(args.acls)]
     else:
         bootstrap = args.bootstrap_server
         with connect_with_options(args) as client:

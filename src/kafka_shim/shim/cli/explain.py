@@ -51,7 +51,7 @@ SUPER_USERS_UNKNOWN = (
 DESCRIPTION = """\
 Explain whether a principal may perform an operation: which ACL decides, which other ACLs apply or
 nearly apply, and the smallest change that would allow it, as a kafka-acls command. The ACLs come
-from a file or from a running broker, kafka-shim or real.
+from files and folders, or from a running broker, kafka-shim or real.
 
   kafka-shim explain --bootstrap-server 127.0.0.1:9092 --principal User:carol \\
       --operation Write --topic orders

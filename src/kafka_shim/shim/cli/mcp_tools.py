@@ -8,21 +8,17 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
 from kafka_shim import __version__
-from kafka_shim.authorizer.acl_formats import format_acls_losslessly
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ResourceType
 from kafka_shim.shim.cli import EXIT_MISMATCH
-from kafka_shim.shim.cli.policy.acl_files import read_located_acls
 from kafka_shim.shim.cli.resource_arguments import OPTION_BY_RESOURCE_TYPE, parse_resource
-from kafka_shim.shim.errors import ConfigError
 
 RESULT_CHARACTERS_MAX = 12_000
 """About 3,000 tokens; the rest is cut, and the result says how many lines that are."""
@@ -70,14 +66,14 @@ class McpTools:
         words += [f"--operation={operation}"] if operation else []
         words += [f"--api={api}"] if api else []
         words += [f"--host={host}"] if host else []
-        return self._run_with_one_source([*words, *map(_resource_word, resources)], acls)
+        return self._run([*words, *map(_resource_word, resources), *self._source(acls)])
 
     def who_can(self, operation: str, resource: str, acls: str | None = None) -> str:
         """List the principals that can do an operation on a resource, with the ACL that allows it
         and with those that a DENY stops.
         """
         words = ["who-can", _positional(operation), _positional(resource), *self._rules]
-        return self._run_with_one_source(words, acls)
+        return self._run([*words, *self._source(acls)])
 
     def requirements(
         self, api: str | None = None, operation: str | None = None, resource_type: str | None = None
@@ -136,21 +132,6 @@ class McpTools:
         if self._acls is not None:
             return [f"--acls={self._acls}"]
         return self._required_cluster()
-
-    def _run_with_one_source(self, words: Sequence[str], acls: str | None) -> str:
-        """Run a command that takes one file or a cluster; the ACLs of a folder become a file."""
-        source = self._source(acls)
-        folder = Path(source[0].removeprefix("--acls="))
-        if not (source[0].startswith("--acls=") and folder.is_dir()):
-            return self._run([*words, *source])
-        try:
-            distinct = dict.fromkeys(each.acl for each in read_located_acls([str(folder)]))
-        except ConfigError as error:
-            raise ToolError(self._relative(str(error))) from error
-        with TemporaryDirectory() as temporary:
-            path = Path(temporary, "acls.json")
-            path.write_text(format_acls_losslessly(distinct, "json"), encoding="utf-8")
-            return self._run([*words, f"--acls={path}"])
 
     def _required_cluster(self) -> list[str]:
         if not self._cluster:

@@ -14,8 +14,8 @@ from kafka_shim.authorizer.policy.expectation import parse_expectation
 from kafka_shim.authorizer.policy.expectation_check import ExpectationChecker
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.cli.policy.acl_files import read_accepted_acls
-from kafka_shim.shim.cli.policy.input_error import InputError
+from kafka_shim.shim.cli.input_error import InputError
+from kafka_shim.shim.cli.policy.accepted_acls import read_accepted_acls
 from kafka_shim.shim.cli.policy.verdicts import reason_and_remedy_lines
 from kafka_shim.shim.cli.policy.witness_text import decision_rule_text
 from kafka_shim.shim.cli.resource_arguments import parse_resource

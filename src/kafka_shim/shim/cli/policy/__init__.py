@@ -2,7 +2,7 @@
 
 import argparse
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -21,14 +21,9 @@ from kafka_shim.shim.cli.policy import (
     schema,
     verify,
 )
-from kafka_shim.shim.cli.policy.input_error import InputError
 from kafka_shim.shim.cli.policy.relation_commands import RelationCommand
 from kafka_shim.shim.cli.usage import UsageError, check_principal_option
 from kafka_shim.shim.client.client import ClientError
-from kafka_shim.shim.errors import ConfigError
-
-ERRORS_MAX = 20
-"""Errors in files that one run reports."""
 
 
 class _SubcommandModule(Protocol):
@@ -82,10 +77,6 @@ def run(args: argparse.Namespace) -> int:
     except ClientError as error:
         print_command_error(args, str(error))
         return EXIT_FAILURE
-    except InputError as error:
-        _print_limited_errors(args, error.messages)
-    except ConfigError as error:
-        print_command_error(args, str(error))
     except OSError as error:
         place = "" if error.filename is None else f"`{error.filename}`: "
         print_command_error(args, f"{place}{error.strerror or error}")
@@ -105,10 +96,3 @@ def _without_garbage_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-def _print_limited_errors(args: argparse.Namespace, messages: Sequence[str]) -> None:
-    for message in messages[:ERRORS_MAX]:
-        print_command_error(args, message)
-    if len(messages) > ERRORS_MAX:
-        print_command_error(args, f"and {len(messages) - ERRORS_MAX} more")

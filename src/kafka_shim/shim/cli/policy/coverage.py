@@ -6,9 +6,9 @@ import msgspec
 
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.expectation_check import ExpectationChecker
+from kafka_shim.shim.cli.input_error import file_and_line
 from kafka_shim.shim.cli.policy.descriptions import acl_sentence, count_with_noun
 from kafka_shim.shim.cli.policy.expectation_files import LocatedExpectation
-from kafka_shim.shim.cli.policy.input_error import file_and_line
 
 SHOWN_MAX = 20
 """ACLs and expectations that the report names."""

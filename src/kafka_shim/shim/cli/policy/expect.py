@@ -11,7 +11,8 @@ from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.expectation_check import ExpectationChecker
 from kafka_shim.authorizer.policy.profiles import PROFILES, name_keys_of_profile
 from kafka_shim.shim.cli import EXIT_MISMATCH
-from kafka_shim.shim.cli.policy.acl_files import read_accepted_acls
+from kafka_shim.shim.cli.input_error import InputError
+from kafka_shim.shim.cli.policy.accepted_acls import read_accepted_acls
 from kafka_shim.shim.cli.policy.authorizer_options import (
     ClusterAcls,
     add_authorizer_arguments,
@@ -22,7 +23,6 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
 )
 from kafka_shim.shim.cli.policy.coverage import PolicyCoverage, empty_coverage
 from kafka_shim.shim.cli.policy.expectation_files import ExpectationFile, read_expectation_file
-from kafka_shim.shim.cli.policy.input_error import InputError
 from kafka_shim.shim.cli.policy.sarif import sarif_log
 from kafka_shim.shim.cli.policy.verdicts import (
     SARIF_RULES,

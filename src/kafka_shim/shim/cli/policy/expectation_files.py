@@ -22,12 +22,12 @@ from kafka_shim.authorizer.policy.expectation import (
     parse_string_or_strings,
 )
 from kafka_shim.protocol.api_versions import parse_minor_release
+from kafka_shim.shim.cli.input_error import InputError, file_and_line, read_text_without_bom
 from kafka_shim.shim.cli.policy.expectation_exceptions import (
     ExpectationException,
     split_exception,
 )
 from kafka_shim.shim.cli.policy.expectation_variables import expand_entry
-from kafka_shim.shim.cli.policy.input_error import InputError, file_and_line, read_text_without_bom
 
 KEYS = ("expect", "include", "acls", "release", "super-users")
 

@@ -16,7 +16,8 @@ from kafka_shim.authorizer.policy.lint import (
     add_acls_and_find_probable_mistakes,
 )
 from kafka_shim.shim.cli import EXIT_MISMATCH
-from kafka_shim.shim.cli.policy.acl_files import read_located_acls
+from kafka_shim.shim.cli.acl_files import read_located_acls
+from kafka_shim.shim.cli.input_error import file_and_line
 from kafka_shim.shim.cli.policy.authorizer_options import (
     add_authorizer_arguments,
     add_cluster_arguments,
@@ -27,7 +28,6 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
 )
 from kafka_shim.shim.cli.policy.descriptions import acl_sentence, count_with_noun
 from kafka_shim.shim.cli.policy.github_annotations import github_annotation
-from kafka_shim.shim.cli.policy.input_error import file_and_line
 from kafka_shim.shim.cli.policy.sarif import SarifResult, sarif_log
 from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.cli.usage import UsageError

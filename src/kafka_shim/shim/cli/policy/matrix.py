@@ -20,9 +20,9 @@ from kafka_shim.authorizer.policy.matrix import (
 )
 from kafka_shim.authorizer.policy.name_sets import NameSet
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
+from kafka_shim.shim.cli.acl_folders import first_names_text
 from kafka_shim.shim.cli.connection_options import connect_with_options
-from kafka_shim.shim.cli.policy.acl_files import read_accepted_acls
-from kafka_shim.shim.cli.policy.acl_folders import first_names_text
+from kafka_shim.shim.cli.policy.accepted_acls import read_accepted_acls
 from kafka_shim.shim.cli.policy.authorizer_options import (
     add_authorizer_arguments,
     add_cluster_arguments,

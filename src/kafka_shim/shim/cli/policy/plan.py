@@ -24,7 +24,8 @@ from kafka_shim.authorizer.remedy import Step
 from kafka_shim.protocol.enums import Operation
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.connection_options import connect_with_options
-from kafka_shim.shim.cli.policy.acl_files import read_accepted_acls, read_accepted_located_acls
+from kafka_shim.shim.cli.input_error import file_and_line
+from kafka_shim.shim.cli.policy.accepted_acls import read_accepted_acls, read_accepted_located_acls
 from kafka_shim.shim.cli.policy.apply_requests import inverse_requests, send_steps_in_one_request
 from kafka_shim.shim.cli.policy.authorizer_options import (
     ClusterAcls,
@@ -36,7 +37,6 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
     set_default_bootstrap_server,
 )
 from kafka_shim.shim.cli.policy.descriptions import count_with_noun
-from kafka_shim.shim.cli.policy.input_error import file_and_line
 from kafka_shim.shim.cli.policy.plan_file import (
     SavedPlan,
     interim_text,

@@ -14,11 +14,11 @@ from kafka_shim.authorizer.policy.certificate import acls_sha256
 from kafka_shim.authorizer.policy.interim_access import InterimChange
 from kafka_shim.authorizer.policy.plan import StepGroup
 from kafka_shim.authorizer.remedy import Step
+from kafka_shim.shim.cli.input_error import InputError, read_text_without_bom
 from kafka_shim.shim.cli.policy.descriptions import (
     resource_text_or_at_least_one,
     signed_access_change_line,
 )
-from kafka_shim.shim.cli.policy.input_error import InputError, read_text_without_bom
 
 FORMAT = "kafka-shim policy plan"
 VERSION = 1

@@ -15,7 +15,7 @@ from kafka_shim.authorizer.authorizer import (
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.plain_decisions import PlainPolicy
 from kafka_shim.authorizer.store import AclStore
-from kafka_shim.shim.cli.policy.acl_files import read_accepted_acls
+from kafka_shim.shim.cli.policy.accepted_acls import read_accepted_acls
 from kafka_shim.shim.cli.policy.authorizer_options import (
     ClusterAcls,
     read_cluster_acls,

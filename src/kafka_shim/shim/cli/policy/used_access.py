@@ -8,7 +8,7 @@ from kafka_shim.authorizer.model import Action, Actor
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.trace.entries import Access, Connection
 from kafka_shim.protocol.trace.segments import Damage, read_trace
-from kafka_shim.shim.cli.policy.input_error import InputError
+from kafka_shim.shim.cli.input_error import InputError
 from kafka_shim.shim.cli.trace_source import require_path_with_trace
 
 

@@ -14,6 +14,7 @@ from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.model import ANY_USER
 from kafka_shim.authorizer.policy.expectation_check import CheckedAccess, Verdict
 from kafka_shim.authorizer.remedy import Step
+from kafka_shim.shim.cli.input_error import file_and_line
 from kafka_shim.shim.cli.policy.descriptions import (
     acl_sentence,
     from_hosts_text_unless_all,
@@ -22,7 +23,6 @@ from kafka_shim.shim.cli.policy.descriptions import (
 )
 from kafka_shim.shim.cli.policy.expectation_files import LocatedExpectation
 from kafka_shim.shim.cli.policy.github_annotations import github_annotation as github
-from kafka_shim.shim.cli.policy.input_error import file_and_line
 from kafka_shim.shim.cli.policy.sarif import SarifResult
 from kafka_shim.shim.cli.policy.witness_text import decision_rule_text
 

@@ -8,8 +8,12 @@ class InputError(ConfigError):
     """Errors in files; each message begins with the path and, if known, the line."""
 
     def __init__(self, *messages: str) -> None:
-        self.messages = tuple(" ".join(message.split()) for message in messages)
-        super().__init__("\n".join(self.messages))
+        self._messages = tuple(" ".join(message.split()) for message in messages)
+        super().__init__("\n".join(self._messages))
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        return self._messages
 
 
 def file_and_line(path: str, line: int) -> str:

@@ -12,7 +12,7 @@ from kafka_shim.authorizer.acl_formats.files_without_acls import (
     describe_file_if_surely_without_acls,
     sources_and_lines_of_local_modules,
 )
-from kafka_shim.shim.cli.policy.input_error import InputError, read_text_without_bom
+from kafka_shim.shim.cli.input_error import InputError, read_text_without_bom
 
 READ_SUFFIXES = (".yaml", ".yml", ".json", ".csv", ".tf", ".sh", ".txt", ".acls")
 """What of a folder is read."""
