@@ -8,6 +8,10 @@ STAMP := $(VENV)/.installed
 TOOLS := .venv-tools
 SITE := .venv-site
 LOCK := requirements/ci.txt
+PART_LOCK = $(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+  --no-emit-index-url --no-annotate --custom-compile-command "make lock" --constraint $(LOCK)
+IMAGE_EXTRAS := capture compression control oauth regex tls
+BINARY_EXTRAS := $(IMAGE_EXTRAS) completion mcp
 # without it, each of the thousand processes that tests start compiles the sources again
 unexport PYTHONDONTWRITEBYTECODE
 EXTRAS := capture,completion,compression,connect,control,demo,local,mcp,oauth,pipeline,pytest,regex,tls
@@ -16,7 +20,7 @@ EXTRAS := capture,completion,compression,connect,control,demo,local,mcp,oauth,pi
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 4)
 TEST_ARGS ?= -n $(WORKERS) --maxprocesses 6 --dist loadfile
 
-.PHONY: help pictures site release scorecards both-ways conformance mutants drivers install run test quick coverage clients check lint types contracts architecture bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites atlas fuzz turns soak kills
+.PHONY: help pictures site release scorecards both-ways conformance mutants drivers install run test quick coverage clients check lint types contracts architecture bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock part-locks audit clean oracle suite suites atlas fuzz turns soak kills
 
 help:
 	@echo "make run                     start a broker on 127.0.0.1:9092 with demo users and ACLs"
@@ -36,6 +40,7 @@ help:
 	@echo "make package                 build the sdist and the wheel in dist/"
 	@echo "make package-check           install the package in new environments and try it"
 	@echo "make lock                    update requirements/ci.txt, which LOCKED=1 make install installs"
+	@echo "make part-locks              make the locks of the image and the single file from it, without updates"
 	@echo "make audit                   check the locked packages for known vulnerabilities (network)"
 	@echo "make bench                   run the main benchmarks, compared with other libraries"
 	@echo "make kills                   kill two hundred recordings and two hundred brokers with data on disk, and read them"
@@ -189,6 +194,14 @@ lock: $(TOOLS)/.installed
 	$(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11 --upgrade --generate-hashes \
 	  --no-emit-index-url --no-annotate --custom-compile-command "make lock" \
 	  --all-extras --group dev pyproject.toml --output-file $(LOCK)
+	$(MAKE) part-locks
+
+# the parts of the lock that the image and the single file are made of
+part-locks: $(TOOLS)/.installed
+	$(PART_LOCK) --group build --output-file requirements/parts/build.txt
+	$(PART_LOCK) $(IMAGE_EXTRAS:%=--extra %) pyproject.toml --output-file requirements/parts/image.txt
+	$(PART_LOCK) --extra pipeline pyproject.toml --output-file requirements/parts/spark.txt
+	$(PART_LOCK) $(BINARY_EXTRAS:%=--extra %) --group binary --group build pyproject.toml --output-file requirements/parts/binary.txt
 
 audit: $(TOOLS)/.installed
 	@PATH="$(CURDIR)/$(TOOLS)/bin:$$PATH" .ci/audit $(LOCK)

@@ -4,6 +4,7 @@ Buildah needs no daemon; with `--isolation chroot` the container uses this machi
 """
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -16,7 +17,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 ROOT = Path(__file__).parents[1]
-BASE = "docker.io/library/python:3.13-slim"
+BASE = re.findall(r"^ARG BASE=(.+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)[0]
 ISOLATED = ["--isolation", "chroot"]
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(900)]
@@ -33,7 +34,7 @@ def container() -> Iterator[str]:
     """Build the image as `docker build .` does; yield the id of a container."""
     if shutil.which("buildah") is None:
         pytest.skip("the image is not built: buildah is not on the PATH")
-    pulled = buildah("pull", "--policy", "missing", BASE)
+    pulled = buildah("pull", "--policy", "missing", f"docker.io/library/{BASE}")
     if pulled.returncode != 0:
         pytest.skip(f"the image is not built: {pulled.stderr.strip().splitlines()[-1]}")
     built = buildah("bud", *ISOLATED, "--pull-never", "--tag", "kafka-shim-test", ".")

@@ -249,6 +249,11 @@ def test_the_health_check_looks_for_the_file_that_serve_writes(tmp_path: Path) -
     assert (healthy, stopped) == (0, 1)
 
 
+def test_compose_starts_the_shim_alone() -> None:
+    services = COMPOSE["services"].items()
+    assert [name for name, service in services if "profiles" not in service] == ["shim"]
+
+
 def test_images_run_as_a_number_with_labels() -> None:
     text = (ROOT / "Dockerfile").read_text()
     targets = re.split(r"^FROM .* AS \w+$", text, flags=re.MULTILINE)[2:]
@@ -291,7 +296,3 @@ def test_images_start_existing_commands() -> None:
     assert {
         service["build"]["target"] for service in COMPOSE["services"].values() if "build" in service
     } <= targets
-    extras = re.findall(r"\.whl\)\[([\w,]+)\]", text)
-    known = re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
-    assert len(extras) == 2
-    assert {name for group in extras for name in group.split(",")} <= set(known)
