@@ -42,6 +42,7 @@ from kafka_shim.shim.conformance.vectors.vector_files import (
 from kafka_shim.shim.conformance.vectors.version_fields import fit_to_version
 from tests.docs.shown import ROOT
 from tests.oracle.real_kafka import USERS, settings_of
+from tests.recordings.codes import codes_of
 from tests.recordings.conformance.play import API_OF
 from tests.recordings.conformance.scenario import (
     KEEPING,
@@ -220,25 +221,13 @@ def expectation(api: ApiKey, step: Step, prefix: str, names: Container[str]) -> 
     outcome = next((name for name in OUTCOMES if step.response == {name: True}), None)
     if outcome is not None:
         return Expectation(outcome)
-    codes = sorted(set(_error_codes(step.response)) - {0})
+    codes = sorted(set(codes_of(step.response)) - {0})
     fields = permission_fields(api, step.version, step.response)
     if api in APIS_THAT_LIST_EVERYTHING:
         fields = without_names_of_other_vector_groups(fields, prefix, names)
     if api is ApiKey.SHARE_FETCH and not codes:
         del fields["responses"]  # a share partition may be ready, or not yet
     return Expectation("", tuple(codes), fields)
-
-
-def _error_codes(value: Any) -> Iterator[int]:
-    if isinstance(value, dict):
-        for name, content in value.items():
-            if name.endswith("error_code"):
-                yield content
-            else:
-                yield from _error_codes(content)
-    elif isinstance(value, list):
-        for element in value:
-            yield from _error_codes(element)
 
 
 def camel_path(path: str) -> str:

@@ -14,6 +14,7 @@ from kafka_shim.authorizer.requirement import BoundRequirement, DenialEffect, Ne
 from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.protocol.api_versions import RELEASES, served_versions
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, Permission, ResourceType
+from tests.recordings.codes import codes_of
 from tests.recordings.conformance.matrix.admin_questions import ADMIN
 from tests.recordings.conformance.matrix.data_questions import DATA
 from tests.recordings.conformance.matrix.group_questions import GROUPS
@@ -197,7 +198,7 @@ def _text(need: NeedAlternative) -> str:
 def _told(response: Any) -> str:
     if _outcome(response):
         return _outcome(response)
-    codes = sorted(set(_codes(response)) - {0})
+    codes = sorted(set(codes_of(response)) - {0})
     return ALLOWED + (f", then {', '.join(map(str, codes))}" if codes else "")
 
 
@@ -207,7 +208,7 @@ def _compared(all_there: Any, response: Any) -> str:
         return _outcome(response)
     if response == all_there:
         return ALLOWED
-    codes = sorted(set(_codes(response)) - set(_codes(all_there)))
+    codes = sorted(set(codes_of(response)) - set(codes_of(all_there)))
     if codes:
         return ", ".join(map(str, codes))
     if _size(response) < _size(all_there):
@@ -219,18 +220,6 @@ def _outcome(response: Any) -> str:
     """Return the outcome without a response, e.g. `closed`; empty if there was a response."""
     is_none = len(response) == 1 and next(iter(response)) in ("closed", "waits", "silent", "fault")
     return str(next(iter(response))) if is_none else ""
-
-
-def _codes(value: Any) -> Iterator[int]:
-    if isinstance(value, dict):
-        for key, content in value.items():
-            if key.endswith("error_code"):
-                yield content
-            else:
-                yield from _codes(content)
-    elif isinstance(value, list):
-        for element in value:
-            yield from _codes(element)
 
 
 def _size(value: Any) -> int:
