@@ -190,3 +190,15 @@ def test_no_machine_paths_or_unfinished_places() -> None:
         for name, text in texts.items()
         for found in unwanted.finditer(text)
     )
+
+
+def test_docstrings_name_errors_in_one_form() -> None:
+    """`Raise KeyError if ...`, not `; KeyError if ...`; predicates begin with `Return whether`."""
+    check(
+        f"{relative(path)}:{node.lineno}: {text.splitlines()[0]}"
+        for path in SOURCES
+        for node in ast.walk(ast.parse(read(path)))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (text := ast.get_docstring(node))
+        and re.search(r";\s+(raises )?[A-Z]\w*Error\b|^Whether\b", text)
+    )

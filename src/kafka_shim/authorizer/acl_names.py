@@ -46,25 +46,25 @@ def _camel_case_names(enum: type[IntEnum]) -> dict[int, str]:
 
 @_cached
 def parse_operation(text: str) -> Operation:
-    """Parse the name of an operation that ACLs can have; AclTextError for others."""
+    """Parse the name of an operation that ACLs can have. Raise AclTextError for others."""
     return _parse_enum_name(Operation, text, "operation", excluded=("UNKNOWN", "ANY"))
 
 
 @_cached
 def parse_resource_type(text: str) -> ResourceType:
-    """Parse the name of a resource type that ACLs can have; AclTextError for others."""
+    """Parse the name of a resource type that ACLs can have. Raise AclTextError for others."""
     return _parse_enum_name(ResourceType, text, "resource type", excluded=("UNKNOWN", "ANY"))
 
 
 @_cached
 def parse_pattern_type(text: str) -> PatternType:
-    """Parse `literal` or `prefixed`; AclTextError for others."""
+    """Parse `literal` or `prefixed`. Raise AclTextError for others."""
     return _parse_enum_name(PatternType, text, "pattern type", excluded=("UNKNOWN", "ANY", "MATCH"))
 
 
 @_cached
 def parse_permission(text: str) -> Permission:
-    """Parse `allow` or `deny`; AclTextError for others."""
+    """Parse `allow` or `deny`. Raise AclTextError for others."""
     return _parse_enum_name(Permission, text, "permission", excluded=("UNKNOWN", "ANY"))
 
 

@@ -59,7 +59,7 @@ class Authorizer(Protocol):
     """
 
     def configure(self, config: Mapping[str, str]) -> None:
-        """Read the broker's configuration, by Kafka's names; ValueError if it is invalid."""
+        """Read the broker's configuration, by Kafka's names. Raise ValueError if it is invalid."""
         ...
 
     def authorize(self, actor: Actor, action: Action) -> Decision:

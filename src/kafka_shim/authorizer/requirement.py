@@ -138,7 +138,9 @@ class BoundRequirement(msgspec.Struct, frozen=True, eq=False):
         return any(denial.effect not in WITHOUT_ERROR for denial in self.denials)
 
     def effect_in_version(self, version: int) -> DenialEffect:
-        """Return where a denial appears in this version; KeyError if it does not make the check."""
+        """Return where a denial appears in this version. Raise KeyError if it does not make the
+        check.
+        """
         for denial in self.denials:
             if denial.versions[0] <= version <= denial.versions[1]:
                 return denial.effect
@@ -161,7 +163,7 @@ def is_release_from_since_to_before_until(dated: _WithReleaseRange, release: str
 
 
 def bind_to_release(requirement: Requirement, release: str) -> BoundRequirement:
-    """Return a row in a release; ValueError for an unknown release."""
+    """Return a row in a release. Raise ValueError for an unknown release."""
     needs = (
         tuple(n for n in requirement.any_of if is_release_from_since_to_before_until(n, release))
         if is_release_from_since_to_before_until(requirement, release)

@@ -14,7 +14,9 @@ _STEPS += [hours * 3600 for hours in (1, 2, 3, 6, 12, 24, 48, 168, 720, 2160, 87
 
 
 def parse_interval_seconds(text: str) -> int:
-    """Parse `10 seconds`, `1 minute`, `2 hours` or `1 day` to seconds; PipelineError otherwise."""
+    """Parse `10 seconds`, `1 minute`, `2 hours` or `1 day` to seconds. Raise PipelineError
+    otherwise.
+    """
     found = re.fullmatch(r"\s*(\d+)\s*(second|minute|hour|day)s?\s*", text)
     if found is None or int(found[1]) == 0:
         raise PipelineError(

@@ -171,5 +171,5 @@ def spark_ddl(schema: pa.Schema) -> str:
 
 
 def select_columns(schema: pa.Schema, names: list[str]) -> pa.Schema:
-    """Return the columns with these names, in their order; KeyError for an unknown one."""
+    """Return the columns with these names, in their order. Raise KeyError for an unknown one."""
     return pa.schema([schema.field(name) for name in names])

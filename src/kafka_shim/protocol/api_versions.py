@@ -186,7 +186,9 @@ def highest_unstable_versions(release: str) -> dict[ApiKey, int]:
 
 
 def release_index(release: str) -> int:
-    """Return the index of a minor release in `RELEASES`, to compare it; ValueError if unknown."""
+    """Return the index of a minor release in `RELEASES`, to compare it. Raise ValueError if
+    unknown.
+    """
     try:
         return RELEASES.index(release)
     except ValueError:

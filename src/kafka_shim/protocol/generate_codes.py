@@ -65,7 +65,7 @@ def error_codes_source(codes: Mapping[str, int]) -> str:
 
 
 def feature_levels_source(features: Mapping[str, History]) -> str:
-    """Return the table of features; ValueError if a release dropped one."""
+    """Return the table of features. Raise ValueError if a release dropped one."""
     lines = []
     for name, history in features.items():
         lines.append(f'    "{name}": {{\n')

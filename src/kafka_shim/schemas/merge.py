@@ -38,7 +38,9 @@ def versions_text(versions: Iterable[int], top: int) -> str:
 
 
 def merge_definitions(older: Definition, newer: Definition) -> Definition:
-    """Return a definition with the versions of both; ValueError where that cannot be versions."""
+    """Return a definition with the versions of both. Raise ValueError where that cannot be
+    versions.
+    """
     has_older = parse_versions(older["validVersions"])
     has_newer = parse_versions(newer["validVersions"])
     only_older = [version for version in has_older if version not in has_newer]

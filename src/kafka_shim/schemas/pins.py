@@ -40,7 +40,7 @@ class Pins(NamedTuple):
 
 
 def read_pins(pyproject: Path = PYPROJECT) -> Pins:
-    """Return the pins; raises FileNotFoundError outside of a source checkout."""
+    """Return the pins. Raise FileNotFoundError outside of a source checkout."""
     table = tomllib.loads(pyproject.read_text())["tool"]["kafka-schemas"]
     jars = tuple(
         Jar(jar["artifact"], jar["sha256"], frozenset(jar.get("only", ()))) for jar in table["jars"]

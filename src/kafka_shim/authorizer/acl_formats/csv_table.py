@@ -33,7 +33,7 @@ COLUMNS = (
 
 
 def parse_acls(text: str) -> list[AclWithLine]:
-    """Return the ACLs of a table; AclTextError names the line."""
+    """Return the ACLs of a table. Raise AclTextError, which names the line, if that fails."""
     table = text.removeprefix("\ufeff")
     separator = re.match(r'"?KafkaPrincipal"?(\W)', table)
     if separator is None:

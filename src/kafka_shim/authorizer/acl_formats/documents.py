@@ -25,7 +25,7 @@ _INDENT = re.compile(r"^(?:[?:-] | )+", re.MULTILINE)
 
 
 def load_document(text: str, *, with_lines: bool = False) -> Any:
-    """Return the document of a YAML or JSON text with one document; AclTextError otherwise.
+    """Return the document of a YAML or JSON text with one document. Raise AclTextError otherwise.
 
     `with_lines`: mappings are `MappingWithLines`, lists `ListWithLines`.
     """
@@ -37,8 +37,8 @@ def load_document(text: str, *, with_lines: bool = False) -> Any:
 
 
 def load_documents(text: str, *, with_lines: bool = False) -> list[Any]:
-    """Return all documents of a YAML or JSON text; AclTextError, with
-    the line, if it is neither.
+    """Return all documents of a YAML or JSON text. Raise AclTextError, with the line, if it is
+    neither.
     """
     import yaml  # noqa: PLC0415 - most commands need no YAML, and it takes a while to import
 
@@ -78,7 +78,7 @@ def _yaml_problem_without_value(problem: str) -> str:
 
 
 def _construct_documents(loader: Any, *, has_aliases: bool) -> Iterator[Any]:
-    """Yield each document; AclTextError for one that expands to far more than its text."""
+    """Yield each document. Raise AclTextError for one that expands to far more than its text."""
     try:
         while loader.check_node():
             node = loader.get_node()
@@ -242,7 +242,7 @@ def kubernetes_resources(text: str) -> list[Mapping[str, Any]]:
 
 
 def require_mapping(value: Any, where: str) -> Mapping[str, Any]:
-    """Return the value if it is a mapping; AclTextError, with the place, otherwise."""
+    """Return the value if it is a mapping. Raise AclTextError, with the place, otherwise."""
     if not isinstance(value, Mapping):
         raise AclTextError(f"{where}: expected a mapping, not `{value}`")
     return cast("Mapping[str, Any]", value)
@@ -267,8 +267,8 @@ def list_under_key_or_empty(parent: Mapping[str, Any], key: str, where: str) -> 
 
 
 def list_under_key_rejecting_null(parent: Mapping[str, Any], key: str, where: str) -> list[Any]:
-    """Return the list under a key; AclTextError if the key has no
-    value, which may be an accident.
+    """Return the list under a key. Raise AclTextError if the key has no value, which may be an
+    accident.
     """
     if key in parent and parent[key] is None:
         raise AclTextError(
@@ -284,7 +284,7 @@ def empty_key_message(key: str) -> str:
 def text_under_key(
     parent: Mapping[str, Any], key: str, where: str, default: str | None = None
 ) -> str:
-    """Return the text under a key; AclTextError if it is missing and there is no default."""
+    """Return the text under a key. Raise AclTextError if it is missing and there is no default."""
     value = parent.get(key, default)
     if not isinstance(value, str):
         raise AclTextError(f"{where}: `{key}` must be a string, not `{value}`")

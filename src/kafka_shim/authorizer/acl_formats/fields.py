@@ -26,7 +26,7 @@ _PARSERS: Mapping[int, Callable[[str], object]] = MappingProxyType(
 
 
 def parse_acl_texts(texts: AclTexts, where: str = "", lines: Sequence[int] = ()) -> Acl:
-    """Return the ACL; AclTextError, beginning with `where`, names the invalid text.
+    """Return the ACL. Raise AclTextError, which begins with `where`, for an invalid text.
 
     `lines` are the lines of the parts.
     """

@@ -115,7 +115,7 @@ def module_source_or_empty(block: Block) -> str:
 def require_text_attribute(
     attributes: Mapping[str, str | None], key: str, resource_name: str
 ) -> str:
-    """Return a text attribute; AclTextError if it is missing or an expression."""
+    """Return a text attribute. Raise AclTextError if it is missing or an expression."""
     if key not in attributes:
         raise AclTextError(f"resource {resource_name}: `{key}` is missing")
     value = attributes[key]

@@ -38,7 +38,7 @@ class Block(msgspec.Struct, frozen=True):
 
 
 def parse_blocks(text: str) -> Iterator[Block]:
-    """Yield the outermost blocks; AclTextError, with the line, for anything else."""
+    """Yield the outermost blocks. Raise AclTextError, with the line, for anything else."""
     block_tokens = list(tokenize(text))
     at = 0
     while at < len(block_tokens):

@@ -45,7 +45,9 @@ _CONNECTION_OPTIONS = (
 
 
 def parse_acls(text: str) -> list[AclWithLine]:
-    """Return the ACLs that the commands add; AclTextError for a command that does not add ACLs."""
+    """Return the ACLs that the commands add. Raise AclTextError for a command that does not add
+    ACLs.
+    """
     parser = _create_command_parser()
     acls: list[AclWithLine] = []
     mistakes = ErrorCollector()

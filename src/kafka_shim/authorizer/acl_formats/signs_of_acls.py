@@ -34,7 +34,9 @@ def mentions_acls(text: str) -> bool:
 def resources_of_kinds_rejecting_other_acls(
     resources: list[Mapping[str, Any]], kinds: tuple[str, ...]
 ) -> list[Mapping[str, Any]]:
-    """Return the resources of these kinds; AclTextError for another one that may contain ACLs."""
+    """Return the resources of these kinds. Raise AclTextError for another one that may contain
+    ACLs.
+    """
     resources_of_format, errors = [], list[AclTextError]()
     for resource in resources:
         kind = resource.get("kind")

@@ -25,7 +25,7 @@ def standard_acl_to_string(acl: Acl, brackets: str = "()") -> str:
 
 
 def parse_standard_acl_in_line(line: str) -> Acl | None:
-    """Return the ACL in a line, or None; AclTextError if it cannot be parsed."""
+    """Return the ACL in a line, or None. Raise AclTextError if it cannot be parsed."""
     match = _ACL.search(line)
     if match is None:
         return None

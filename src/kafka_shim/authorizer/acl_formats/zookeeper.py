@@ -39,7 +39,9 @@ _CHANGES = re.compile(r"/kafka-acl(-extended)?-changes(/|$)")
 
 
 def parse_acls(text: str) -> list[AclWithLine]:
-    """Return the ACLs of nodes with JSON; AclTextError names the node."""
+    """Return the ACLs of nodes with JSON. Raise AclTextError, which names the node, if that
+    fails.
+    """
     nodes = require_mapping(load_json_with_lines(text), "the nodes")
     acls: list[AclWithLine] = []
     for path, node in nodes.items():

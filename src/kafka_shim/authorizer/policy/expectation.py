@@ -89,7 +89,9 @@ class Expectation(msgspec.Struct, frozen=True):
 
 
 def parse_expectation(entry: object, where: str, release: str) -> Expectation:
-    """Parse an entry; AclTextError begins with `where` and says what was expected."""
+    """Parse an entry. Raise AclTextError, which begins with `where` and says what was expected, if
+    that fails.
+    """
     try:
         if not isinstance(entry, Mapping):
             raise AclTextError(f"expected keys such as principal, may and topic, not `{entry}`")

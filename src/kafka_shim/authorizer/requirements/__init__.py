@@ -52,13 +52,13 @@ TABLE: Final = tuple(
 
 @cache
 def all_requirements_bound_to_release(release: str) -> dict[Requirement, BoundRequirement]:
-    """Return every row in a release; ValueError for an unknown release."""
+    """Return every row in a release. Raise ValueError for an unknown release."""
     return {row: requirement.bind_to_release(row, release) for row in TABLE}
 
 
 @cache
 def all_requirements_bound_to_release_by_id(release: str) -> Mapping[str, BoundRequirement]:
-    """Return every row in a release by its id; ValueError for an unknown release."""
+    """Return every row in a release by its id. Raise ValueError for an unknown release."""
     return {row.id: bound for row, bound in all_requirements_bound_to_release(release).items()}
 
 

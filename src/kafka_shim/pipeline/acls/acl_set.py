@@ -62,7 +62,9 @@ def pack_acl_set(acl_set: AclSet) -> PackedAclSet:
 
 
 def read_distinct_acls_from_file(path: str) -> list[Acl]:
-    """Return a file's ACLs, in any format, without duplicates; PipelineError if it has none."""
+    """Return a file's ACLs, in any format, without duplicates. Raise PipelineError if it has
+    none.
+    """
     try:
         return parse_distinct_acls(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

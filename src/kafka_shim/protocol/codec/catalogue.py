@@ -11,7 +11,9 @@ from kafka_shim.protocol.messages.apis import APIS, NEVER
 
 
 def api_name(api_key: int) -> str:
-    """Return the API's name, such as `CreateAcls`; UnsupportedVersionError if it is unknown."""
+    """Return the API's name, such as `CreateAcls`. Raise UnsupportedVersionError if it is
+    unknown.
+    """
     api = APIS.get(api_key)
     if api is None:
         raise UnsupportedVersionError(f"unknown API key {api_key}")
@@ -46,7 +48,7 @@ def is_flexible(api_key: int, version: int) -> bool:
 
 
 def message_spec_with_checked_version(message_name: str, version: int) -> MessageSpec:
-    """Return a message's definition; UnsupportedVersionError if it has no such version."""
+    """Return a message's definition. Raise UnsupportedVersionError if it has no such version."""
     spec = load_message_spec(message_name)
     if not spec.versions.has(version):
         raise UnsupportedVersionError(

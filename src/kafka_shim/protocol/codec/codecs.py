@@ -109,19 +109,19 @@ def request_reader(api_key: int, version: int, *, limits_counts: bool = False) -
 
 @cache
 def request_writer(api_key: int, version: int) -> Writer:
-    """Return the writer of a request; UnsupportedVersionError if there is none."""
+    """Return the writer of a request. Raise UnsupportedVersionError if there is none."""
     return message_writer(f"{api_name(api_key)}Request", version)
 
 
 @cache
 def response_reader(api_key: int, version: int) -> Reader:
-    """Return the reader of a response; UnsupportedVersionError if there is none."""
+    """Return the reader of a response. Raise UnsupportedVersionError if there is none."""
     return message_reader(f"{api_name(api_key)}Response", version)
 
 
 @cache
 def response_writer(api_key: int, version: int) -> Writer:
-    """Return the writer of a response; UnsupportedVersionError if there is none."""
+    """Return the writer of a response. Raise UnsupportedVersionError if there is none."""
     return message_writer(f"{api_name(api_key)}Response", version)
 
 

@@ -96,7 +96,7 @@ class Batch(msgspec.Struct, gc=False):
 
     @property
     def has_append_time(self) -> bool:
-        """Whether the timestamp of all records is that of the append, `max_timestamp`."""
+        """Return whether the timestamp of all records is that of the append, `max_timestamp`."""
         return bool(self.attributes & _APPEND_TIME)
 
     @property
@@ -125,7 +125,8 @@ class Batch(msgspec.Struct, gc=False):
         return crc32c(memoryview(self.blob)[start + _COVERED_FROM : end]) == self.crc
 
     def validate_records(self, checks: RecordChecks = ALL_CHECKS) -> RecordsSummary:
-        """Check the records without building them; DecodeError as in `validation.validate_records`.
+        """Check the records without building them. Raise DecodeError as in
+        `validation.validate_records`.
 
         Damaged compression is an UnreadableRecordsError, unless the records before it are wrong.
         """
@@ -153,7 +154,9 @@ class Batch(msgspec.Struct, gc=False):
         return summary
 
     def records(self) -> list[Record]:
-        """Return the records; DecodeError if they are damaged. The checksum is not checked."""
+        """Return the records. Raise DecodeError if they are damaged. The checksum is not
+        checked.
+        """
         return list(self.iterate_records())
 
     def iterate_records(self) -> Iterator[Record]:
@@ -205,7 +208,7 @@ def batch_bounds_and_magic(
 
 
 def iterate_batches(blob: bytes, *, allows_truncated_end: bool = False) -> Iterator[Batch]:
-    """Yield the batches of a blob; DecodeError on damage and on older formats."""
+    """Yield the batches of a blob. Raise DecodeError on damage and on older formats."""
     for start, end, magic in batch_bounds_and_magic(
         blob, allows_truncated_end=allows_truncated_end
     ):
@@ -347,7 +350,9 @@ def encode_compacted_batch(
 
 
 def marker_commits_transaction(end_marker: Record) -> bool:
-    """Return whether a control record commits; DecodeError if it does not end a transaction."""
+    """Return whether a control record commits. Raise DecodeError if it does not end a
+    transaction.
+    """
     try:
         _, kind = _CONTROL_KEY.unpack(end_marker.key or b"")
     except struct_error as error:

@@ -57,7 +57,7 @@ def is_compression_available(compression: Compression) -> bool:
 
 
 def compress(compression: Compression, data: bytes) -> bytes:
-    """Return `data` compressed; MissingPackageError if the package is not installed."""
+    """Return `data` compressed. Raise MissingPackageError if the package is not installed."""
     if compression == Compression.NONE:
         return data
     module = _import_package_or_zlib(compression)

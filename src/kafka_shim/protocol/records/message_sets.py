@@ -54,7 +54,7 @@ class Message(NamedTuple):
 
 
 def iterate_outer_messages(blob: bytes, *, allows_truncated_end: bool = False) -> Iterator[Message]:
-    """Yield the outer messages of a set; DecodeError on damage other than a wrong checksum.
+    """Yield the outer messages of a set. Raise DecodeError on damage other than a wrong checksum.
 
     With `allows_truncated_end`, the set may end in the middle of a message, which is left out.
     """
@@ -94,7 +94,7 @@ def _read_nullable_bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:
 
 
 def read_message_set(blob: bytes, *, allows_truncated_end: bool = False) -> list[Record]:
-    """Return the records of a set, also of compressed messages; DecodeError on damage."""
+    """Return the records of a set, also of compressed messages. Raise DecodeError on damage."""
     records: list[Record] = []
     for message in iterate_outer_messages(blob, allows_truncated_end=allows_truncated_end):
         if message.compression_code:

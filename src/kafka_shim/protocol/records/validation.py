@@ -72,7 +72,7 @@ def validate_records(
 
     `base_timestamp` is the base timestamp of the batch. `damage` is the error that cut the content
     short, e.g. in decompression, or None. Raise DecodeError if the number of records is wrong, a
-    record is invalid, or a limit of `checks` is exceeded; UnreadableRecordsError for `damage`
+    record is invalid, or a limit of `checks` is exceeded. Raise UnreadableRecordsError for `damage`
     if the records before it are valid.
     """
     if not 0 < count <= checks.records_and_headers_max:

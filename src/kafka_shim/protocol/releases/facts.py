@@ -41,7 +41,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 @cache
 def facts_of_release(release: str) -> Facts:
-    """Return the facts of a release such as `2.8` or `4.3.1`; ValueError lists the known ones."""
+    """Return the facts of a release such as `2.8` or `4.3.1`. Raise ValueError, which lists the
+    known ones, if that fails.
+    """
     return Facts(
         access=apply_changes_up_to_release(access.OLDEST, access.CHANGES, release),
         cluster=apply_changes_up_to_release(cluster.OLDEST, cluster.CHANGES, release),

@@ -77,7 +77,8 @@ class BlockError(Exception):
 def encode_block(body: BlockBody, compression: str = "none") -> bytes:
     """Return a block, with at least one entry.
 
-    `compression` is one of COMPRESSIONS; MissingPackageError if zstd's package is not installed.
+    `compression` is one of COMPRESSIONS. Raise MissingPackageError if zstd's package is not
+    installed.
     """
     assert body.entries
     raw, flags = _encode(body), 0
@@ -115,7 +116,7 @@ def _encode_block_with_checksums(
 
 
 def read_block_header(buf: bytes | mmap, at: int = 0) -> BlockHeader:
-    """Return the header at this position; BlockError if it is missing or damaged."""
+    """Return the header at this position. Raise BlockError if it is missing or damaged."""
     if len(buf) - at < HEADER_BYTES:
         raise BlockError("the block's header is cut off")
     magic, version, flags, body_bytes, entries, first_us, last_us, crc = _HEAD.unpack_from(buf, at)
@@ -131,7 +132,7 @@ def read_block_header(buf: bytes | mmap, at: int = 0) -> BlockHeader:
 
 
 def decode_entry_block_body(header: BlockHeader, body: bytes) -> BlockBody:
-    """Return the checked content of a block; BlockError if it is truncated or damaged."""
+    """Return the checked content of a block. Raise BlockError if it is truncated or damaged."""
     raw = _check_body_size_and_checksum(header, body)
     try:
         if header.flags & DEFLATED:

@@ -29,7 +29,7 @@ class TextFile(msgspec.Struct, frozen=True):
 
 
 def read_acl_files_noting_skipped(folder: Path) -> list[TextFile]:
-    """Return the files with ACLs; InputError if there are none."""
+    """Return the files with ACLs. Raise InputError if there are none."""
     acl_files: list[TextFile] = []
     skipped: list[str] = []
     unread: list[str] = []
@@ -66,7 +66,7 @@ def _print_note_on_files(folder: Path, reason: str, names: Sequence[str]) -> Non
 
 
 def _files_outside_tool_folders_rejecting_bad_links(folder: Path) -> list[Path]:
-    """Return all files in the folder and below it; OSError if a folder cannot be read."""
+    """Return all files in the folder and below it. Raise OSError if a folder cannot be read."""
     paths: list[Path] = []
     for place, folders, names in os.walk(folder, onerror=_raise_error):
         folders[:] = [name for name in folders if name not in _TOOL_FOLDERS]

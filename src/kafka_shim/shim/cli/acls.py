@@ -183,7 +183,7 @@ def _run_on_broker(args: argparse.Namespace) -> int:
 
 
 def _check_options_and_group_file_acls(args: argparse.Namespace) -> AclsByResourceFilter:
-    """Return the file's ACLs by resource; UsageError for options that also name ACLs."""
+    """Return the file's ACLs by resource. Raise UsageError for options that also name ACLs."""
     if sum((args.add, args.remove, args.list)) != 1 or args.list:
         raise UsageError("--acls requires --add or --remove, or --format without an action")
     given_options = (

@@ -199,7 +199,8 @@ def config_from_arguments(
     environ: Mapping[str, str] = os.environ,
     state_of_environment: "StateFileContent | None" = None,
 ) -> Config:
-    """Return the Config of options, environment and files; ConfigError names what is invalid.
+    """Return the Config of options, environment and files. Raise ConfigError, which names what is
+    invalid, if that fails.
 
     Add options that only the file sets to `args`. The options and --state take precedence over
     `state_of_environment`.

@@ -37,7 +37,9 @@ class ConfigFileContent(msgspec.Struct, frozen=True):
 
 
 def read_config_file(path: str, parser: argparse.ArgumentParser) -> ConfigFileContent:
-    """Read the file with the options of `parser`; ConfigError names the invalid key or value."""
+    """Read the file with the options of `parser`. Raise ConfigError, which names the invalid key or
+    value, if that fails.
+    """
     suffix = Path(path).suffix.lower()
     if suffix == ".properties":
         properties = read_properties_file(path, "--config")
@@ -97,7 +99,9 @@ def _first_line_of_nested_key_or_zero(content: Any, key: object) -> int:
 def _parse_options(
     content: Mapping[str, Any], parser: argparse.ArgumentParser, locations: _KeyLocations
 ) -> argparse.Namespace:
-    """Parse the words of each key; ConfigError names the line of the first invalid one."""
+    """Parse the words of each key. Raise ConfigError, which names the line of the first invalid
+    one, if that fails.
+    """
     reader = _RaisingOptionParser(parents=[parser], add_help=False, allow_abbrev=False)
     known = sorted(option[2:] for option in reader._option_string_actions if option[:2] == "--")
     options = reader.parse_known_args([])[0]

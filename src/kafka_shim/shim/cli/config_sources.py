@@ -68,7 +68,7 @@ def merge_config_sources_recording_locations(
     file_content: "ConfigFileContent | None",
     environment_settings: Mapping[str, str],
 ) -> MergedConfig:
-    """Merge the layers; ConfigError names the invalid setting and its layer.
+    """Merge the layers. Raise ConfigError for an invalid setting, and name it and its layer.
 
     Set `args.setting_locations`, with which later errors name the line in the file.
     """
@@ -151,7 +151,9 @@ def configured_or_default_listeners(
 
 
 def split_pair(text: str, separator: str, option: str, expected: str) -> tuple[str, str]:
-    """Split `LEFT<separator>RIGHT`; ConfigError says what was expected of the option."""
+    """Split `LEFT<separator>RIGHT`. Raise ConfigError, which says what was expected of the option,
+    if that fails.
+    """
     left, found, right = text.partition(separator)
     if not found or not left:
         raise ConfigError(f"{option} `{text}`: expected {expected}")
@@ -159,7 +161,9 @@ def split_pair(text: str, separator: str, option: str, expected: str) -> tuple[s
 
 
 def parse_user_and_password(text: str) -> tuple[str, str]:
-    """Return name and password of `NAME:PASSWORD`; ConfigError, without the text, otherwise."""
+    """Return name and password of `NAME:PASSWORD`. Raise ConfigError, without the text,
+    otherwise.
+    """
     name, colon, password = text.partition(":")
     if not colon or not name:
         raise ConfigError("--user: expected NAME:PASSWORD, as in alice:secret")

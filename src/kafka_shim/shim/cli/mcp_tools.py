@@ -142,14 +142,14 @@ class McpTools:
         return self._cluster
 
     def _path(self, name: str) -> str:
-        """Return the absolute path of a file in the folder; ToolError for other files."""
+        """Return the absolute path of a file in the folder. Raise ToolError for other files."""
         path = (self._root / name).resolve()
         if not path.is_relative_to(self._root):
             raise ToolError(f"`{name}` is not in the folder of the server, {self._root}")
         return str(path)
 
     def _run(self, words: Sequence[str]) -> str:
-        """Return the output of a command; ToolError with its message if it failed."""
+        """Return the output of a command. Raise ToolError with its message if it failed."""
         try:
             done = subprocess.run(  # noqa: S603 - this program, with options that are checked
                 [sys.executable, "-m", "kafka_shim", *words],

@@ -29,7 +29,7 @@ def add_record_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def record_if_requested(broker: "Broker", args: argparse.Namespace) -> None:
-    """Start a trace if --record is given; ConfigError if it cannot be written."""
+    """Start a trace if --record is given. Raise ConfigError if it cannot be written."""
     if args.record is not None:
         broker.start_recording(args.record, trace_storage_of_options(args))
     elif args.record_keep is not None or args.record_compression is not None:
@@ -57,7 +57,7 @@ def add_trace_storage_arguments(group: argparse._ActionsContainer) -> None:
 
 
 def trace_storage_of_options(args: argparse.Namespace) -> "TraceStorage":
-    """Return how the trace is compressed and kept; ConfigError for an invalid value."""
+    """Return how the trace is compressed and kept. Raise ConfigError for an invalid value."""
     from kafka_shim.protocol.records.compression import Compression, is_compression_available
     from kafka_shim.protocol.trace.segments import TraceStorage
 

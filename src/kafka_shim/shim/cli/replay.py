@@ -150,7 +150,9 @@ def _parse_route(text: str) -> tuple[str, tuple[str, int]]:
 
 
 def _parse_ignored_api_or_field(text: str) -> str:
-    """Return `API` or `API.FIELD` in the spelling of reports; UsageError for an unknown API."""
+    """Return `API` or `API.FIELD` in the spelling of reports. Raise UsageError for an unknown
+    API.
+    """
     name, dot, field = text.partition(".")
     return f"{parse_api_name(name, '--ignore').wire_name}{dot}{field}"
 

@@ -47,7 +47,7 @@ def resource_names_by_type(args: argparse.Namespace) -> ResourceNamesByType:
 
 
 def parse_resource(text: str) -> tuple[ResourceType, str]:
-    """Parse `topic:orders`, `user:User:x` or `cluster`; AclTextError for anything else."""
+    """Parse `topic:orders`, `user:User:x` or `cluster`. Raise AclTextError for anything else."""
     kind, colon, name = text.partition(":")
     if not colon and kind.lower() != "cluster":
         raise AclTextError(

@@ -111,7 +111,7 @@ def _prints_rows_to_terminal(args: argparse.Namespace) -> bool:
 
 
 def _matching_rows(reader: TraceReader, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Yield the rows that match; UsageError for an unknown API or an invalid principal."""
+    """Yield the rows that match. Raise UsageError for an unknown API or an invalid principal."""
     apis = {parse_api_name(name).wire_name for name in args.api}
     for principal in args.principal:
         check_principal_option("--principal", principal)

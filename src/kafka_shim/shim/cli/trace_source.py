@@ -10,7 +10,7 @@ from kafka_shim.shim.errors import ConfigError
 
 
 def require_path_with_trace(path: Path) -> Path:
-    """Return the path; ConfigError if it has no trace. An empty segment is a trace."""
+    """Return the path. Raise ConfigError if it has no trace. An empty segment is a trace."""
     if not path.exists():
         raise ConfigError(f"`{path}` does not exist")
     if path.is_dir():

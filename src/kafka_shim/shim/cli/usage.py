@@ -38,7 +38,7 @@ def run_reporting_errors(
 
 
 def parse_supported_operation(text: str, resource_type: ResourceType) -> Operation:
-    """Return an operation that this type of resource supports; UsageError for others."""
+    """Return an operation that this type of resource supports. Raise UsageError for others."""
     try:
         operation = parse_operation(text)
     except AclTextError as error:

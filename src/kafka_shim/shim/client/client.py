@@ -57,7 +57,7 @@ class Client:
     """One connection to one broker."""
 
     def __init__(self, host: str, port: int, config: ClientConfig = PLAINTEXT) -> None:
-        """Connect, negotiate versions and log in; OSError if the broker cannot be reached."""
+        """Connect, negotiate versions and log in. Raise OSError if the broker cannot be reached."""
         self.address = f"{host}:{port}"
         self.versions: dict[int, tuple[int, int]] = {}
         """What the broker advertises: API key -> (lowest, highest version)."""
@@ -92,7 +92,9 @@ class Client:
         self._socket.close()
 
     def negotiated_version(self, api: ApiKey) -> int:
-        """Return the highest version that both sides support; ClientError if there is none."""
+        """Return the highest version that both sides support. Raise ClientError if there is
+        none.
+        """
         if api not in self.versions:
             raise ClientError(
                 f"the broker at {self.address} does not serve {api.wire_name} requests"
@@ -107,7 +109,9 @@ class Client:
         return min(high, our_high)
 
     def send_request(self, api: ApiKey, request: msgspec.Struct, version: int | None = None) -> Any:
-        """Return the broker's response, with any error codes; ClientError if there is none."""
+        """Return the broker's response, with any error codes. Raise ClientError if there is
+        none.
+        """
         if version is None:
             version = self.negotiated_version(api)
         self._correlation_id += 1

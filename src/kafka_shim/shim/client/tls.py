@@ -8,12 +8,12 @@ from kafka_shim.shim.errors import ConfigError
 
 
 def wrap_socket_with_tls(plain: socket.socket, host: str, trust: Trust) -> ssl.SSLSocket:
-    """Return the connection with TLS; OSError (ssl.SSLError) if the server is not accepted."""
+    """Return the connection with TLS. Raise ssl.SSLError if the server is not accepted."""
     return client_tls_context(trust).wrap_socket(plain, server_hostname=host)
 
 
 def client_tls_context(trust: Trust) -> ssl.SSLContext:
-    """Return the TLS context of a client; ConfigError if a file cannot be used."""
+    """Return the TLS context of a client. Raise ConfigError if a file cannot be used."""
     context = ssl.create_default_context()
     if trust.location is not None or trust.certificates is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

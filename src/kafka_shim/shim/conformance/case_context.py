@@ -71,7 +71,9 @@ class UnmetExpectationError(Exception):
 
 
 def expect_client_error(response: DriverResponse) -> ReportedError:
-    """Return the error that the client reported; UnmetExpectationError if it reported none."""
+    """Return the error that the client reported. Raise UnmetExpectationError if it reported
+    none.
+    """
     if response.error is None:
         raise UnmetExpectationError("an error", f"the client reported {response}")
     return response.error
@@ -128,8 +130,8 @@ class CaseContext:
 
     @property
     def can_inspect_requests(self) -> bool:
-        """Whether the client's requests can be inspected: not those to two real brokers, or with
-        TLS.
+        """Return whether the client's requests can be inspected: not those to two real brokers, or
+        with TLS.
         """
         return self._frames is not None
 
@@ -200,7 +202,7 @@ class CaseContext:
     async def open_client(
         self, settings: Mapping[str, str] = {}, **client_options: Any
     ) -> DriverResponse:
-        """Create a client as `try_open_client` does; UnmetExpectationError if that fails."""
+        """Create a client as `try_open_client` does. Raise UnmetExpectationError if that fails."""
         response = await self.try_open_client(settings, **client_options)
         if response.ok is None:
             raise UnmetExpectationError("a client", f"could not open one: {response}")

@@ -238,6 +238,6 @@ EXAMPLES: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
 
 
 def field_meaning(command: str, field: str, *, is_response: bool = False) -> str:
-    """Return the meaning of a command's field; KeyError if it has none here."""
+    """Return the meaning of a command's field. Raise KeyError if it has none here."""
     cluster = f"{command}.ok.{field}" if is_response else f"{command}.{field}"
     return OF_COMMANDS.get(cluster) or FIELDS[field]

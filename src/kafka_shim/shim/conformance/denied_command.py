@@ -57,7 +57,7 @@ def requires_permission(
 
 
 def hides_topics_without_describe(release: str) -> bool:
-    """Whether the release reports topics without Describe as unknown (up to 0.11)."""
+    """Return whether the release reports topics without Describe as unknown (up to 0.11)."""
     return bind_to_release(PRODUCE_TOPIC, release).hidden_as is not None
 
 

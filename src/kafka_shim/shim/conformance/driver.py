@@ -90,7 +90,9 @@ class Driver:
 
     @classmethod
     async def start(cls, argv: Sequence[str]) -> Self:
-        """Start the program and ask for its `hello`; UnavailableError if it is not a driver."""
+        """Start the program and ask for its `hello`. Raise UnavailableError if it is not a
+        driver.
+        """
         try:
             process = await asyncio.create_subprocess_exec(
                 *argv,

@@ -69,7 +69,7 @@ class ShimClusterProvider:
         return ShimCluster(await self._provide_empty_broker(setup))
 
     async def _provide_empty_broker(self, setup: ClusterSetup) -> Broker:
-        """Return an empty broker; ConfigError if an extra is missing: `tls`, `oauth`."""
+        """Return an empty broker. Raise ConfigError if an extra is missing: `tls`, `oauth`."""
         if setup in self._brokers:
             broker = self._brokers[setup]
             broker.reset_to_initial_state()

@@ -296,7 +296,7 @@ def _topic_exists_error(client: Client, names: list[str]) -> int:
 
 
 def retry_until_no_error(task: str, attempt: Callable[[], int]) -> None:
-    """Call `attempt` until it returns no error; ClientError after 20 seconds."""
+    """Call `attempt` until it returns no error. Raise ClientError after 20 seconds."""
     deadline = time.monotonic() + _WAIT_S
     while code := attempt():
         if time.monotonic() > deadline:

@@ -108,7 +108,7 @@ def _result_row(result: CaseResult) -> ResultRow:
 
 
 def read_report(path: str) -> Report:
-    """Read a report that `--format json` wrote; ConfigError if the file is not one."""
+    """Read a report that `--format json` wrote. Raise ConfigError if the file is not one."""
     try:
         return msgspec.json.decode(Path(path).read_bytes(), type=Report)
     except OSError as error:

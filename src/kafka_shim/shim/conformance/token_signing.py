@@ -41,7 +41,7 @@ def signed_jwt(claims: Mapping[str, Any], key: str = KNOWN) -> str:
 
 @cache
 def _signing_key(name: str) -> "ECKey":
-    """Make the key of this name; ConfigError without the extra that signs."""
+    """Make the key of this name. Raise ConfigError without the extra that signs."""
     del name
     try:
         from joserfc.jwk import ECKey  # noqa: PLC0415 - an extra

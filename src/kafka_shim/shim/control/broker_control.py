@@ -295,8 +295,8 @@ class BrokerControl:
             raise ControlError(400, str(error)) from error
 
     async def export_acls(self, query: Mapping[str, str]) -> Row:
-        """Return all ACLs, or those of a principal, as text; ControlError if the format cannot
-        express one of them.
+        """Return all ACLs, or those of a principal, as text. Raise ControlError if the format
+        cannot express one of them.
         """
         acl_format = query.get("format", "commands")
         _raise_if_unknown_format(acl_format)
@@ -407,7 +407,9 @@ class BrokerControl:
 
 
 def convert_body(body: Any, body_type: type[msgspec.Struct]) -> Any:
-    """Convert a body to its shape; ControlError names the invalid key."""
+    """Convert a body to its shape. Raise ControlError, which names the invalid key, if that
+    fails.
+    """
     try:
         return msgspec.convert(body, body_type)
     except msgspec.ValidationError as error:

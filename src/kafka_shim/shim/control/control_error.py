@@ -16,7 +16,7 @@ class ControlError(Exception):
 
 
 def authorizer_or_409(cluster: Cluster) -> Authorizer:
-    """Return the cluster's authorizer; ControlError if there is none."""
+    """Return the cluster's authorizer. Raise ControlError if there is none."""
     authorizer = cluster.policy.authorizer
     if authorizer is None:
         raise ControlError(409, "the broker has no authorizer, so it has no ACLs")
@@ -24,7 +24,7 @@ def authorizer_or_409(cluster: Cluster) -> Authorizer:
 
 
 def query_number_or_400(query: Mapping[str, str], name: str, default: int) -> int:
-    """Return a number of the query; ControlError if it is invalid."""
+    """Return a number of the query. Raise ControlError if it is invalid."""
     if name not in query:
         return default
     number = parse_whole_number(query[name])

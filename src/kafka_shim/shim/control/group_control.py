@@ -73,7 +73,7 @@ class GroupControl:
     def _target_offset(
         self, partition: Partition, new_offsets: NewOffsets, present: int | None
     ) -> int:
-        """Return the offset to set; ControlError unless exactly one target is given."""
+        """Return the offset to set. Raise ControlError unless exactly one target is given."""
         to, time_ms, shift = new_offsets.to, new_offsets.time_ms, new_offsets.shift
         if [to, time_ms, shift].count(None) != 2:
             raise ControlError(400, "expected one of to, time_ms and shift")
@@ -106,7 +106,9 @@ class GroupControl:
     def _partitions_to_reset(
         self, group_id: str, new_offsets: NewOffsets
     ) -> Iterator[tuple[Topic, Partition]]:
-        """Yield the named partitions, or those with offsets; ControlError for an unknown one."""
+        """Yield the named partitions, or those with offsets. Raise ControlError for an unknown
+        one.
+        """
         topics = self._cluster.topics
         if new_offsets.topic is None:
             if new_offsets.partition is not None:

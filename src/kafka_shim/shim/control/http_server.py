@@ -46,7 +46,7 @@ class ControlServer:
         self.address = ""
 
     async def start(self) -> None:
-        """Bind and serve; ConfigError if that fails.
+        """Bind and serve. Raise ConfigError if that fails.
 
         Importing the server takes a third of the broker's startup time, so it is done at the first
         call, whose connection waits in the socket's queue.

@@ -22,10 +22,10 @@ TLS_DIRECTORY = "shim.tls.directory"
 
 
 def config_for_new_broker(body: NewBroker, process_config: Config) -> Config:
-    """Return the configuration; ControlError if the body is invalid.
+    """Return the configuration. Raise ControlError if the body is invalid.
 
-    `process_config` is that of the process's first broker: code and folders that only the
-    command line may name are allowed if they are named there.
+    `process_config` is that of the process's first broker: code and folders that only the command
+    line may name are allowed if they are named there.
     """
     if body.listeners == []:
         raise ControlError(

@@ -93,7 +93,7 @@ class NodeControl:
         }
 
     def move_leader(self, topic: str, partition: str, node_id: int) -> dict[str, Any]:
-        """Make a node the leader of a partition; ControlError if one of them is unknown."""
+        """Make a node the leader of a partition. Raise ControlError if one of them is unknown."""
         assigned_partition = None
         number = parse_whole_number(partition)
         if number is not None:

@@ -254,7 +254,7 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
 
 
 async def call_route(target: Target, route: Route[Target], call: Call) -> Any:
-    """Call a route; ControlError if the query or the body is invalid, or the call fails."""
+    """Call a route. Raise ControlError if the query or the body is invalid, or the call fails."""
     unknown = sorted(call.query.keys() - route.query.keys())
     if unknown:
         known = (

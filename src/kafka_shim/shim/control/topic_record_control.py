@@ -115,7 +115,7 @@ class TopicRecordControl:
         return {"partition": index, "offset": stored.base_offset}
 
     def _partition_index_of_key_or_400(self, topic: str, key: bytes | None) -> int:
-        """Return the partition of a key; ControlError without a key or topic."""
+        """Return the partition of a key. Raise ControlError without a key or topic."""
         known = self._cluster.topics.get(topic)
         if known is None:
             raise ControlError(404, f"unknown topic `{topic}`")
@@ -177,7 +177,7 @@ def _record_row(
 
 
 def _bytes_or_400(name: str, text: str | None, hex_text: str | None) -> bytes | None:
-    """Return the bytes of a text or of hexadecimal digits; ControlError if they are none."""
+    """Return the bytes of a text or of hexadecimal digits. Raise ControlError if they are none."""
     try:
         if hex_text is not None:
             return bytes.fromhex(hex_text)

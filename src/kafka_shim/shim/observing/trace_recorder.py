@@ -70,7 +70,7 @@ class TraceRecorder:
         accesses_source: str = RECORDED,
         raises_on_write_error: bool = False,
     ) -> None:
-        """Open the trace; ConfigError if it cannot be written."""
+        """Open the trace. Raise ConfigError if it cannot be written."""
         self._accesses_source = accesses_source
         self._raises_on_write_error = raises_on_write_error
         trace_storage = storage or TraceStorage()

@@ -76,7 +76,7 @@ class Database:
     """The file of a data directory, which only this process may use."""
 
     def __init__(self, directory: Path) -> None:
-        """Open or create the file; ConfigError if it cannot be used."""
+        """Open or create the file. Raise ConfigError if it cannot be used."""
         self._where = f"--data-dir {directory}"
         try:
             directory.mkdir(parents=True, exist_ok=True)

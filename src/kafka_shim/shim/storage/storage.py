@@ -45,7 +45,7 @@ class Storage:
     """The data directory of a cluster."""
 
     def __init__(self, directory: Path) -> None:
-        """Open the directory; ConfigError if it cannot be used."""
+        """Open the directory. Raise ConfigError if it cannot be used."""
         self._where = f"--data-dir {directory}"
         self._database = Database(directory)
         self._waiting: list[Callable[[], None]] = []
@@ -352,7 +352,7 @@ class Storage:
         return bool(meta)
 
     def _adopt_stored_cluster_id_or_raise(self, cluster: Cluster, kept: str) -> None:
-        """Keep the cluster id; ConfigError if the configuration has another one."""
+        """Keep the cluster id. Raise ConfigError if the configuration has another one."""
         if cluster.cluster_id not in (kept, Config().cluster_id):
             raise ConfigError(
                 f"{self._where} belongs to cluster {kept}, not to {cluster.cluster_id}: leave out"

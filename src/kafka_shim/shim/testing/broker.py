@@ -138,7 +138,7 @@ class KafkaBroker:
         return mechanism
 
     def _first_listener_with_preferred_protocol(self, user: str | None) -> str:
-        """Return the first listener that fits; BrokerError if the broker has none."""
+        """Return the first listener that fits. Raise BrokerError if the broker has none."""
         protocols = self._settings.preferred_security_protocols(user)
         for protocol in protocols:
             for name in self.listeners:

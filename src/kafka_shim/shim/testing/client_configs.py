@@ -29,7 +29,7 @@ class ClientSecurity:
 
 
 def client_config(style: str, servers: str, security: ClientSecurity) -> dict[str, Any]:
-    """Return the configuration, ready to pass; ValueError for an unknown library."""
+    """Return the configuration, ready to pass. Raise ValueError for an unknown library."""
     if style not in _STYLES:
         raise ValueError(unknown_name_message("client", style, _STYLES))
     return _STYLES[style](servers, security)

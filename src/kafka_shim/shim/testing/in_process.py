@@ -88,7 +88,7 @@ class _RaisingOptionParser(SuggestingArgumentParser):
 
 
 def _broker_from_arguments(argv: Sequence[str]) -> Broker:
-    """Return the broker of a command line; ConfigError if there can be none."""
+    """Return the broker of a command line. Raise ConfigError if there can be none."""
     parser = _RaisingOptionParser()
     add_broker_arguments(parser)
     add_record_arguments(parser)

@@ -191,7 +191,7 @@ class Settings:
 
 
 def _read_state(path: Path) -> dict[str, Any]:
-    """Read a state file; BrokerError if a broker could not read it."""
+    """Read a state file. Raise BrokerError if a broker could not read it."""
     from kafka_shim.authorizer.acl_formats.documents import load_document  # noqa: PLC0415 - as above
     from kafka_shim.shim.errors import ConfigError  # noqa: PLC0415 - as above
     from kafka_shim.shim.settings.input_files import read_text_file  # noqa: PLC0415 - as above

@@ -25,7 +25,9 @@ class Transport(Protocol):
     folder: Path
 
     def call(self, method: str, path: str, query: Mapping[str, str], body: Any) -> Any:
-        """Call the control API; BrokerError if it rejects the call, or the broker has stopped."""
+        """Call the control API. Raise BrokerError if it rejects the call, or the broker has
+        stopped.
+        """
 
     def stop(self) -> None:
         """Stop the broker and wait for its end; a second time does nothing."""

@@ -157,7 +157,7 @@ def _send_remaining_requests_and_verify(
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock file; UsageError if another run has it."""
+    """Hold a lock file. Raise UsageError if another run has it."""
     try:
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
     except FileExistsError:

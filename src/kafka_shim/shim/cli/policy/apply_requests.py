@@ -11,7 +11,7 @@ from kafka_shim.shim.client.client import Client
 
 
 def send_steps_in_one_request(client: Client, steps: Sequence[Step]) -> None:
-    """Send one request with steps that all add or all remove; ClientError if it fails."""
+    """Send one request with steps that all add or all remove. Raise ClientError if it fails."""
     acls = [step.acl for step in steps]
     if steps[0].is_addition:
         create_acls(client, acls)

@@ -50,8 +50,8 @@ class ExpectationFile(msgspec.Struct, frozen=True):
 
 
 def read_expectation_file(path: str, release: str) -> ExpectationFile:
-    """Read a file and those that it includes; InputError, with path and line, for each invalid
-    expectation, or if it has none.
+    """Read a file and those that it includes. Raise InputError, with path and line, for each
+    invalid expectation, or if it has none.
     """
     return _read_unless_included_by_itself(path, release, ())
 

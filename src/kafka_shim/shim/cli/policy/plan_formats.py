@@ -22,7 +22,7 @@ _BY_PRINCIPAL = MappingProxyType(
 def format_two_stages(
     steps: Sequence[Step], old_acl_places: Mapping[Acl, str], acl_format: str
 ) -> tuple[str, str]:
-    """Return the two stages as text; AclTextError for ACLs that the format cannot express.
+    """Return the two stages as text. Raise AclTextError for ACLs that the format cannot express.
 
     `old` has the old ACLs with their places in files; the text is empty if the place is unknown.
     """

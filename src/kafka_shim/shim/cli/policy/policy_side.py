@@ -51,7 +51,8 @@ class PolicySide(msgspec.Struct, frozen=True):
         return PlainPolicy(tuple(self.acls), self.release, self.super_users, self.allow_everyone)
 
     def with_settings(self, texts: Iterable[str], option: str) -> "PolicySide":
-        """Return the side with settings in the form NAME=VALUE; UsageError for an unknown one.
+        """Return the side with settings in the form NAME=VALUE. Raise UsageError for an unknown
+        one.
 
         Without an authorizer, everything is allowed.
         """

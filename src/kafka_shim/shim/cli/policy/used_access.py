@@ -13,7 +13,7 @@ from kafka_shim.shim.cli.trace_source import require_path_with_trace
 
 
 def count_allowed_accesses_in_trace(trace: Path) -> Counter[tuple[Actor, Action]]:
-    """Count the allowed accesses; InputError if the trace is damaged or has no decisions."""
+    """Count the allowed accesses. Raise InputError if the trace is damaged or has no decisions."""
     access_counts: Counter[tuple[Actor, Action]] = Counter()
     is_empty = True
     for connection, access in _accesses_with_connections(require_path_with_trace(trace)):

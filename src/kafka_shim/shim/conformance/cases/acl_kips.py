@@ -60,7 +60,7 @@ def has_only_literal_acls(release: str) -> bool:
 
 
 def deletes_acls_by_fully_set_any_filter(release: str) -> bool:
-    """Whether the broker deletes by a filter with pattern type ANY and all else set."""
+    """Return whether the broker deletes by a filter with pattern type ANY and all else set."""
     return _HAS_PATTERNS(release) and not acl_rules_of_release(release).exact_filters_name_acls
 
 

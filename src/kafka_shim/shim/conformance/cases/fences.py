@@ -42,7 +42,7 @@ _BEATING = {**READER, "heartbeat_interval_ms": "300"}
 
 
 def _is_error_with_code_or_fence_name(response: DriverResponse, *codes: int) -> bool:
-    """Whether the answer is an error with one of these codes.
+    """Return whether the answer is an error with one of these codes.
 
     For the codes in FENCES, an error without a code is enough if it is fatal or named after a
     fence.

@@ -61,7 +61,7 @@ class Decisions:
 
     @property
     def are_all_denials(self) -> bool:
-        """Whether there are decisions and all are denials."""
+        """Return whether there are decisions and all are denials."""
         return bool(self.denied) and not self._allowed
 
     def denial_that_prevented(self, behaviour_id: str) -> Denial | None:

@@ -44,7 +44,7 @@ class Scorecard(msgspec.Struct, frozen=True):
 
     @property
     def has_no_failure_or_total_denial(self) -> bool:
-        """Whether no behaviour of level `must` failed, and not everything was denied."""
+        """Return whether no behaviour of level `must` failed, and not everything was denied."""
         failed = any(result.fails_run for result in self.results)
         return not failed and not self.decisions.are_all_denials
 

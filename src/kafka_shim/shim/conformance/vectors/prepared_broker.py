@@ -199,7 +199,7 @@ def _acl_from_entry(entry: AclEntry) -> Acl:
 
 
 def _wait_until(goal: str, is_reached: Callable[[], bool]) -> None:
-    """Wait for what brokers apply a little later; SetupError if it does not happen."""
+    """Wait for what brokers apply a little later. Raise SetupError if it does not happen."""
     deadline = time.monotonic() + _WAIT_S
     while not is_reached():
         if time.monotonic() > deadline:
@@ -208,7 +208,7 @@ def _wait_until(goal: str, is_reached: Callable[[], bool]) -> None:
 
 
 def clean_broker(client: Client, group: VectorGroup, users: Mapping[str, Client]) -> None:
-    """Remove what a group of vectors has left; ClientError if a request is not answered."""
+    """Remove what a group of vectors has left. Raise ClientError if a request is not answered."""
     if ApiKey.DELETE_ACLS in client.versions:
         _delete_all_acls_if_authorizer_and_wait(client)
     prefix = group.given.prefix

@@ -135,7 +135,7 @@ def _json_text(content: Any) -> str:
 
 
 def read_vector_file(path: Path) -> VectorFile:
-    """Read a file of vectors; ConfigError if it is not one of this format."""
+    """Read a file of vectors. Raise ConfigError if it is not one of this format."""
     try:
         vectors = msgspec.json.decode(path.read_bytes(), type=VectorFile)
     except OSError as error:

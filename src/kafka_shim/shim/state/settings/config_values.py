@@ -22,7 +22,9 @@ class ConfigValueError(Exception):
 
 
 def validated_canonical_value(name: str, definition: ConfigDefinition, value: str) -> str:
-    """Return the value as a broker shows it; ConfigValueError if the setting does not accept it."""
+    """Return the value as a broker shows it. Raise ConfigValueError if the setting does not accept
+    it.
+    """
     text = _PARSERS.get(definition.type, _unchanged_text)(name, definition.type, value.strip())
     if definition.check.is_list_of_distinct:
         text = _deduplicated_list_of_nonempty_elements(name, text)

@@ -40,7 +40,9 @@ _DURATION = "by_duration:PnDTnHnMn.nS"
 
 
 def check_of_validator(validator_text: str, kind: str) -> dict[str, Any]:
-    """Return the check that a validator of a setting of this type says; ValueError if unknown."""
+    """Return the check that a validator of a setting of this type says. Raise ValueError if
+    unknown.
+    """
     if validator_text in CHECKS:
         return CHECKS[validator_text]
     if (match := _LIST.fullmatch(validator_text)) is not None:

@@ -40,7 +40,7 @@ class CaptureError(ConfigError):
 
 
 def read_packets(file: BinaryIO) -> Iterator[Packet]:
-    """Yield every packet, in the order of the file; CaptureError at damage."""
+    """Yield every packet, in the order of the file. Raise CaptureError at damage."""
     magic = file.read(4).ljust(4, b"\0")
     file.seek(0)
     try:

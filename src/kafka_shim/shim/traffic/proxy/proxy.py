@@ -64,7 +64,7 @@ class Proxy:
         self._numbers = itertools.count(1)
 
     async def start(self) -> str:
-        """Open the bootstrap listener; UnavailableError if that fails."""
+        """Open the bootstrap listener. Raise UnavailableError if that fails."""
         try:
             self._bootstrap = self._listen_for(_Route(-1, self._upstream), self._listen[1])
         except OSError as error:

@@ -16,7 +16,7 @@ class UpstreamConnector:
     """Opens connections to brokers; `config` has client properties as for --command-config."""
 
     def __init__(self, config: ClientConfig = PLAINTEXT) -> None:
-        """Prepare TLS; ConfigError if keys or certificates cannot be used."""
+        """Prepare TLS. Raise ConfigError if keys or certificates cannot be used."""
         self.login = config.login
         self._context: ssl.SSLContext | None = None
         if config.protocol.uses_tls:
