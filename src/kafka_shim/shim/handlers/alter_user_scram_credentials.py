@@ -38,7 +38,7 @@ def handle(
         ALTER_USER_SCRAM_CREDENTIALS, message=context.facts.users.alter_scram_denial_message
     )
     by_user = context.offload(_alterations_by_user, request)
-    users = context.time_sliced_list([*map(context.time_sliced_list, by_user.values())])
+    users = context.time_sliced_list(list(by_user.values()))
     failure_of = (
         _first_alteration_failure_or_duplicate
         if context.facts.users.alter_scram_rejects_repeated_users
@@ -97,6 +97,7 @@ def _any_failure_or_repeated_mechanism_as_zookeeper(
     alterations: list[Alteration], context: RequestContext
 ) -> Outcome | None:
     """Return the error on ZooKeeper: each mechanism of a user once, and all alterations or none."""
+    alterations = context.time_sliced_list(alterations)
     failure = next(filter(None, map(_invalid_alteration_outcome, alterations)), None)
     if failure is not None:
         return failure

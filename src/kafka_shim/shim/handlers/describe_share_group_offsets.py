@@ -121,10 +121,7 @@ def _describe_requested_topics(
             indexes.update(dict.fromkeys(row.partitions))
         else:
             topics_in_response.append((row.topic_name, row.partitions))
-    topics_in_response += [
-        (name, context.time_sliced_list(list(indexes)))
-        for name, indexes in indexes_by_topic.items()
-    ]
+    topics_in_response += [(name, list(indexes)) for name, indexes in indexes_by_topic.items()]
     rows = []
     for name, partitions in topics_in_response:
         topic = topics.get(name)
@@ -133,7 +130,8 @@ def _describe_requested_topics(
                 topic_name=name,
                 topic_id=NO_ID if topic is None else topic.topic_id,
                 partitions=[
-                    _partition_offset_row(group_id, topic, at, context) for at in partitions
+                    _partition_offset_row(group_id, topic, at, context)
+                    for at in context.time_sliced(partitions)
                 ],
             )
         )
