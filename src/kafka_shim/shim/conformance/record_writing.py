@@ -26,7 +26,8 @@ _WAIT_S, _PAUSE_S = 10.0, 0.1
 
 
 def write_record(servers: str, topic: str, value: bytes) -> None:
-    """Write to partition 0 without authentication; ClientError if the broker reports an error.
+    """Write to partition 0 without authentication. Raise ClientError if the broker reports an
+    error.
 
     Ask the brokers in turn until one leads the topic, since the leader may just have moved.
     """

@@ -12,12 +12,16 @@ from kafka_shim.shim.cli.policy.descriptions import acl_sentence
 
 
 def read_accepted_acls(paths: Sequence[str], release: str) -> list[Acl]:
-    """Return the ACLs without duplicates; InputError also for ACLs that the release rejects."""
+    """Return the ACLs without duplicates. Raise InputError also for ACLs that the release
+    rejects.
+    """
     return list(dict.fromkeys(each.acl for each in read_accepted_located_acls(paths, release)))
 
 
 def read_accepted_located_acls(paths: Sequence[str], release: str) -> list[LocatedAcl]:
-    """Return the ACLs with their places; InputError also for ACLs that the release rejects."""
+    """Return the ACLs with their places. Raise InputError also for ACLs that the release
+    rejects.
+    """
     located_acls = read_located_acls(paths)
     rules = acl_rules_of_release(release)
     rejections = [

@@ -91,7 +91,7 @@ class VectorRunner:
     """Runs files of vectors on one broker; it waits `settle_s` after requests that change it."""
 
     def __init__(self, addresses: BrokerAddresses, *, settle_s: float = 0.0) -> None:
-        """Connect as a super user; ClientError if that fails."""
+        """Connect as a super user. Raise ClientError if that fails."""
         self._addresses = addresses
         self._settle_s = settle_s
         self._super_user = self.open_connection(_ANONYMOUS)
@@ -128,7 +128,7 @@ class VectorRunner:
             self._super_user = self.open_connection(_ANONYMOUS)
 
     def open_connection(self, user: str) -> VectorConnection:
-        """Connect as a user; ClientError if the broker rejects the authentication."""
+        """Connect as a user. Raise ClientError if the broker rejects the authentication."""
         if user == _ANONYMOUS and not self._addresses.super_user_logs_in:
             return VectorConnection(*_host_and_port(self._addresses.super_users))
         user = "admin" if user == _ANONYMOUS else user
