@@ -5,6 +5,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.traffic.cassettes.index_tables import Interaction
 from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode, PlaybackState
 from kafka_shim.shim.traffic.cassettes.record_content import RecordContent
@@ -15,7 +16,6 @@ from kafka_shim.shim.traffic.cassettes.request_content import (
     field_differences,
 )
 from kafka_shim.shim.traffic.cassettes.touched_state import BEFORE_AUTHENTICATION, GROUP_HEARTBEATS
-from kafka_shim.shim.traffic.cassettes.trace_index import Interaction
 
 EARLIER_MAX = 50
 LATER_MAX = 150

@@ -7,8 +7,8 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.shim.apis import import_handler
+from kafka_shim.shim.traffic.cassettes.index_tables import Interaction
 from kafka_shim.shim.traffic.cassettes.request_content import FieldDifference
-from kafka_shim.shim.traffic.cassettes.trace_index import Interaction
 
 
 class MismatchError(Exception):

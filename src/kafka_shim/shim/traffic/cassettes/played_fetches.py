@@ -13,13 +13,13 @@ from kafka_shim.protocol.messages.fetch_response import (
     FetchResponse,
     PartitionData,
 )
+from kafka_shim.shim.traffic.cassettes.index_tables import FetchedPartition
 from kafka_shim.shim.traffic.cassettes.matching import Principal
 from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
 from kafka_shim.shim.traffic.cassettes.record_content import complete_batch_ranges
 from kafka_shim.shim.traffic.cassettes.request_content import topic_partitions
 from kafka_shim.shim.traffic.cassettes.touched_state import TRANSACTIONS
-from kafka_shim.shim.traffic.cassettes.trace_index import FetchedPartition
 
 _LASTING_ERRORS = frozenset(
     {
@@ -74,7 +74,7 @@ class _FetchedOffset:
             if data is not None:
                 return data
         if error is not None:
-            self._state.set_played(error.request)
+            self._state.set_played(error.request_id)
             return self._recorded_row(error)
         return self._empty_row()
 
@@ -94,7 +94,7 @@ class _FetchedOffset:
                 or not self._state.has_received_preceding_changes(row.state)
             ):
                 continue
-            if not self._state.is_played(row.request):
+            if not self._state.is_played(row.request_id):
                 return row
             if self._state.is_current(row.state):
                 latest = row
@@ -109,7 +109,7 @@ class _FetchedOffset:
         before, now = sum(row.state.values()), sum(error.state.values())
         if before != now:
             return before < now
-        return error.id < row.id and not self._state.is_played(error.request)
+        return error.id < row.id and not self._state.is_played(error.request_id)
 
     def _available_records(self, row: FetchedPartition) -> PartitionData | None:
         """Return the batches from the offset on whose records were sent; None without any."""

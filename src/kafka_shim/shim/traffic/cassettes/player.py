@@ -13,6 +13,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.response_frames import write_response_frame
+from kafka_shim.shim.traffic.cassettes.index_tables import Interaction
 from kafka_shim.shim.traffic.cassettes.matching import (
     Sender,
     Sent,
@@ -37,7 +38,6 @@ from kafka_shim.shim.traffic.cassettes.touched_state import (
     GROUP_HEARTBEATS,
     touched_state,
 )
-from kafka_shim.shim.traffic.cassettes.trace_index import Interaction
 from kafka_shim.shim.traffic.identities.id_mapping import IdMapping
 from kafka_shim.shim.traffic.proxy.response_addresses import (
     AddressReplacement,

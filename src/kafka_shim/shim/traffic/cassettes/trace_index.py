@@ -1,18 +1,15 @@
 """An index of the requests in a trace, so that a trace of any size is played in bounded memory.
 
-It is a temporary SQLite database, which holds hashes and positions only; messages are read from
-the trace when they are needed.
+Messages are read from the trace when they are needed.
 """
 
-import sqlite3
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from kafka_shim.protocol.code_names import api_name_or_key
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
@@ -21,6 +18,12 @@ from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
 from kafka_shim.protocol.trace.entries import Entry, Request, Response
 from kafka_shim.protocol.trace.segments import Block, Damage, read_segment
+from kafka_shim.shim.traffic.cassettes.index_tables import (
+    FetchedPartition,
+    IndexTables,
+    Interaction,
+    encode_state,
+)
 from kafka_shim.shim.traffic.cassettes.record_content import (
     RecordContent,
     complete_batch_ranges,
@@ -52,89 +55,8 @@ BLOCKS_IN_MEMORY = 4
 MESSAGES_IN_MEMORY = 2_000
 _FETCHES_MAX = 50
 
-_TABLES = """
-create table recorded (
-    id integer primary key, request_number integer, connection integer, principal text,
-    client_id text, node_id integer, api integer, version integer, exact blob, loose blob,
-    sequence text, state blob, request blob, response blob, topic text, partition integer,
-    number integer, offset integer);
-create table fetched (
-    id integer primary key, request integer, principal text, topic text, partition integer,
-    fetch_offset integer, last_offset integer, error integer, state blob, transactions integer);
-"""
-_INDEXES = """
-create index by_exact on recorded (exact, id) where exact is not null;
-create index by_loose on recorded (loose, id) where loose is not null;
-create index by_api on recorded (api, id) where api is not null;
-create index by_sequence on recorded (connection, sequence, id) where sequence is not null;
-create index by_offset on recorded (topic, partition, offset) where topic is not null;
-create index by_fetched on fetched (topic, partition, last_offset);
-create index by_end on fetched (topic, partition, error, id);
-create index by_error on fetched (topic, partition, id) where error!=0;
-"""
-
 _Position = tuple[int, int, int]
 """Of an entry: the number of its segment, its block's position there, and its number there."""
-
-
-class Interaction(NamedTuple):
-    """A recorded request with its response, or a record in a Produce request, as the index has it.
-
-    `sequence` is what it has an order in, on its connection. `state` has the changes that precede
-    the response, of the parts that the request depends on. Records have `topic` and the fields
-    after it, but no API; `offset` is -1 if the record was rejected.
-    """
-
-    id: int
-    request_number: int
-    connection: int
-    principal: str
-    client_id: str
-    node_id: int
-    api_key: int | None
-    version: int
-    exact: bytes | None
-    loose: bytes | None
-    sequence: str | None
-    state: StateCounts
-    request_position: bytes
-    response_position: bytes | None
-    topic: str | None
-    partition: int
-    number: int
-    offset: int
-
-    @property
-    def name(self) -> str:
-        """The API and version, such as `Metadata v9`."""
-        key = ApiKey.PRODUCE if self.api_key is None else self.api_key
-        return f"{api_name_or_key(key)} v{self.version}"
-
-    def __str__(self) -> str:
-        record = "" if self.topic is None else f", record of {self.topic}-{self.partition}"
-        return (
-            f"request {self.request_number} of the recording ({self.name} of {self.principal},"
-            f" connection {self.connection}{record})"
-        )
-
-
-class FetchedPartition(NamedTuple):
-    """A partition of a recorded Fetch response; `last_offset` is -1 without records.
-
-    `state` has the preceding changes of the topic's settings. `transactions` is the number of those
-    that had ended, if it has records of any.
-    """
-
-    id: int
-    request: int
-    principal: str
-    topic: str
-    partition: int
-    fetch_offset: int
-    last_offset: int
-    error: int
-    state: StateCounts
-    transactions: int
 
 
 class _PendingRequest(NamedTuple):
@@ -152,8 +74,7 @@ class TraceIndex:
     def __init__(self, trace: Path) -> None:
         self._entries_of_block = lru_cache(BLOCKS_IN_MEMORY)(_read_entries_of_block)
         self._decode_at = lru_cache(MESSAGES_IN_MEMORY)(self._read_message_at)
-        self._database = sqlite3.connect("")  # SQLite's own temporary file, once it is large
-        self._database.executescript(_TABLES)
+        self._tables = IndexTables()
         self.topic_names: dict[bytes, str] = {}
         self.brokers: dict[int, Address] = {}
         self.principals: set[str] = set()
@@ -181,7 +102,7 @@ class TraceIndex:
         }
         self.principal_without_sasl = principals.pop() if len(principals) == 1 else None
         """None if it depends on the certificate, which a trace does not have."""
-        self._database.executescript(_INDEXES)
+        self._tables.create_indexes()
         del self._pending, self._principals_without_sasl, self._fetch_offsets, self._last_empty
 
     def _add_event(self, event: Event) -> None:
@@ -200,59 +121,63 @@ class TraceIndex:
         header, at = read_request_header(frame)
         message = codecs.read_request(header.api_key, header.api_version, frame, at)
         self.count += 1
-        connection = self._connections.setdefault(event.connection_id, len(self._connections))
-        client = self.count, connection, event.principal, header.client_id or "", event.node_id
-        key, version, position = header.api_key, header.api_version, self._encoded_position(event)
-        if key == ApiKey.PRODUCE:
-            request = self._insert((*client, key, version, None, None, None, None, position))
-            self._add_records((*client, None, version), position, message)
-            return _PendingRequest(request, self.last_id, message, frozenset())
-        if key == ApiKey.FETCH:
-            request = self._insert((*client, key, version, None, None, None, None, position))
+        interaction = Interaction(
+            self._next_id(),
+            self.count,
+            self._connections.setdefault(event.connection_id, len(self._connections)),
+            event.principal,
+            header.client_id or "",
+            event.node_id,
+            header.api_version,
+            self._encoded_position(event),
+        )
+        reads: frozenset[str] = frozenset()
+        if header.api_key == ApiKey.PRODUCE:
+            self._add_records(interaction, message)
+        elif header.api_key == ApiKey.FETCH:
             self._note_fetch_offsets(event.connection_id, message)
-            return _PendingRequest(request, request, message, frozenset())
-        fields = request_fields(message, self.topic_names)
-        touched = touched_state(key, message, fields)
-        content = content_of_fields(key, fields)
-        sequence = "changes" if key in COUNTED_CHANGES else None
-        state = self._encoded_state(touched.reads)
-        request = self._insert((*client, key, version, *content, sequence, state, position))
-        for part in touched.changes:
-            self._count_changes(part, 1)
-        return _PendingRequest(request, request, message, touched.reads)
+        else:
+            fields = request_fields(message, self.topic_names)
+            reads, changes = touched_state(header.api_key, message, fields)
+            exact, loose = content_of_fields(header.api_key, fields)
+            sequence = "changes" if header.api_key in COUNTED_CHANGES else None
+            state = self._encoded_state(reads)
+            interaction = interaction._replace(
+                exact=exact, loose=loose, sequence=sequence, encoded_state=state
+            )
+            for part in changes:
+                self._count_changes(part, 1)
+        self._tables.insert([interaction._replace(api_key=header.api_key)])
+        return _PendingRequest(interaction.id, self.last_id, message, reads)
 
-    def _insert(self, values: Iterable[object]) -> int:
-        query = "insert into recorded values (null,?,?,?,?,?,?,?,?,?,?,?,?,null,null,-1,-1,-1)"
-        self.last_id = self._database.execute(query, (*values,)).lastrowid or 0
+    def _next_id(self) -> int:
+        self.last_id += 1
         return self.last_id
 
-    def _add_records(self, client: tuple[object, ...], position: bytes, message: Any) -> None:
-        for topic, partition in topic_partitions(
-            message.topic_data, self.topic_names, "partition_data"
-        ):
+    def _add_records(self, request: Interaction, message: Any) -> None:
+        rows = topic_partitions(message.topic_data, self.topic_names, "partition_data")
+        for topic, row in rows:
             try:
-                records = records_in_complete_batches(topic, partition.index, partition.records)
+                records = records_in_complete_batches(topic, row.index, row.records)
             except ProtocolError:
                 continue
-            row = position, topic, partition.index
-            sequence = f"{topic}-{partition.index}"
-            self._database.executemany(
-                "insert into recorded values (null,?,?,?,?,?,?,?,?,?,?,null,?,null,?,?,?,-1)",
-                (
-                    (*client, *record.content, sequence, *row, number)
-                    for number, record in enumerate(records)
-                ),
+            partition = request._replace(
+                topic=topic, partition=row.index, sequence=f"{topic}-{row.index}"
             )
-            self.last_id += len(records)
+            interactions = []
+            for number, record in enumerate(records):
+                exact, loose = record.content
+                interactions.append(
+                    partition._replace(id=self._next_id(), exact=exact, loose=loose, number=number)
+                )
+            self._tables.insert(interactions)
             self._count_changes(records_of_topic(topic), len(records))
 
     def _add_response(self, event: Event, entry: Response, request: _PendingRequest) -> None:
-        self._database.execute(
-            "update recorded set principal=?, state=?, response=? where id=?",
-            (
-                *(event.principal, self._encoded_state(request.reads)),
-                *(self._encoded_position(event), request.id),
-            ),
+        state, position = self._encoded_state(request.reads), self._encoded_position(event)
+        self._tables.execute(
+            "update Interaction set principal=?, encoded_state=?, response_position=? where id=?",
+            (event.principal, state, position, request.id),
         )
         key = entry.api_key
         has_addresses = response_contains_broker_addresses(key)
@@ -273,8 +198,8 @@ class TraceIndex:
             response.responses, self.topic_names, "partition_responses"
         ):
             offset = row.base_offset if row.error_code == 0 and row.base_offset >= 0 else None
-            self._database.execute(
-                "update recorded set response=?, offset=coalesce(?+number, -1)"
+            self._tables.execute(
+                "update Interaction set response_position=?, offset=coalesce(?+number, -1)"
                 " where id>? and id<=? and topic=? and partition=?",
                 (self._encoded_position(event), offset, *request[:2], topic, row.index),
             )
@@ -304,16 +229,18 @@ class TraceIndex:
                 continue
             self._last_empty[event.principal, *place] = () if ranges else ends
             is_transactional = any(each.is_transactional for each in ranges)
-            transactions = self._state.get(TRANSACTIONS, 0) if is_transactional else 0
-            state = self._encoded_state((ADMIN_EXCEPT_TOPICS, settings_of_topic(topic)))
-            self._database.execute(
-                "insert into fetched values (null,?,?,?,?,?,?,?,?,?)",
-                (
-                    *(request.id, event.principal, *place, offsets.get(place, -1)),
-                    *(ranges[-1].last_offset if ranges else -1, row.error_code),
-                    *(state, transactions),
-                ),
+            fetched = FetchedPartition(
+                self._next_id(),
+                request.id,
+                event.principal,
+                *place,
+                offsets.get(place, -1),
+                ranges[-1].last_offset if ranges else -1,
+                row.error_code,
+                self._encoded_state((ADMIN_EXCEPT_TOPICS, settings_of_topic(topic))),
+                self._state.get(TRANSACTIONS, 0) if is_transactional else 0,
             )
+            self._tables.insert([fetched])
 
     def _encoded_position(self, event: Event) -> bytes:
         assert event.position is not None
@@ -325,7 +252,7 @@ class TraceIndex:
         self._state[part] = self._state.get(part, 0) + count
 
     def _encoded_state(self, parts: Iterable[str]) -> bytes:
-        return msgspec.msgpack.encode({part: self._state.get(part, 0) for part in parts})
+        return encode_state({part: self._state.get(part, 0) for part in parts})
 
     def with_content(
         self, content: bytes, first_id: int, *, is_exact: bool, earlier: int = 0
@@ -335,47 +262,43 @@ class TraceIndex:
         Before it come up to `earlier` ones that precede `first_id`.
         """
         column = "exact" if is_exact else "loose"
+        find = partial(self._tables.select, Interaction)
         if earlier:
             before = f"{column}=? and id<? order by id desc limit ?"
-            yield from reversed([*self._select(before, content, first_id, earlier)])
-        yield from self._select(f"{column}=? and id>=? order by id", content, first_id)
+            yield from reversed([*find(before, content, first_id, earlier)])
+        yield from find(f"{column}=? and id>=? order by id", content, first_id)
 
     def of_api(self, api_key: int, limit: int) -> Iterator[Interaction]:
         """Yield up to `limit` requests of an API, in recorded order."""
-        return self._select("api=? order by id limit ?", api_key, limit)
+        return self._tables.select(Interaction, "api_key=? order by id limit ?", api_key, limit)
 
     def records(self, topic: str, limit: int) -> Iterator[Interaction]:
         """Yield up to `limit` produced records of a topic; of any topic if it has none."""
-        if any(self._select("topic=? limit 1", topic)):
-            return self._select("+topic=? order by id limit ?", topic, limit)
-        return self._select("topic is not null order by id limit ?", limit)
+        if any(self._tables.select(Interaction, "topic=? limit 1", topic)):
+            return self._tables.select(Interaction, "+topic=? order by id limit ?", topic, limit)
+        return self._tables.select(Interaction, "topic is not null order by id limit ?", limit)
 
     def record_ids_at_offsets(
         self, topic: str, partition: int, first: int, last: int
     ) -> Iterator[int]:
         """Yield the ids of the records that were produced with these offsets."""
-        query = "select id from recorded where topic=? and partition=? and offset between ? and ?"
-        for (number,) in self._database.execute(query, (topic, partition, first, last)):
-            yield number
+        condition = "topic=? and partition=? and offset between ? and ?"
+        for row in self._tables.select(Interaction, condition, topic, partition, first, last):
+            yield row.id
 
     def preceding_in_sequence(self, interaction: Interaction) -> Interaction | None:
         """Return the change, or the record of the partition, before one on its connection."""
         condition = "connection=? and sequence=? and id<? order by id desc limit 1"
         place = interaction.connection, interaction.sequence, interaction.id
-        return next(self._select(condition, *place), None)
+        return next(self._tables.select(Interaction, condition, *place), None)
 
     def all_in_sequences(self) -> Iterator[Interaction]:
         """Yield all changes and records."""
-        return self._select("sequence is not null order by id")
+        return self._tables.select(Interaction, "sequence is not null order by id")
 
     def interaction(self, number: int) -> Interaction:
         """Return a request or record by its id."""
-        return next(self._select("id=?", number))
-
-    def _select(self, condition: str, *values: object) -> Iterator[Interaction]:
-        query = f"select * from recorded where {condition}"  # noqa: S608 - our own texts
-        for row in self._database.execute(query, values):
-            yield Interaction._make([*row[:11], _decode_state(row[11]), *row[12:]])
+        return next(self._tables.select(Interaction, "id=?", number))
 
     def last_fetched_without_error(
         self, topic: str, partition: int, principal: str | None
@@ -383,17 +306,17 @@ class TraceIndex:
         """Return the last row without an error that a principal got of a partition."""
         place = "topic=? and partition=? and error=0 and principal=coalesce(?, principal)"
         query = f"{place} order by id desc limit 1"
-        return next(self._select_fetched(query, topic, partition, principal), None)
+        return next(self._tables.select(FetchedPartition, query, topic, partition, principal), None)
 
     def has_fetched(self, topic: str, principal: str | None) -> bool:
         """Return whether a principal fetched any partition of a topic."""
         query = "topic=? and principal=coalesce(?, principal) limit 1"
-        return any(self._select_fetched(query, topic, principal))
+        return any(self._tables.select(FetchedPartition, query, topic, principal))
 
     def fetched_errors(self, topic: str, partition: int) -> Iterator[FetchedPartition]:
         """Yield the errors that Fetch responses had of a partition, in recorded order."""
         query = "error!=0 and topic=? and partition=? order by id"
-        return self._select_fetched(query, topic, partition)
+        return self._tables.select(FetchedPartition, query, topic, partition)
 
     def fetched_reaching_offset(
         self, topic: str, partition: int, offset: int
@@ -403,12 +326,7 @@ class TraceIndex:
             "topic=? and partition=? and last_offset>=? and error=0"
             f" order by last_offset, id limit {_FETCHES_MAX}"
         )
-        return self._select_fetched(query, topic, partition, offset)
-
-    def _select_fetched(self, condition: str, *values: object) -> Iterator[FetchedPartition]:
-        query = f"select * from fetched where {condition}"  # noqa: S608 - our own texts
-        for row in self._database.execute(query, values):
-            yield FetchedPartition._make([*row[:8], _decode_state(row[8]), row[9]])
+        return self._tables.select(FetchedPartition, query, topic, partition, offset)
 
     def request(self, interaction: Interaction) -> Any:
         """Return the recorded request; callers must not change it."""
@@ -440,7 +358,7 @@ class TraceIndex:
 
     def fetched_partition(self, row: FetchedPartition) -> Any:
         """Return a row of a recorded Fetch response."""
-        response = self.response(self.interaction(row.request))
+        response = self.response(self.interaction(row.request_id))
         rows = topic_partitions(response.responses, self.topic_names, "partitions")
         return _row_of_partition(rows, row.topic, row.partition, "partition_index")
 
@@ -471,10 +389,6 @@ class TraceIndex:
         assert isinstance(entry, Request)
         header, at = read_request_header(entry.frame)
         return codecs.read_request(header.api_key, header.api_version, entry.frame, at)
-
-
-def _decode_state(encoded: bytes | None) -> StateCounts:
-    return {} if encoded is None else msgspec.msgpack.decode(encoded, type=StateCounts)
 
 
 def _row_of_partition(
