@@ -35,12 +35,14 @@ def test_a_test_is_recorded_once_and_then_played(tmp_path: Path) -> None:
     assert "1 passed" in run_pytest(tmp_path).stdout
 
     test.write_text(TEST.replace('"orders"', '"order"'))
-    failed = run_pytest(tmp_path).stdout
+    failed = run_pytest(tmp_path, "--junitxml", "junit.xml").stdout
     assert "1 failed" in failed
     assert "Not in the cassette topics.ktrace" in failed
-    assert "topics[].name: recorded 'orders', sent 'order'" in failed
+    difference = "topics[].name: recorded 'orders', sent 'order'"
+    assert difference in failed
+    assert difference in (tmp_path / "junit.xml").read_text()
 
     test.write_text(TEST.replace('"orders"', '"order"').replace("assert error == 0", ""))
     unnoticed = run_pytest(tmp_path).stdout
     assert "1 passed, 1 error" in unnoticed
-    assert "topics[].name: recorded 'orders', sent 'order'" in unnoticed
+    assert difference in unnoticed

@@ -198,6 +198,7 @@ def pytest_runtest_makereport(
             mismatches = _cassette_mismatches_or_error_note(cassette)
             if mismatches:
                 report.sections.append((f"Not in the cassette {cassette.path.name}", mismatches))
+                item.user_properties.append(("kafka_cassette_mismatches", mismatches))  # JUnit XML
     return report
 
 
