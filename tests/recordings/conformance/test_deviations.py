@@ -3,7 +3,6 @@
 docs/explanation/differences.md has the reasons.
 """
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,16 +60,6 @@ from tests.recordings.records.batches import batch
 from tests.shim.play import SASL_LISTENER, Stage
 
 ALICE = "User:alice"
-PAGE = Path(__file__).parents[3] / "docs" / "explanation" / "differences.md"
-
-
-def test_every_deviation_names_its_test() -> None:
-    lines = PAGE.read_text(encoding="utf-8").splitlines()
-    rows = [line for line in lines if line.startswith("| ") and line.count("|") > 3]
-    rows = [line for line in rows if not line.endswith("shown by |")]
-    assert len(rows) > 10
-    for row in rows:
-        assert row.split("|")[-2].strip().startswith("`test_"), row
 
 
 def described(stage: Stage, name: str, principal: str) -> int:
