@@ -1,0 +1,86 @@
+"""The errors and log lines of kafka-python in each situation."""
+
+import gc
+import logging
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer
+from kafka.admin import NewTopic
+from kafka.errors import KafkaError
+
+from tests.docs.error_texts.brokers import UNREACHABLE, Brokers
+from tests.docs.error_texts.librdkafka import KeptLines
+
+Config = dict[str, Any]
+
+
+def printed_by_kafka_python(brokers: Brokers) -> list[str]:
+    """Return all texts; the situations run at the same time."""
+    kept = KeptLines()
+    logger = logging.getLogger("kafka")
+    logger.addHandler(kept)
+    try:
+        with warnings.catch_warnings(), ThreadPoolExecutor(16) as threads:
+            warnings.simplefilter("ignore", ResourceWarning)
+            texts = list(threads.map(_text_of_error, _situations(brokers)))
+            gc.collect()  # clients that could not be created leave open sockets
+    finally:
+        logger.removeHandler(kept)
+    return kept.lines + texts
+
+
+def _text_of_error(situation: Callable[[], object]) -> str:
+    try:
+        return str(situation())
+    except KafkaError as error:
+        return str(error)
+
+
+def _situations(brokers: Brokers) -> Iterator[Callable[[], object]]:
+    alice = brokers.newest.config("alice", style="kafka-python")
+    nobody = brokers.newest.config(style="kafka-python")
+    tls = brokers.with_tls.config(style="kafka-python")
+    yield lambda: _produce(alice, "orders")
+    yield lambda: _consume(alice, "shared")
+    yield lambda: _init_transactions(alice)
+    yield lambda: _create(nobody, "orders", 1)
+    yield lambda: _create(nobody, "copies", 3)
+    yield lambda: _produce(alice | {"sasl_plain_password": "wrong"}, "orders")
+    yield lambda: _produce({"bootstrap_servers": UNREACHABLE}, "orders")
+    yield lambda: _produce(tls | {"ssl_cafile": None}, "orders")
+
+
+def _produce(config: Config, topic: str) -> object:
+    patience = {"max_block_ms": 1500, "bootstrap_timeout_ms": 1500}
+    producer = KafkaProducer(**(patience | config))
+    try:
+        return producer.send(topic, b"a").get(5)
+    finally:
+        producer.close(1)
+
+
+def _consume(config: Config, topic: str) -> object:
+    consumer = KafkaConsumer(topic, group_id="billing", **config)
+    try:
+        return consumer.poll(3000)
+    finally:
+        consumer.close()
+
+
+def _create(config: Config, topic: str, copies: int) -> object:
+    admin = KafkaAdminClient(**config)
+    try:
+        return admin.create_topics([NewTopic(topic, 1, copies)])
+    finally:
+        admin.close()
+
+
+def _init_transactions(config: Config) -> None:
+    producer = KafkaProducer(transactional_id="python", **config)
+    try:
+        producer.init_transactions()
+    finally:
+        producer.close(1)
