@@ -344,7 +344,8 @@ def case(name: str) -> Scaffold:
         (
             "write the case and its test; `runs_on_real_cluster=True` if it can, else a reason in",
             "  case_tables.py",
-            "correct the numbers of cases in docs/guides/conformance.md",
+            "correct the numbers of cases in docs/guides/conformance.md,",
+            "  and make docs/reference/conformance/cases.md again",
             *REFERENCE_STEPS,
         ),
     )

@@ -49,7 +49,15 @@ RUN_BY_OTHERS = {
     "docs/guides/acls-as-code.md: kafka-shim policy apply plan.json"
     " --bootstrap-server 127.0.0.1:9092":
         "tests/shim/cli/test_policy_apply.py::test_a_saved_plan_is_applied_and_undone",
-    "docs/guides/pytest.md: pip install '.[pytest]' confluent-kafka":
+    "docs/guides/least-acls.md: kafka-shim least-acls --from-log kafka-authorizer.log":
+        "tests/shim/cli/test_least_acls.py::test_a_log_of_a_real_broker_shows_the_acls_that_are_needed",
+    "docs/guides/import.md: kafka-shim trace import --input-format pcap capture.pcapng trace":
+        "tests/shim/cli/test_trace_captures.py::test_an_exported_capture_is_imported",
+    "docs/guides/import.md: kafka-shim trace import --input-format audit-log"
+    " kafka-authorizer.log trace":
+        "tests/shim/cli/test_trace_import.py::"
+        "test_lines_of_an_audit_log_are_imported_as_accesses",
+    "docs/start/tutorial.md: pip install '.[pytest]' confluent-kafka":
         "tests/docs/test_tutorial.py::test_the_tutorial_works_in_a_new_environment",
 }  # fmt: skip
 """Commands that need more than a shell, and the tests that run them."""

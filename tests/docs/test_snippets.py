@@ -87,7 +87,16 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("docs/reference/tables.md", "py"): (
         "tests/pipeline/test_tables_page.py::test_what_the_page_shows_works",
     ),
-    ("docs/guides/pytest.md", "text"): (
+    ("docs/start/denials.md", "text"): (
+        "tests/docs/test_denials_page.py::test_the_page_shows_what_is_printed",
+    ),
+    ("docs/guides/troubleshooting.md", "text"): (
+        "tests/docs/test_troubleshooting_page.py::test_librdkafka_prints_its_lines",
+        "tests/docs/test_troubleshooting_page.py::test_kafka_python_prints_its_lines",
+        "tests/docs/test_troubleshooting_page.py::test_java_prints_its_lines",
+        "tests/docs/test_troubleshooting_page.py::test_kafka_shim_prints_its_lines",
+    ),
+    ("docs/start/tutorial.md", "text"): (
         f"{SNIPPETS}::test_the_tutorials_first_test_fails_with_the_advice_it_shows",
     ),
 }
@@ -131,7 +140,7 @@ def test_the_tutorials_first_test_fails_with_the_advice_it_shows(tmp_path: Path)
     [shown] = [
         block.text
         for block in ALL
-        if (block.page, block.language) == ("docs/guides/pytest.md", "text")
+        if (block.page, block.language) == ("docs/start/tutorial.md", "text")
     ]
     said = without_numbers(done.stdout)
     for line in shown.splitlines():

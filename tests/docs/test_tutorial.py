@@ -22,7 +22,7 @@ def test_the_tutorial_works_in_a_new_environment(tmp_path: Path) -> None:
     [install] = [
         command.text
         for command in commands()
-        if command.page == "docs/guides/pytest.md" and "pip" in command.text
+        if command.page == "docs/start/tutorial.md" and "pip" in command.text
     ]
     subprocess.run(shlex.split(install), cwd=ROOT, env=variables, check=True)
     folder = tmp_path / "mine"

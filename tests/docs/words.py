@@ -30,7 +30,7 @@ GENERATED_PAGES: Final = (
     "docs/reference/settings.md",
     "docs/reference/permissions.md",
     "docs/reference/atlas/README.md",
-    "docs/reference/conformance/README.md",
+    "docs/reference/conformance/",
     "docs/reference/vectors-scoreboard.md",
 )
 """Pages and folders that a command writes; another test verifies that each is current."""

@@ -61,9 +61,9 @@ def test_the_tables_of_the_pages_are_up_to_date() -> None:
     assert EXAMPLES.keys() == COMMANDS.keys()
     told = re.findall(r"^(?:### |\| )`([\w.-]+)`", contract, re.MULTILINE)
     assert {*COMMANDS, *SHARED, *CAPABILITIES, *SETTINGS} <= set(told)
-    page = (ROOT / "docs" / "guides" / "conformance.md").read_text()
+    page = (ROOT / "docs" / "reference" / "conformance" / "cases.md").read_text()
     tables = "\n".join(case_tables.real_cluster_coverage_tables(all_cases()))
-    assert tables in page, outdated("docs/guides/conformance.md")
+    assert tables in page, outdated("docs/reference/conformance/cases.md")
 
 
 def test_cases_that_cannot_run_on_a_real_broker_have_a_reason() -> None:
