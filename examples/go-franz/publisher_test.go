@@ -7,29 +7,27 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kafka-shim/kafka-shim/packages/go/kafkashim"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 )
 
-var mayWrite = Object{"principal": "User:shop", "allow": []string{"Write"}, "topic": Topic}
+var mayWrite = kafkashim.ACL{Principal: "User:shop", Allow: []string{"Write"}, Topic: Topic}
 
 // Shop is a publisher that logs in, and a broker of the test's own.
 type Shop struct {
 	*Publisher
-	broker *Broker
+	broker *kafkashim.Broker
 	ctx    context.Context
 }
 
 // openShop lets the test run in parallel with others.
-func openShop(t *testing.T, release string) *Shop {
+func openShop(t *testing.T, options ...kafkashim.Option) *Shop {
 	t.Parallel()
-	broker := NewBroker(t, Object{
-		"kafka_version": release,
-		"users":         Object{"shop": "secret"},
-		"topics":        []string{Topic},
-	})
+	options = append(options, kafkashim.User("shop", "secret"), kafkashim.Topic(Topic, 1))
+	broker := kafkashim.Start(t, options...)
 	publisher, err := NewPublisher(
-		kgo.SeedBrokers(broker.Servers["SASL_PLAINTEXT"]),
+		kgo.SeedBrokers(broker.Servers("SASL_PLAINTEXT")...),
 		kgo.SASL(plain.Auth{User: "shop", Pass: "secret"}.AsMechanism()),
 	)
 	check(t, err)
@@ -39,54 +37,45 @@ func openShop(t *testing.T, release string) *Shop {
 	return &Shop{publisher, broker, ctx}
 }
 
-func (s *Shop) allow(t *testing.T) {
-	s.broker.Post(t, "/acls", Object{"acls": []Object{mayWrite}}, nil)
-}
-
 // expectStored compares how many orders the broker has.
-func (s *Shop) expectStored(t *testing.T, wanted int) {
+func (s *Shop) expectStored(t *testing.T, wanted int64) {
 	t.Helper()
-	var found struct {
-		Topics []struct {
-			EndOffsets []int `json:"end_offsets"`
-		} `json:"topics"`
-	}
-	s.broker.Get(t, "/topics", &found)
-	if stored := found.Topics[0].EndOffsets[0]; stored != wanted {
+	if stored := s.broker.Topics()[0].EndOffsets[0]; stored != wanted {
 		t.Errorf("%d orders are stored, expected %d", stored, wanted)
 	}
 }
 
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestAnOrderIsPublished(t *testing.T) {
-	shop := openShop(t, "4.0")
-	shop.allow(t)
+	shop := openShop(t, mayWrite)
 	check(t, shop.Publish(shop.ctx, "order-1"))
 	shop.expectStored(t, 1)
 }
 
 func TestWithoutPermissionThePublisherSaysSo(t *testing.T) {
-	shop := openShop(t, "4.0")
+	shop := openShop(t)
 	if err := shop.Publish(shop.ctx, "order-1"); !errors.Is(err, ErrNotAllowed) {
-		t.Errorf("told %v", err)
+		t.Errorf("the error is %v", err)
 	}
-	var denied struct {
-		Decisions []struct{ Principal string } `json:"decisions"`
-	}
-	shop.broker.Get(t, "/decisions?allowed=false&logged=true", &denied)
-	if len(denied.Decisions) == 0 || denied.Decisions[0].Principal != "User:shop" {
-		t.Errorf("denied were %v", denied)
+	denials := shop.broker.Denials()
+	if len(denials) == 0 || denials[0].Principal != "User:shop" {
+		t.Errorf("the denials are %v", denials)
 	}
 	shop.expectStored(t, 0)
 }
 
 func TestAGrantThatIsLostInMidStreamLosesNoOrder(t *testing.T) {
-	shop := openShop(t, "4.0")
-	shop.allow(t)
-	shop.broker.Post(t, "/faults", Object{
-		"action":  Object{"revoke": []Object{mayWrite}},
-		"match":   Object{"api": "Produce"},
-		"trigger": Object{"on_call": 3},
-	}, nil)
+	shop := openShop(t, mayWrite, kafkashim.Fault{
+		Action:  kafkashim.Action{Revoke: []kafkashim.ACL{mayWrite}},
+		Match:   kafkashim.Match{API: "Produce"},
+		Trigger: kafkashim.Trigger{OnCall: 3},
+	})
 	left, err := shop.PublishAll(shop.ctx, []string{"order-1", "order-2", "order-3", "order-4"})
 	check(t, err)
 	if !slices.Equal(left, []string{"order-3", "order-4"}) {
@@ -96,21 +85,22 @@ func TestAGrantThatIsLostInMidStreamLosesNoOrder(t *testing.T) {
 }
 
 func TestAnAnswerThatIsLostStoresNoOrderTwice(t *testing.T) {
-	shop := openShop(t, "4.0")
-	shop.allow(t)
-	shop.broker.Post(t, "/faults", Object{
-		"action": Object{"disconnect": "after"},
-		"match":  Object{"api": "Produce"},
-	}, nil)
+	shop := openShop(t, mayWrite)
+	fault := shop.broker.AddFault(kafkashim.Fault{
+		Action: kafkashim.Action{Disconnect: "after"},
+		Match:  kafkashim.Match{API: "Produce"},
+	})
 	check(t, shop.Publish(shop.ctx, "order-1"))
+	if fired := shop.broker.FaultsFired(fault); fired != 1 {
+		t.Errorf("the fault was applied %d times", fired)
+	}
 	shop.expectStored(t, 1)
 }
 
 func TestBeforeKIP679AnIdempotentWriterNeedsMoreThanWrite(t *testing.T) {
-	shop := openShop(t, "2.7")
-	shop.allow(t)
+	shop := openShop(t, kafkashim.KafkaVersion("2.7"), mayWrite)
 	if err := shop.Publish(shop.ctx, "order-1"); !errors.Is(err, ErrNotAllowed) {
-		t.Errorf("told %v", err)
+		t.Errorf("the error is %v", err)
 	}
 	shop.expectStored(t, 0)
 }

@@ -8,12 +8,12 @@ before(async () => { shop = await openShop({ acls: [MAY_WRITE] }); });
 after(() => shop.close());
 
 test("a leader that is not there yet is waited for", async () => {
-  const { id } = await shop.broker.post("/faults", {
+  const id = await shop.broker.addFault({
     action: { error: "NOT_LEADER_OR_FOLLOWER" },
     match: { api: "Produce" },
     trigger: { times: 2 },
   });
   await shop.publisher.publish("order-1");
-  assert.equal((await shop.broker.get(`/faults/${id}`)).fired, 2);
+  assert.equal((await shop.broker.fault(id)).fired, 2);
   assert.equal(await shop.stored(), 1);
 });

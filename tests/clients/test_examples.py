@@ -13,6 +13,7 @@ import pytest
 
 from tests.clients.toolchains import need
 from tests.docs.shown import ROOT, commands
+from tests.language_packages.built import install_jars, use_module, use_npm_package
 
 EXAMPLES = ROOT / "examples"
 COMMAND = """\
@@ -30,20 +31,29 @@ pytestmark = [pytest.mark.client, pytest.mark.timeout(900, func_only=True)]
 
 
 class Example(NamedTuple):
-    """An example project: its requirements, its number of tests, and their files."""
+    """An example project: its requirements, its number of tests, and their files.
+
+    `printed` is a line of the output of the page's commands when all tests pass.
+    """
 
     tools: tuple[str, ...]
     tests: int
     files: str
+    printed: str
     is_parallel: bool = True
 
 
 PROJECTS = {
-    "go-franz": Example(("go",), 5, "publisher_test.go"),
-    "node-kafkajs": Example(("node", "npm"), 6, "*.test.js"),
-    "java-junit": Example(("java", "mvn"), 5, "src/test/java/orders/PublisherTest.java"),
-    "pytest-confluent": Example((), 7, "test_*.py", is_parallel=False),
-    "pytest-cassettes": Example((), 3, "test_*.py", is_parallel=False),
+    "go-franz": Example(("go",), 5, "publisher_test.go", r"ok\s+orders\s.*"),
+    "node-kafkajs": Example(("node", "npm"), 6, "*.test.js", "(#|ℹ) pass 6"),
+    "java-junit": Example(
+        ("java", "mvn"),
+        5,
+        "src/test/java/orders/PublisherTest.java",
+        r"\[INFO\] Tests run: 5, Failures: 0, Errors: 0, Skipped: 0",
+    ),
+    "pytest-confluent": Example((), 7, "test_*.py", "7 tests passed", is_parallel=False),
+    "pytest-cassettes": Example((), 3, "test_*.py", "3 tests passed", is_parallel=False),
 }
 ALL = [
     pytest.param(name, marks=pytest.mark.heavy) if name == "java-junit" else name
@@ -60,23 +70,46 @@ def copied(name: str, folder: Path) -> Path:
     return Path(shutil.copytree(EXAMPLES / name, folder / name, ignore=built))
 
 
-def run(command: list[str], project: Path) -> subprocess.CompletedProcess[str]:
+def run(command: list[str], project: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run a command without the environment variables of this test run."""
     known = ("PYTHONPATH", "VIRTUAL_ENV", "KAFKA_SHIM", "PYTEST_", "COV_", "MAKE")
     environment = {key: value for key, value in os.environ.items() if not key.startswith(known)}
     return subprocess.run(
-        command, cwd=project, env=environment, capture_output=True, text=True,
+        command, cwd=project, env=environment | variables, capture_output=True, text=True,
         timeout=800, check=False,
     )  # fmt: skip
 
 
-def make_test(project: Path, log: Path) -> subprocess.CompletedProcess[str]:
-    """Run `make test` with the package under test instead of an installed one."""
-    command = project.parent / "kafka-shim"
+def logging_command(folder: Path, log: Path) -> Path:
+    """Write a command `kafka-shim`: the package under test, whose log goes to a file."""
+    command = folder / "kafka-shim"
     python, logged = shlex.quote(sys.executable), shlex.quote(str(log))
     command.write_text(COMMAND.format(python=python, log=logged))
     command.chmod(0o755)
-    return run(["make", "test", f"KAFKA_SHIM={command}", f"PYTHON={sys.executable}"], project)
+    return command
+
+
+def with_package(project: Path, command: Path) -> dict[str, str]:
+    """Let the project use the package of its language in this repository, and this command.
+
+    Return the environment variables with which it does so.
+    """
+    match project.name:
+        case "go-franz":
+            use_module(project)
+        case "node-kafkajs":
+            use_npm_package(project)
+        case "java-junit":
+            return {"MAVEN_OPTS": f"-Dmaven.repo.local={install_jars(command)}"}
+    return {"KAFKA_SHIM_BINARY": str(command)}
+
+
+def make_test(project: Path, log: Path) -> subprocess.CompletedProcess[str]:
+    """Run `make test` with the packages under test instead of installed ones."""
+    command = logging_command(project.parent, log)
+    variables = with_package(project, command)
+    words = [f"KAFKA_SHIM={command}", f"PYTHON={sys.executable}"]
+    return run(["make", "test", *words], project, **variables)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -119,12 +152,17 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", PROJECTS)
 def test_the_page_works_in_a_copy(tmp_path: Path, name: str, wheel: Path) -> None:
-    """The commands of the README run literally; the package is installed from the wheel."""
+    """The commands of the README run literally; packages are those of this repository."""
+    project = copied(name, tmp_path)
+    variables = with_package(project, logging_command(tmp_path, tmp_path / "log"))
     page = f"examples/{name}/README.md"
     script = "\n".join(command.text for command in commands() if command.page == page)
-    for shown, real in ("python3 ", f"{sys.executable} "), ("'kafka-shim[", f"'{wheel}["):
-        assert shown in script
-        script = script.replace(shown, real)
-    done = run(["bash", "-e", "-c", script], copied(name, tmp_path))
+    if "pip install" in script:  # then it is the installed command that is started
+        variables.pop("KAFKA_SHIM_BINARY", None)
+        for shown, real in ("python3 ", f"{sys.executable} "), ("'kafka-shim[", f"'{wheel}["):
+            assert shown in script
+            script = script.replace(shown, real)
+    done = run(["bash", "-e", "-c", script], project, **variables)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines()[-1] == f"{PROJECTS[name].tests} tests passed"
+    printed = re.sub(r"\x1b\[[\d;]*m", "", done.stdout)
+    assert re.search(f"^{PROJECTS[name].printed}$", printed, re.MULTILINE), printed

@@ -1,0 +1,83 @@
+package kafkashim
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestOptionsAreTheStateOfTheBroker(t *testing.T) {
+	t.Parallel()
+	broker := Start(t,
+		KafkaVersion("3.9"),
+		Brokers(2),
+		User("alice", "alice-secret"),
+		Topic("orders", 3),
+		ACL{Principal: "User:alice", Allow: []string{"Write"}, Topic: "orders"},
+		Property("num.partitions", "7"),
+		Fault{Action: Action{DelayMs: 1}, Match: Match{API: "Produce"}, Trigger: Trigger{OnCall: 3}},
+	)
+	var state struct {
+		Release string
+		Users   []string
+		ACLs    []struct{ Operation string }
+	}
+	broker.Call("GET", "/state", nil, &state)
+	if state.Release != "3.9" || !reflect.DeepEqual(state.Users, []string{"alice"}) {
+		t.Errorf("the state is %+v", state)
+	}
+	if len(state.ACLs) != 1 || state.ACLs[0].Operation != "WRITE" {
+		t.Errorf("ACLs are %+v", state.ACLs)
+	}
+	if servers := broker.BootstrapServers(); len(servers) != 2 {
+		t.Errorf("servers are %v", servers)
+	}
+	topics := broker.Topics()
+	if len(topics) != 1 || len(topics[0].EndOffsets) != 3 {
+		t.Errorf("topics are %+v", topics)
+	}
+	var faults struct{ Faults []Fault }
+	broker.Call("GET", "/faults", nil, &faults)
+	if faults.Faults[0].Trigger.OnCall != 3 {
+		t.Errorf("faults are %+v", faults)
+	}
+}
+
+func TestAResetReturnsToTheStateAtTheStart(t *testing.T) {
+	t.Parallel()
+	broker := Start(t, Topic("orders", 1))
+	broker.CreateTopic("payments", 2)
+	if count := len(broker.Topics()); count != 2 {
+		t.Errorf("%d topics", count)
+	}
+	broker.Reset()
+	if count := len(broker.Topics()); count != 1 {
+		t.Errorf("%d topics after the reset", count)
+	}
+}
+
+func TestClientSettingsHaveTheUsersPassword(t *testing.T) {
+	t.Parallel()
+	broker := Start(t, User("alice", "alice-secret"))
+	broker.AddUser("bob", "bob-secret")
+	config := broker.Config("bob")
+	if config["sasl.password"] != "bob-secret" || config["bootstrap.servers"] != broker.Listeners["SASL_PLAINTEXT"] {
+		t.Errorf("settings are %v", config)
+	}
+}
+
+func TestABrokerIsStoppedAfterItsTest(t *testing.T) {
+	var stopped *Broker
+	t.Run("test", func(t *testing.T) { stopped = Start(t) })
+	err := stopped.control.call("GET", stopped.Path+"/topics", nil, nil)
+	if err == nil || !strings.Contains(err.Error(), "status 404") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestAMissingBinaryIsAnErrorThatSaysWhatToDo(t *testing.T) {
+	_, _, err := startProcess("/missing/kafka-shim")
+	if err == nil || !strings.Contains(err.Error(), "set KAFKA_SHIM_BINARY to its path") {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -1,0 +1,95 @@
+package io.github.kafkashim;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+class KafkaShimTest {
+    private static final String MAY_WRITE = "{principal: User:alice, allow: [Write], topic: orders}";
+
+    private static void publish(KafkaShimBroker broker) throws ExecutionException, InterruptedException {
+        var serializer = new StringSerializer();
+        try (var producer = new KafkaProducer<>(broker.clientConfig("alice"), serializer, serializer)) {
+            producer.send(new ProducerRecord<>("orders", "order-1")).get();
+        }
+    }
+
+    @Nested
+    @KafkaShim(users = "alice:alice-secret", topics = "orders:3", acls = MAY_WRITE)
+    class WithAnnotation {
+        @Test
+        void anOrderIsStored(KafkaShimBroker broker) throws Exception {
+            publish(broker);
+            assertEquals(1, broker.endOffsets("orders").stream().mapToLong(Long::longValue).sum());
+        }
+
+        @Test
+        void withoutItsAclAnOrderIsRefused(KafkaShimBroker broker) {
+            broker.removeAcl(MAY_WRITE);
+            var error = assertThrows(ExecutionException.class, () -> publish(broker));
+            assertTrue(error.getCause() instanceof TopicAuthorizationException);
+            assertEquals("User:alice", broker.denials().get(0).get("principal").asText());
+        }
+
+        @Test
+        @KafkaShim(
+                kafkaVersion = "3.9",
+                users = "alice:a:b",
+                topics = "orders",
+                acls = MAY_WRITE,
+                properties = "num.partitions=7",
+                faults = "{action: {error: NOT_LEADER_OR_FOLLOWER}, match: {api: Produce}, trigger: {times: 2}}")
+        void anAnnotationOnATestReplacesThatOfTheClass(KafkaShimBroker broker) throws Exception {
+            assertEquals("3.9", broker.get("/state").get("release").asText());
+            publish(broker);
+            assertEquals(2, broker.get("/faults").at("/faults/0/fired").asInt());
+            assertEquals(List.of(1L), broker.endOffsets("orders"));
+        }
+    }
+
+    @Nested
+    class PerTest {
+        @RegisterExtension
+        KafkaShimExtension kafka = new KafkaShimExtension(
+                new BrokerSettings().user("alice", "alice-secret").topic("orders", 1).acl(MAY_WRITE));
+
+        @Test
+        void eachTestHasABroker() throws Exception {
+            publish(kafka.broker());
+            assertEquals(List.of(1L), kafka.broker().endOffsets("orders"));
+        }
+
+        @Test
+        void andStartsWithItsState() throws Exception {
+            publish(kafka.broker());
+            assertEquals(List.of(1L), kafka.broker().endOffsets("orders"));
+            kafka.broker().reset();
+            assertEquals(List.of(0L), kafka.broker().endOffsets("orders"));
+        }
+    }
+
+    @Test
+    void theSettingsNameWhatIsInvalid() {
+        var settings = new BrokerSettings().kafkaVersion("9.9");
+        var error = assertThrows(IllegalStateException.class, () -> KafkaShimBroker.start(settings));
+        assertTrue(error.getMessage().contains("9.9"), error.getMessage());
+        assertThrows(IllegalArgumentException.class, () -> new BrokerSettings().acl("{principal: "));
+    }
+
+    @Test
+    void aMissingCommandSaysWhatToDo() {
+        var error = assertThrows(UncheckedIOException.class, () -> KafkaShimProcess.start("/missing/kafka-shim"));
+        assertTrue(error.getMessage().contains("set KAFKA_SHIM_BINARY"), error.getMessage());
+    }
+}

@@ -1,0 +1,2 @@
+declare function setup(): Promise<void>;
+export = setup;

@@ -1,0 +1,99 @@
+// Brokers by themselves, without a Kafka client.
+import assert from "node:assert/strict";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { start as startUntilStopped } from "kafka-shim";
+
+const PACKAGE = join(import.meta.dirname, "..");
+
+/** Start a broker that is stopped after the test. */
+async function start(t, options) {
+  const broker = await startUntilStopped(options);
+  t.after(() => broker[Symbol.asyncDispose]());
+  return broker;
+}
+
+const MAY_WRITE = { principal: "User:alice", allow: ["Write"], topic: "orders" };
+
+test("options become the state of the broker", async (t) => {
+  const broker = await start(t, {
+    kafkaVersion: "3.9",
+    brokers: 2,
+    users: { alice: "alice-secret" },
+    topics: { myOrders: 3 },
+    acls: [MAY_WRITE],
+    faults: [{ action: { delayMs: 1 }, match: { clientId: "x" }, trigger: { onCall: 3 } }],
+  });
+  const state = await broker.request("GET", "/state");
+  assert.equal(state.release, "3.9");
+  assert.deepEqual(state.users, ["alice"]);
+  assert.equal(state.acls[0].operation, "WRITE");
+  assert.equal(broker.bootstrapServers.split(",").length, 2);
+  const [topic] = await broker.topics();
+  assert.deepEqual([topic.name, topic.endOffsets], ["myOrders", [0, 0, 0]]);
+  const [fault] = (await broker.request("GET", "/faults")).faults;
+  assert.deepEqual(fault.action, { delay_ms: 1 });
+  assert.deepEqual([fault.match, fault.trigger], [{ client_id: "x" }, { on_call: 3 }]);
+});
+
+test("a reset returns to the state at the start", async (t) => {
+  const broker = await start(t, { topics: ["orders"] });
+  await broker.createTopic("payments", { partitions: 2, configs: { "cleanup.policy": "compact" } });
+  assert.equal((await broker.topics()).length, 2);
+  await broker.reset();
+  assert.deepEqual((await broker.topics()).map(({ name }) => name), ["orders"]);
+});
+
+test("clients' settings have the user's password", async (t) => {
+  const broker = await start(t, { users: { alice: "alice-secret" } });
+  await broker.addUser("bob", "bob-secret");
+  const sasl = { mechanism: "plain", username: "bob", password: "bob-secret" };
+  assert.deepEqual(broker.kafkajs("bob"), { brokers: [broker.listeners.SASL_PLAINTEXT], sasl });
+  assert.equal(broker.librdkafka("alice")["sasl.password"], "alice-secret");
+  assert.throws(() => broker.kafkajs("carol"), /unknown user carol/);
+});
+
+test("an invalid option is an error that says what is wrong", async () => {
+  await assert.rejects(startUntilStopped({ kafkaVersion: "9.9" }), /POST \/brokers: .*9\.9.*status 400/);
+  await assert.rejects(startUntilStopped({ topicss: ["orders"] }), /topicss/);
+});
+
+test("a stopped broker is gone", async () => {
+  const broker = await startUntilStopped();
+  await broker.stop();
+  await assert.rejects(broker.topics(), /status 404/);
+});
+
+test("a missing binary is an error that says what to do", () => {
+  const code = 'require("kafka-shim").start().catch((error) => console.log(error.message))';
+  const env = { ...process.env, KAFKA_SHIM_BINARY: "/missing/kafka-shim", KAFKA_SHIM_CONTROL_URL: "" };
+  const { stdout } = spawnSync(process.execPath, ["-e", code], { env, encoding: "utf8" });
+  assert.match(stdout, /^cannot start \/missing\/kafka-shim: .*set KAFKA_SHIM_BINARY/);
+});
+
+test("the binary is that of the platform's package; npm's own link is not started", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "kafka-shim-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const binary = join(folder, "binary");
+  writeFileSync(binary, "#!/bin/sh\necho platform $1\n");
+  const platform = `${process.platform}-${process.arch}`;
+  const modules = join(folder, "node_modules");
+  const run = () =>
+    spawnSync("npx", ["--no-install", "kafka-shim", "word"], {
+      cwd: folder, encoding: "utf8", timeout: 20_000,
+      env: { ...process.env, KAFKA_SHIM_BINARY: "" },
+    });
+  execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: PACKAGE });
+  writeFileSync(join(folder, "package.json"), "{}");
+  const packed = join(folder, "kafka-shim-0.1.0.tgz");
+  execFileSync("npm", ["install", "--silent", "--offline", "--omit=optional", packed], { cwd: folder });
+  assert.match(run().stderr, new RegExp(`is missing: install @kafka-shim/${platform}`));
+  execFileSync(process.execPath, [
+    join(PACKAGE, "scripts/platform-package.js"), platform, binary, join(modules, "@kafka-shim", platform),
+  ]);
+  assert.equal(run().stdout, "platform word\n");
+});
