@@ -20,7 +20,7 @@ EXTRAS := capture,completion,compression,connect,control,demo,local,mcp,oauth,pi
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 4)
 TEST_ARGS ?= -n $(WORKERS) --maxprocesses 6 --dist loadfile
 
-.PHONY: help pictures site release scorecards both-ways conformance mutants drivers install run test quick coverage clients check lint types contracts architecture bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock part-locks audit clean oracle suite suites atlas fuzz turns soak kills
+.PHONY: help pictures site release scorecards both-ways conformance mutants drivers install run test quick coverage clients check lint types contracts architecture bench generate facts pipeline-demo pipeline-check docs-check packages-test image-check package package-check test-all lock part-locks audit clean oracle suite suites atlas fuzz turns soak kills
 
 help:
 	@echo "make run                     start a broker on 127.0.0.1:9092 with demo users and ACLs"
@@ -35,6 +35,7 @@ help:
 	@echo "make pipeline-check          run the slow tests of the pipeline: kills, a cluster, Spark's Kafka connector (Java 17)"
 	@echo "make docs-check              run the slow examples of the documentation: benchmarks, Spark, suites, a new environment"
 	@echo "make site                    build the documentation as a site with offline search, in build/site"
+	@echo "make packages-test           test the packages for Node, JUnit 5 and Go, and the examples (Java 17, Maven, Go, Node)"
 	@echo "make image-check             build the container image and connect a client to it (buildah)"
 	@echo "make test-all                run make test on each installed Python of PYTHONS (3.11 to 3.14)"
 	@echo "make package                 build the sdist and the wheel in dist/"
@@ -155,6 +156,10 @@ pipeline-check: install
 
 docs-check: install
 	$(BIN)/python -m pytest -m heavy tests/docs
+
+# the packages for Node, JUnit 5 and Go: their own tests, their READMEs, and the example projects
+packages-test: install
+	$(BIN)/python -m pytest -m 'heavy or not heavy' tests/language_packages tests/clients/test_examples.py
 
 image-check: install
 	$(BIN)/python -m pytest -m heavy tests/test_image.py

@@ -80,8 +80,10 @@ def is_suite(command: Command) -> bool:
 
 
 def is_example(command: Command) -> bool:
-    """Return whether tests/clients/test_examples.py::test_the_page_works_in_a_copy runs it."""
-    return command.page.startswith("examples/")
+    """Return whether test_the_page_works_in_a_copy of tests/clients/test_examples.py runs it, or
+    tests/language_packages/test_readmes.py.
+    """
+    return command.page.startswith(("examples/", "packages/"))
 
 
 def is_plain(command: Command) -> bool:

@@ -25,6 +25,11 @@ EXAMPLES = (
     "tests/docs/test_control_page.py::test_code_on_the_page_is_that_of_the_examples",
 )
 SAME_BROKER = (f"{PAGES}::test_all_describe_the_same_broker",)
+_READMES = "tests/language_packages/test_readmes.py"
+_AS_TESTED = (
+    "tests/language_packages/test_manifests.py::"
+    "test_code_in_a_readme_is_that_of_a_file_that_is_tested"
+)
 RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("DEVELOPERS.md", "py"): (
         "tests/recordings/test_recorder.py::test_the_page_s_scenario_is_recorded_and_compared",
@@ -99,6 +104,12 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("docs/start/tutorial.md", "text"): (
         f"{SNIPPETS}::test_the_tutorials_first_test_fails_with_the_advice_it_shows",
     ),
+    ("packages/go/README.md", "go"): (_AS_TESTED, f"{_READMES}::test_go"),
+    ("packages/junit5/README.md", "java"): (_AS_TESTED, f"{_READMES}::test_junit5"),
+    ("packages/junit5/README.md", "xml"): (_AS_TESTED, f"{_READMES}::test_junit5"),
+    ("packages/npm/README.md", "js"): (_AS_TESTED, f"{_READMES}::test_npm"),
+    ("packages/npm/README.md", "json"): (_AS_TESTED, f"{_READMES}::test_npm"),
+    ("packages/npm/README.md", "ts"): (_AS_TESTED, f"{_READMES}::test_npm"),
 }
 """Blocks in other languages, by page, and the tests that run or compare them."""
 

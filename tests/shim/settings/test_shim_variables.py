@@ -74,7 +74,12 @@ def test_an_invalid_value_is_an_error_with_the_variable(
 
 def test_a_misspelt_variable_is_an_error_and_those_of_run_are_not() -> None:
     reject_unknown_shim_variables(
-        {"KAFKA_SHIM_CONTROL_URL": "x", "KAFKA_SHIM_CONTROL_TOKEN": "y", "KAFKA_X": "z"}
+        {
+            "KAFKA_SHIM_CONTROL_URL": "x",
+            "KAFKA_SHIM_CONTROL_TOKEN": "y",
+            "KAFKA_SHIM_BINARY": "/usr/bin/kafka-shim",
+            "KAFKA_X": "z",
+        }
     )
     with pytest.raises(ConfigError, match="did you mean `KAFKA_SHIM_TOPICS`"):
         reject_unknown_shim_variables({"KAFKA_SHIM_TOPIC": "orders"})

@@ -31,8 +31,6 @@ test.concurrent("an order is stored", async ({ broker }) => {
 
 test.concurrent("without its permission an order is refused", async ({ broker }) => {
   await broker.removeAcls({ principal: "User:alice", allow: "Write", topic: "orders" });
-  await expect(publish(broker, "order-2")).rejects.toMatchObject({
-    type: "TOPIC_AUTHORIZATION_FAILED",
-  });
+  await expect(publish(broker, "order-2")).rejects.toThrow("Not authorized");
   expect(await broker.records("orders")).toEqual([]);
 });

@@ -32,8 +32,10 @@ CONTROL_TOKEN: Final = f"{PREFIX}CONTROL_TOKEN"
 READY_FILE: Final = f"{PREFIX}READY_FILE"
 
 _OF_BROKER: Final = (ACLS, CONTROL, CONTROL_TOKEN, READY_FILE, STATE, TOPICS, USERS)
-_OF_COMMANDS: Final = (f"{PREFIX}CONTROL_URL",)
-"""Variables that `kafka-shim run` sets for its command, which may start another broker."""
+_OF_COMMANDS: Final = (f"{PREFIX}CONTROL_URL", f"{PREFIX}BINARY")
+"""What `kafka-shim run` sets for its command, which may start another broker, and the path of the
+command for the packages for other languages.
+"""
 
 
 def reject_unknown_shim_variables(environ: Mapping[str, str]) -> None:

@@ -1,0 +1,90 @@
+"""The packages for other languages: their versions, sizes and the code in their READMEs."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.docs.shown import ROOT, blocks
+
+PACKAGES = ROOT / "packages"
+VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+POM = "{http://maven.apache.org/POM/4.0.0}"
+LINES_MAX = 400
+SOURCES = {
+    "npm": sorted((PACKAGES / "npm").glob("*.js")),
+    "junit5": sorted((PACKAGES / "junit5" / "src" / "main").rglob("*.java")),
+    "go": [path for path in (PACKAGES / "go").rglob("*.go") if not path.name.endswith("_test.go")],
+}
+
+
+def npm_manifests() -> list[Path]:
+    folders = (PACKAGES / "npm", ROOT / "examples")
+    found = [path for folder in folders for path in folder.rglob("package.json")]
+    return [path for path in found if "node_modules" not in path.parts]
+
+
+def test_npm_s_versions_are_that_of_the_project() -> None:
+    manifest = json.loads((PACKAGES / "npm" / "package.json").read_text())
+    binaries = manifest["optionalDependencies"]
+    assert {manifest["version"], *binaries.values()} == {VERSION}
+    assert len(binaries) == 6
+    used = [json.loads(path.read_text()).get("devDependencies", {}) for path in npm_manifests()]
+    assert [names["kafka-shim"] for names in used if "kafka-shim" in names] == [VERSION] * 4
+
+
+@pytest.mark.parametrize("path", ["junit5/example", "../examples/java-junit"])
+def test_maven_s_versions_are_that_of_the_project(path: str) -> None:
+    own = ET.parse(PACKAGES / "junit5" / "pom.xml").getroot()
+    assert own.findtext(f"{POM}version") == VERSION
+    classifiers = [found.text for found in own.iter(f"{POM}classifier")]
+    assert len(classifiers) == 6
+    user = ET.parse(PACKAGES / path / "pom.xml").getroot()
+    named = [
+        dependency.findtext(f"{POM}version")
+        for dependency in user.iter(f"{POM}dependency")
+        if dependency.findtext(f"{POM}artifactId") == "kafka-shim-junit5"
+    ]
+    assert named == [VERSION, VERSION]
+
+
+def test_go_s_versions_are_that_of_the_project() -> None:
+    modules = [*PACKAGES.rglob("go.mod"), *(ROOT / "examples").rglob("go.mod")]
+    named = [
+        version
+        for path in modules
+        for version in re.findall(r"kafka-shim/packages/go v(\S+)", path.read_text())
+    ]
+    assert len(named) >= 2
+    assert set(named) == {VERSION}
+
+
+def significant_lines(path: Path) -> int:
+    """Count the lines without empty ones, imports and comments."""
+    left_out = re.compile(r"(?:import|package) |//|/?\*|$")
+    lines = map(str.strip, path.read_text().splitlines())
+    return sum(not left_out.match(line) for line in lines)
+
+
+@pytest.mark.parametrize("package", SOURCES)
+def test_a_package_is_small(package: str) -> None:
+    assert sum(map(significant_lines, SOURCES[package])) < LINES_MAX
+
+
+def test_code_in_a_readme_is_that_of_a_file_that_is_tested() -> None:
+    shown = [block for block in blocks() if block.page.startswith("packages/")]
+    assert len(shown) >= 8
+    for block in shown:
+        folder = (ROOT / block.page).parent
+        files = [
+            path
+            for path in folder.rglob("*")
+            if path.suffix in (".js", ".ts", ".json", ".go", ".java", ".xml")
+            and "node_modules" not in path.parts
+        ]
+        assert any(block.text.rstrip() in path.read_text() for path in files), (
+            f"{block.page} differs from the files beside it:\n{block.text}"
+        )

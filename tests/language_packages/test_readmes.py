@@ -1,0 +1,98 @@
+"""The packages for other languages, as their READMEs say, in new folders."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.clients.test_examples import logging_command, run
+from tests.docs.shown import commands
+from tests.language_packages.built import PACKAGES, install_jars, npm_tarball, use_module
+
+pytestmark = [pytest.mark.heavy, pytest.mark.timeout(900, func_only=True)]
+
+
+def readme_commands(package: str) -> list[str]:
+    return [shown.text for shown in commands() if shown.page == f"packages/{package}/README.md"]
+
+
+def copied_example(path: str, folder: Path) -> Path:
+    built = shutil.ignore_patterns("node_modules", "target")
+    return Path(shutil.copytree(PACKAGES / path, folder / Path(path).name, ignore=built))
+
+
+def succeed(command: str, project: Path, **variables: str) -> str:
+    """Run a command, expect success, and return what it printed, without colours."""
+    done = run(["bash", "-e", "-c", command], project, **variables)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return re.sub(r"\x1b\[[\d;]*m", "", done.stdout)
+
+
+@pytest.mark.parametrize("runner", ["node-test", "jest", "vitest"])
+def test_npm(runner: str, tmp_path: Path) -> None:
+    """`npm install` gets the package from its packed file, and the tests pass."""
+    project = copied_example(f"npm/examples/{runner}", tmp_path)
+    log = tmp_path / "log"
+    variables = {"KAFKA_SHIM_BINARY": str(logging_command(tmp_path, log))}
+    install, shared = readme_commands("npm")
+    succeed(install.replace(" kafka-shim ", f" {npm_tarball(tmp_path)} "), project)
+    printed = succeed("npm test 2>&1", project, **variables)
+    assert re.search(r"pass 2|Tests: +2 passed|Tests +2 passed", printed), printed
+    if runner == "node-test":
+        assert re.search("pass 2", succeed(shared, project, **variables))
+        return
+    assert log.read_text().count("broker created") == 2
+
+
+def test_types(tmp_path: Path) -> None:
+    """TypeScript accepts the example, and reports misspelt names."""
+    project = copied_example("npm/examples/vitest", tmp_path)
+    packages = f"{npm_tarball(tmp_path)} kafkajs@2.2.4 vitest@3 typescript@5 @types/node@22"
+    succeed(f"npm install --silent --no-audit --no-fund {packages}", project)
+    check = "npx tsc --noEmit --strict --skipLibCheck --module nodenext --target es2022 *.ts"
+    succeed(check, project)
+    example = project / "orders.test.ts"
+    right = example.read_text()
+    for word, wrong in ("topics:", "themes:"), ('"Write"', '"Wrote"'), (".records(", ".record("):
+        example.write_text(right.replace(word, wrong))
+        assert run(["bash", "-c", check], project).returncode != 0, wrong
+
+
+def test_go(tmp_path: Path) -> None:
+    """The tests run against the module of this repository."""
+    project = copied_example("go/example", tmp_path)
+    use_module(project)
+    log = tmp_path / "log"
+    command = logging_command(tmp_path, log)
+    _, shared = readme_commands("go")
+    succeed("go test -count=1 ./...", project, KAFKA_SHIM_BINARY=str(command))
+    path = f"{tmp_path}:/usr/local/go/bin:/usr/bin:/bin"
+    assert re.search(r"^ok\s+orders", succeed(shared, project, PATH=path), re.MULTILINE)
+    assert log.read_text().count("broker created") == 4
+
+
+def test_junit5(tmp_path: Path) -> None:
+    """The binary comes from the classified jar."""
+    project = copied_example("junit5/example", tmp_path)
+    log = tmp_path / "log"
+    repository = install_jars(logging_command(tmp_path, log))
+    [_] = readme_commands("junit5")
+    printed = succeed("mvn -B -ntp test", project, MAVEN_OPTS=f"-Dmaven.repo.local={repository}")
+    assert re.search(r"Tests run: 5, Failures: 0, Errors: 0, Skipped: 0$", printed, re.MULTILINE)
+    assert log.read_text().count("broker created") == 4  # three tests, and a class
+
+
+@pytest.mark.parametrize(
+    ("package", "command"),
+    [
+        ("npm", "node --test --test-reporter=tap test/*.test.mjs"),
+        ("go", "go vet ./... && go test -count=1 ./kafkashim"),
+        ("junit5", "mvn -B -ntp -q test"),
+    ],
+)
+def test_the_tests_of_a_package_pass(package: str, command: str, tmp_path: Path) -> None:
+    project = copied_example(package, tmp_path)
+    binary = logging_command(tmp_path, tmp_path / "log")
+    succeed(command, project, KAFKA_SHIM_BINARY=str(binary))
+    assert "broker created" in (tmp_path / "log").read_text()
