@@ -106,6 +106,7 @@ def test_progress_without_a_total_shows_the_number() -> None:
         ("checking expectations [", ["test", "{expectations}", "--acls", "{acls}"]),
         ("checking ACLs [", ["lint", "{acls}"]),
         ("comparing 1", ["diff", "{acls}", "{nothing}"]),
+        ("planning 1", ["plan", "{acls}", "{nothing}"]),
     ],
 )
 def test_policy_commands_show_progress_after_a_second(

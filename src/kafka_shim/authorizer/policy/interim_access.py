@@ -5,7 +5,7 @@ only be lost if resources without ACLs are open to everyone; the right to do som
 resource of a type also if DENYs change.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
@@ -57,8 +57,10 @@ class _AuthorizersAndPlannedUnits:
         new: StandardAuthorizer,
         units: Sequence[Sequence[Step]],
         release: str,
+        report_unit: Callable[[], object],
     ) -> None:
         self.old, self.new, self.units, self.release = old, new, units, release
+        self.report_unit = report_unit
 
     def authorizer_with(self, acls: Iterable[Acl]) -> StandardAuthorizer:
         return StandardAuthorizer(
@@ -74,9 +76,13 @@ def interim_changes(
     new: StandardAuthorizer,
     units: Sequence[Sequence[Step]],
     release: str,
+    report_unit: Callable[[], object] = int,
 ) -> list[InterimChange]:
-    """Return what is lost or opened between units, each of which takes effect as a whole."""
-    interim = _AuthorizersAndPlannedUnits(old, new, units, release)
+    """Return what is lost or opened between units, each of which takes effect as a whole.
+
+    `report_unit` is called after each check of a unit; there can be several of one unit.
+    """
+    interim = _AuthorizersAndPlannedUnits(old, new, units, release, report_unit)
     changes = [*_changes_on_any_resource(interim)]
     if old.allow_everyone:
         changes += _changes_on_names_without_lasting_acls(interim)
@@ -187,6 +193,7 @@ def _exact_changes_on_names(
                 yield InterimChange(open_changes.pop(change), position, kind, change.names, change)
         for change in losses | gains:
             open_changes.setdefault(change, position + 1)
+        interim.report_unit()
 
 
 def _acls_on_names(store: AclStore, kind: ResourceType, names: set[NameSet]) -> list[Acl]:
@@ -244,6 +251,7 @@ def _changes_of_operation_on_any_resource(
         expected.append(sides.pop() if len(sides) == 1 else None)
     changed_since: dict[int, int] = {}
     for position, unit in enumerate(interim.units):
+        interim.report_unit()
         for step in unit:
             (state.store.add if step.is_addition else state.store.remove)(step.acl)
         for number, (principal_and_host, actor) in enumerate(actors):

@@ -30,8 +30,13 @@ def planned_requests(
     steps_max: int = REQUEST_STEPS_MAX,
 ) -> list[StepGroup]:
     """Return the steps by request; only groups with more than `steps_max` steps are split."""
+    return requests_of_groups(planned_groups(old_acls, new_acls, release), steps_max)
+
+
+def requests_of_groups(groups: Iterable[StepGroup], steps_max: int) -> list[StepGroup]:
+    """Return groups by request; only groups with more than `steps_max` steps are split."""
     requests: list[list[Step]] = []
-    for group in planned_groups(old_acls, new_acls, release):
+    for group in groups:
         fits = (
             requests
             and requests[-1][0].is_addition is group[0].is_addition

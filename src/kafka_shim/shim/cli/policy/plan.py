@@ -3,8 +3,8 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import count, groupby
 from pathlib import Path
 
 import msgspec
@@ -18,7 +18,7 @@ from kafka_shim.authorizer.policy.plan import (
     REQUEST_STEPS_MAX,
     StepGroup,
     planned_groups,
-    planned_requests,
+    requests_of_groups,
 )
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.protocol.enums import Operation
@@ -45,6 +45,7 @@ from kafka_shim.shim.cli.policy.plan_file import (
     write_plan,
 )
 from kafka_shim.shim.cli.policy.plan_formats import PLAN_FORMATS, format_two_stages, join_stages
+from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.cli.usage import UsageError
 from kafka_shim.shim.client.client import Client, ClientError
 
@@ -131,8 +132,15 @@ def run(args: argparse.Namespace) -> int:
     elif args.apply:
         raise UsageError("--apply requires --bootstrap-server")
     _check_option_combination(args)
-    plan = _make_plan(args, cluster_acls, old_files, new_files)
-    print(_format_plan(args, plan), end="")
+    with ProgressBar("planning", 0, delay_s=1.0) as progress:
+        numbers = count(1)
+
+        def report_item() -> None:
+            progress(next(numbers))
+
+        plan = _make_plan(args, cluster_acls, old_files, new_files, report_item)
+        text = _format_plan(args, plan, report_item)
+    print(text, end="")
     if args.out:
         write_plan(args.out, plan_object(plan.saved, plan.interim_between_requests))
     if args.apply and plan.steps:
@@ -145,6 +153,7 @@ def _make_plan(
     cluster_acls: ClusterAcls | None,
     old_files: Sequence[str],
     new_files: Sequence[str],
+    report_progress: Callable[[], object],
 ) -> Plan:
     release = release_of_options_or_cluster(args, cluster_acls)
     if cluster_acls is None:
@@ -154,13 +163,13 @@ def _make_plan(
         old = dict.fromkeys(cluster_acls.acls, "")
     new = read_accepted_acls(new_files, release)
     steps_max = acl_rules_of_release(release).batch_limit or REQUEST_STEPS_MAX
-    requests = planned_requests(old, new, release, steps_max)
     groups = planned_groups(old, new, release)
+    requests = requests_of_groups(groups, steps_max)
     sides = [authorizer_with_options(args, acls, release) for acls in (old, new)]
-    interim = interim_changes(sides[0], sides[1], requests, release)
+    interim = interim_changes(sides[0], sides[1], requests, release, report_progress)
     commands = [list(group) for _, group in _steps_by_command(groups)]
     between_commands = (
-        interim_changes(sides[0], sides[1], commands, release)
+        interim_changes(sides[0], sides[1], commands, release, report_progress)
         if args.format == "commands" and not args.json
         else ()
     )
@@ -180,14 +189,19 @@ def _check_option_combination(args: argparse.Namespace) -> None:
         raise UsageError("--stage requires a --format of a declarative tool, such as terraform")
 
 
-def _format_plan(args: argparse.Namespace, plan: Plan) -> str:
+def _format_plan(
+    args: argparse.Namespace, plan: Plan, report_progress: Callable[[], object]
+) -> str:
     if args.json:
         content = plan_object(plan.saved, plan.interim_between_requests)
         return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     total = "" if args.stage else f"# {_counts_to_add_and_remove_text(plan.steps)}\n"
     if args.format == "commands":
-        lines = _kafka_acls_commands(plan, args.bootstrap_server)
-        return "".join(f"{line}\n" for line in lines) + total
+        lines = []
+        for line in _kafka_acls_commands(plan, args.bootstrap_server):
+            lines.append(f"{line}\n")
+            report_progress()
+        return "".join(lines) + total
     try:
         stages = format_two_stages(plan.steps, plan.old_acl_places, args.format)
         return join_stages(stages, args.stage) + total
