@@ -31,6 +31,19 @@ def test_every_page_is_in_the_site(site: Path) -> None:
         assert f'href="{path}"' in index
 
 
+def test_the_list_for_language_models_has_the_policy_pages(site: Path) -> None:
+    text = (site / "llms.txt").read_text()
+    for page in ("guides/acls-as-code.md", "reference/commands/policy.md"):
+        assert re.search(rf"^- \[.+\]\(https://.+/docs/{page}\): .+", text, re.MULTILINE), page
+    assert text.count("\n- [") == sum(page.path != "README.md" for page in listed_pages())
+
+
+def test_the_schemas_are_in_the_site(site: Path) -> None:
+    names = {path.name for path in (ROOT / "docs" / "schemas").glob("*.json")}
+    assert len(names) > 10
+    assert {path.name for path in (site / "schemas").iterdir()} == names
+
+
 @pytest.mark.skipif(
     BROWSER is None or DRIVER is None,
     reason="needs a browser: Debian's packages chromium and chromium-driver",
