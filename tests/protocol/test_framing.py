@@ -39,6 +39,14 @@ def test_any_cut_gives_the_same_frames(frames: list[bytes], cuts: list[int], tai
     assert fed([stream[i : i + 1] for i in range(len(stream))]) == whole
 
 
+@given(st.lists(st.binary(max_size=5), max_size=8), st.integers(1, 7))
+def test_empty_frames_are_complete_where_they_are_allowed(frames: list[bytes], step: int) -> None:
+    stream = b"".join(sized(frame) for frame in frames)
+    splitter = FrameSplitter(LIMIT, frame_bytes_min=0)
+    pieces = [stream[at : at + step] for at in range(0, len(stream), step)]
+    assert [frame for piece in pieces for frame in splitter.feed(piece)] == frames
+
+
 @given(st.lists(st.binary(max_size=50), max_size=20))
 def test_noise_gives_frames_or_a_frame_error(pieces: list[bytes]) -> None:
     frames, _ = fed(pieces)

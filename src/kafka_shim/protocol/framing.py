@@ -13,10 +13,12 @@ class FrameSplitter:
 
     `frame_bytes_max` may be changed at any time, such as after authentication; it applies to frames
     whose size has not arrived yet. Memory depends on the received bytes, not on the claimed size.
+    `frame_bytes_min` is 0 for what a broker sends: its last SASL message can be empty.
     """
 
-    def __init__(self, frame_bytes_max: int) -> None:
+    def __init__(self, frame_bytes_max: int, *, frame_bytes_min: int = 1) -> None:
         self.frame_bytes_max = frame_bytes_max
+        self._frame_bytes_min = frame_bytes_min
         self.failure: FrameError | None = None
         """The error after which no more frames follow. Answer the frames so far, then close."""
         self._partial_size = b""  # of a size that has not arrived as a whole
@@ -32,8 +34,8 @@ class FrameSplitter:
     def feed(self, data: bytes | memoryview) -> list[bytes]:
         """Return the frames that `data` completes, in order.
 
-        Raise FrameError for a size of 0 or less, or above the limit. If complete frames come before
-        it in the same data, they are returned, `failure` is set, and the next call raises.
+        Raise FrameError for a size outside of the limits. If complete frames come before it in the
+        same data, they are returned, `failure` is set, and the next call raises.
         """
         if self.arriving_bytes > self._partial_frame.tell() + len(data):
             self._partial_frame.write(data)
@@ -89,12 +91,12 @@ class FrameSplitter:
 
     def _size_or_set_failure(self, size: int) -> int:
         """Return the size; -1 if it is invalid, which sets `failure`."""
-        if 0 < size <= self.frame_bytes_max:
+        if self._frame_bytes_min <= size <= self.frame_bytes_max:
             return size
         self.failure = FrameError(self._size_error(size))
         return -1
 
     def _size_error(self, size: int) -> str:
-        if size <= 0:
+        if size < self._frame_bytes_min:
             return f"a frame claims a size of {size} bytes"
         return f"a frame claims {size} bytes, over the limit of {self.frame_bytes_max}"

@@ -33,6 +33,7 @@ from kafka_shim.shim.traffic.proxy.upstream import UpstreamConnector
 from kafka_shim.shim.traffic.traces.sasl_principal import user_in_first_sasl_message
 from tests.acl_filters import ANY_ACL
 from tests.addresses import split
+from tests.frames import sized
 from tests.shim.observing.test_recorder import entries
 from tests.shim.tls.test_tls_listeners import TLS
 from tests.shim.wire import Wire, serving, wired
@@ -97,6 +98,29 @@ async def test_the_principal_is_recorded_once_the_broker_accepted_the_log_in(
     written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert b"alice-secret" not in written
     assert b"wrong" not in written
+
+
+async def test_requests_after_raw_sasl_messages_are_recorded_with_their_user(
+    tmp_path: Path,
+) -> None:
+    async with (
+        serving() as broker,
+        proxied(broker, tmp_path, "SASL_PLAINTEXT") as (_, address),
+        wired(address) as wire,
+    ):
+        await wire.ask(ApiKey.SASL_HANDSHAKE, 0, SaslHandshakeRequest(mechanism="PLAIN"))
+        await wire.send(sized(b"\0alice\0alice-secret"))
+        assert await wire.frame() == b""
+        await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
+    requests = [
+        (who.principal, ApiKey(entry.api_key))
+        for who, entry in entries(tmp_path)[0]
+        if isinstance(entry, Request)
+    ]
+    assert requests[-1] == ("User:alice", ApiKey.DESCRIBE_ACLS)
+    assert len(requests) == 2
+    written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"alice-secret" not in written
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a second loopback address")

@@ -39,7 +39,7 @@ class ProxiedConnection:
         self._observed = ObservedConnection(session, observer)
         self._address_of = address_of
         self._requests = FrameSplitter(frame_bytes_max)
-        self._responses = FrameSplitter(frame_bytes_max)
+        self._responses = FrameSplitter(frame_bytes_max, frame_bytes_min=0)
         self._client_has_left = False
 
     async def forward_until_closed(

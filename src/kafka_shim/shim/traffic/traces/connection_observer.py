@@ -3,6 +3,7 @@
 import contextlib
 from collections import deque
 from collections.abc import Sequence
+from math import inf
 from typing import NamedTuple, Protocol
 
 from kafka_shim.protocol.codec import codecs
@@ -19,6 +20,8 @@ from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.traffic.traces.sasl_principal import SaslPrincipalTracker
 
 _LOGIN = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
+_RAW_TOKENS = {"PLAIN": 1, "OAUTHBEARER": 1, "SCRAM-SHA-256": 2, "SCRAM-SHA-512": 2}
+"""How many bare SASL messages follow SaslHandshake version 0, from each side."""
 
 
 class TrafficObserver(Protocol):
@@ -54,11 +57,13 @@ class ObservedConnection:
         self._login = SaslPrincipalTracker(session)
         self._outstanding: deque[_OutstandingRequest] = deque()
         self._not_a_request = ""
-        self._raw_tokens = False  # after SaslHandshake version 0 frames are bare SASL
+        self._raw_requests = self._raw_responses = 0.0  # bare SASL messages that are still to come
 
     def observe_request(self, frame: bytes) -> None:
         """Record a request."""
-        if self._raw_tokens:
+        if self._raw_requests:
+            self._raw_requests -= 1
+            self._login.track_token(frame)
             return
         try:
             header, at = read_request_header(frame)
@@ -80,7 +85,10 @@ class ObservedConnection:
 
     def observe_response(self, frame: bytes) -> RequestHeader | None:
         """Record a response; return the header of its request, or None if that was not observed."""
-        if self._raw_tokens:
+        if self._raw_responses:
+            self._raw_responses -= 1
+            if not self._raw_responses:
+                self._login.accept()
             return None
         request = self._pop_request_dropping_earlier(frame[:4])
         if request is None:
@@ -115,7 +123,8 @@ class ObservedConnection:
         key, version = header.api_key, header.api_version
         message, _ = read_response_and_its_version(key, version, frame)
         if key == ApiKey.SASL_HANDSHAKE and version == 0 and message.error_code == 0:
-            self._raw_tokens = True
+            count = _RAW_TOKENS.get(self._session.mechanism or "", inf)
+            self._raw_requests = self._raw_responses = count
         self._login.track_response(key, message)
 
     def _set_client_software(self, header: RequestHeader, frame: bytes, at: int) -> None:

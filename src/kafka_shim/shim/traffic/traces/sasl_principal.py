@@ -17,10 +17,13 @@ class SaslPrincipalTracker:
         """Process a SaslHandshake or SaslAuthenticate request."""
         if api_key == ApiKey.SASL_HANDSHAKE:
             self._session.mechanism = message.mechanism
-        elif self._claimed is None:
-            self._claimed = user_in_first_sasl_message(
-                self._session.mechanism or "", message.auth_bytes
-            )
+        else:
+            self.track_token(message.auth_bytes)
+
+    def track_token(self, token: bytes) -> None:
+        """Process a client's SASL message; the first one has the user."""
+        if self._claimed is None:
+            self._claimed = user_in_first_sasl_message(self._session.mechanism or "", token)
 
     def track_response(self, api_key: int, message: Any) -> None:
         """Process the broker's response, which decides whether the principal is accepted."""
@@ -29,6 +32,11 @@ class SaslPrincipalTracker:
         if message.error_code != 0:
             self._claimed = None
         else:
+            self.accept()
+
+    def accept(self) -> None:
+        """Note that the authentication has succeeded."""
+        if self._claimed is not None:
             self._session.set_principal_resetting_identity_and_trace(f"User:{self._claimed}")
 
 
