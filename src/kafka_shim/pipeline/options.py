@@ -26,6 +26,7 @@ def add_trace_paths_selection_and_rule_options(
     job.add_argument(
         "trace",
         nargs="+",
+        metavar="TRACE",
         type=absolute_path_or_url,
         help=f"Folder of a trace{kinds}",
     )

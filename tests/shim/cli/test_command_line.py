@@ -84,7 +84,7 @@ def test_errors_cut_long_values_and_escape_control_characters() -> None:
             "--log-level inf",
             "argument -l/--log-level: unknown value `inf`; did you mean `info`?",
         ),
-        ("replay", "", "the following arguments are required: trace, --target"),
+        ("replay", "", "the following arguments are required: TRACE, --target"),
         (
             "who-can",
             "Read topic: --acls x",

@@ -9,7 +9,7 @@ from kafka_shim.shim.cli import COMMANDS, build_command_line_parser
 from kafka_shim.shim.errors import ConfigError
 
 SHELLS: Final = ("bash", "zsh", "fish")
-_FILES: Final = frozenset({"FILE", "PATH", "TRACE", "EXPECTATIONS", "trace", "source"})
+_FILES: Final = frozenset({"FILE", "PATH", "TRACE", "EXPECTATIONS", "source"})
 _FOLDERS: Final = frozenset({"DIR", "FOLDER", "LAKE"})
 
 DESCRIPTION = """\

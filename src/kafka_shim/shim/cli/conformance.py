@@ -74,7 +74,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_broker_arguments(run_verb)
     check = verbs.add_parser("check", help=CHECK, description=CHECK)
-    check.add_argument("trace", type=Path, help="Folder of a trace, or one segment")
+    check.add_argument(
+        "trace", type=Path, metavar="TRACE", help="Folder of a trace, or one segment"
+    )
     for verb in (run_verb, check):
         verb.add_argument(
             "--name",

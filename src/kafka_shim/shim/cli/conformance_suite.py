@@ -57,7 +57,7 @@ def _add_selection_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="PATTERN",
-        help="Play only the cases whose id matches, such as 'denials.*' (repeatable; default: all)",
+        help="Run only the cases whose id matches, such as 'denials.*' (repeatable; default: all)",
     )
     parser.add_argument(
         "--kafka-version",
@@ -68,7 +68,7 @@ def _add_selection_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--failed-from",
         metavar="REPORT",
-        help="Play only the cases that failed in this report, which --format json wrote",
+        help="Run only the cases that failed in this report, which --format json wrote",
     )
 
 
@@ -101,7 +101,7 @@ def _add_running_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="LISTENER",
-        help="Play against a real cluster of that release. Give two listeners: PLAINTEXT://HOST:PORT,"
+        help="Run against a real cluster of that release. Give two listeners: PLAINTEXT://HOST:PORT,"
         " where clients are allowed everything, and SASL_PLAINTEXT://HOST:PORT, where alice logs in"
         " with alice-secret. THE CLUSTER'S TOPICS, GROUPS AND ACLS ARE REMOVED",
     )
@@ -174,7 +174,7 @@ def _select_cases_by_release(cases: "list[Case]", args: argparse.Namespace) -> "
         _print_note(f"no longer cases: {', '.join(sorted(missing))}")
     selected = failed_cases_by_release(cases, report, releases)
     if not any(selected.values()):
-        _print_note(f"no case to play failed in {args.failed_from}")
+        _print_note(f"no case failed in {args.failed_from}")
     return selected
 
 

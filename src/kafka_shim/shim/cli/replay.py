@@ -40,7 +40,7 @@ cannot be reached.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     add = parser.add_argument
-    add("trace", type=Path, help="Folder of a trace, or one segment")
+    add("trace", type=Path, metavar="TRACE", help="Folder of a trace, or one segment")
     add = parser.add_argument_group("Target").add_argument
     add("--target", required=True, metavar="HOST:PORT", help="Broker to send the requests to")
     add(

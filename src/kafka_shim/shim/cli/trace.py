@@ -53,9 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_import_arguments(importing)
     add_export_arguments(export)
-    importing.add_argument("trace", type=Path, help="Folder to write the trace to")
+    importing.add_argument("trace", type=Path, metavar="TRACE", help="Folder to write the trace to")
     for verb in (info, cat, grep, view, export):
-        verb.add_argument("trace", type=Path, help="Folder of a trace, or one segment")
+        verb.add_argument(
+            "trace", type=Path, metavar="TRACE", help="Folder of a trace, or one segment"
+        )
     info.add_argument("--json", action="store_true", help="Print one JSON object")
     for verb in (cat, grep):
         verb.add_argument("--lines", action="store_true", help=LINES_HELP)

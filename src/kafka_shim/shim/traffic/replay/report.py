@@ -121,12 +121,17 @@ class ReplayReport(msgspec.Struct):
 
     def summary_lines(self) -> Iterator[str]:
         """Yield a table with one example of each kind of difference."""
-        yield (
-            f"{self.requests} requests replayed in {self.seconds:.2f} s, {self.responses} responses"
-            f" compared, {self.differing_responses} differ, {self.unreplayable_count} missed,"
-            f" {self.skipped_requests} left out because the recorded broker was not ready,"
-            f" {self.unrecorded_responses} with a response here only"
-        )
+        parts = [
+            f"{self.requests} requests replayed in {self.seconds:.2f} s",
+            f"{self.responses} responses compared",
+            f"{self.differing_responses} differ",
+            f"{self.unreplayable_count} missed",
+        ]
+        if self.skipped_requests:
+            parts.append(f"{self.skipped_requests} skipped (the recorded broker was not ready)")
+        if self.unrecorded_responses:
+            parts.append(f"{self.unrecorded_responses} extra responses")
+        yield ", ".join(parts)
         if self.differences_by_field:
             yield f"\n{'count':>6}  {'api':<24} {'field':<40} example: recorded -> actual"
         for (api, field), rows in sorted(self.differences_by_field.items()):
