@@ -49,7 +49,7 @@ SUPER_USERS_UNKNOWN = (
 )
 
 DESCRIPTION = """\
-Explain whether a principal may perform an operation: which ACL decides, which other ACLs apply or
+Explain whether a principal is allowed an operation: which ACL decides, which other ACLs apply or
 nearly apply, and the smallest change that would allow it, as a kafka-acls command. The ACLs come
 from files and folders, or from a running broker, kafka-shim or real.
 

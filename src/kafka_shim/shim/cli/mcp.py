@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=Path(),
         metavar="FOLDER",
-        help="Folder whose files the tools may read (default: the current one)",
+        help="Folder whose files the tools can read (default: the current one)",
     )
     parser.add_argument(
         "--acls",

@@ -92,8 +92,8 @@ def _add_recording_arguments(group: argparse._ArgumentGroup) -> None:
     add(
         "--playback-mode",
         choices=MODES,
-        help="none: play only (default). once: record the trace through --upstream if it is"
-        " missing, else play. new-episodes: play, and record what is missing. all: record anew",
+        help="none: use the trace (default). once: record it through --upstream if it is"
+        " missing, else use it. new-episodes: use it, and record what is missing. all: record anew",
     )
     add(
         "--upstream",

@@ -42,18 +42,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="Where super users connect without authentication",
     )
     run_parser.add_argument(
-        "--sasl-server", metavar="HOST:PORT", help="Where users log in (default: the same address)"
+        "--sasl-server",
+        metavar="HOST:PORT",
+        help="Where users authenticate (default: that of --bootstrap-server)",
     )
     run_parser.add_argument(
         "--mechanism",
         choices=MECHANISMS,
         default=MECHANISMS[0],
-        help="With which users log in (default: PLAIN)",
+        help="SASL mechanism of the users (default: PLAIN)",
     )
     run_parser.add_argument(
         "--log-in-as-admin",
         action="store_true",
-        help="Prepare the broker as admin, who logs in: for brokers on which everybody must",
+        help="Prepare the broker as user admin: for brokers without unauthenticated super users",
     )
     run_parser.add_argument(
         "--settle-ms",

@@ -1,6 +1,7 @@
 """What the control API can do with a broker, without HTTP."""
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping, Sized
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +14,7 @@ from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules_or_objects
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
+from kafka_shim.authorizer.option_parser import did_you_mean_text
 from kafka_shim.authorizer.policy.checked_accesses import ineffective_acl_messages
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopicConfig
@@ -63,6 +65,7 @@ from kafka_shim.shim.state.snapshot import Snapshot
 from kafka_shim.shim.state.topics import Topic
 from kafka_shim.shim.whole_number import parse_whole_number
 
+_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.+)`")
 _CONTROL_ACTOR = Actor("User:ANONYMOUS", "127.0.0.1")
 
 ACLS_PER_STEP = 100
@@ -413,7 +416,18 @@ def convert_body(body: Any, body_type: type[msgspec.Struct]) -> Any:
     try:
         return msgspec.convert(body, body_type)
     except msgspec.ValidationError as error:
-        raise ControlError(400, f"invalid body: {error}") from error
+        text = _body_error_text(str(error), body_type)
+        raise ControlError(400, f"invalid body: {text}") from error
+
+
+def _body_error_text(text: str, body_type: type[msgspec.Struct]) -> str:
+    """Return msgspec's text about a body; of an unknown key, with the known ones."""
+    unknown = _UNKNOWN_FIELD.fullmatch(text)
+    if unknown is None:
+        return text
+    keys = [field.encode_name for field in msgspec.structs.fields(body_type)]
+    hint = did_you_mean_text(unknown[1], keys) or f"; expected {', '.join(keys) or 'none'}"
+    return f"unknown key `{unknown[1]}`{hint}"
 
 
 def _topic_row(topic: Topic) -> dict[str, Any]:
