@@ -1,5 +1,7 @@
-"""Hooks of mkdocs: links to files outside docs/ lead to the repository, and the search that works
-without a server is ours, since the one of the theme is loaded from another server.
+"""Hooks of mkdocs: the home page, links to files outside docs/, tabs, llms.txt and Markdown twins.
+
+The search that works without a server is ours, since the one of the theme is loaded from another
+server.
 """
 
 import posixpath
@@ -8,27 +10,105 @@ from pathlib import Path
 from typing import Any, Final
 
 REPOSITORY: Final = "https://github.com/kafka-shim/kafka-shim/blob/main/"
-_RAW: Final = "https://raw.githubusercontent.com/kafka-shim/kafka-shim/main/"
-_ROW: Final = re.compile(r"\| \[([^]]+)\]\(([^)]+)\) \| (.+) \|$")
+ROOT: Final = Path(__file__).parents[2]
+WORKER: Final = "assets/javascripts/worker.js"
+HOME: Final = "README.md"
+END_OF_FIRST_SCREEN: Final = "\n## Features\n"
+"""The part of the repository's README before this heading is the home page."""
+
+BOOSTS: Final = (
+    ("start/", 2.0),
+    ("guides/", 1.5),
+    ("reference/commands/broker-options.md", 1.5),
+    ("reference/errors.md", 1.5),
+    ("reference/conformance/", 0.3),
+    ("reference/atlas/", 0.5),
+    ("reference/vectors-scoreboard.md", 0.3),
+    ("explanation/decisions/", 0.5),
+)
+"""How much a page counts in the search, by the beginning of its path; others count once."""
+
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s:#]+)(?=[)#])")
-
-
+_SOURCE: Final = re.compile(r"https://raw\.githubusercontent\.com/kafka-shim/kafka-shim/main/docs/")
+_ROW: Final = re.compile(r"\| \[([^]]+)\]\(([^)]+)\) \| (.+) \|$")
 _CELL: Final = re.compile(r"(?<=<td>).*?(?=</td>)", re.DOTALL)
 _TEXT: Final = re.compile(r"(?<=>)[^<]+|^[^<]+")
 _JOINT: Final = re.compile(r"(?<=\w[_/.])(?=\w)(?!py\b)|(?<=[a-z])(?=[A-Z])")
 _WORKER: Final = re.compile(r"https://unpkg\.com/iframe-worker/shim")
-WORKER: Final = "assets/javascripts/worker.js"
+_TABS: Final = re.compile(r"^<!-- tabs -->\n(.*?)^<!-- /tabs -->$", re.MULTILINE | re.DOTALL)
+_TAB: Final = re.compile(r"^#+ (.+)\n(.*?)(?=^#+ |\Z)", re.MULTILINE | re.DOTALL)
+_FENCE: Final = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_RELEASE: Final = re.compile(r"^\| (\d+\.\d+) \|", re.MULTILINE)
+
+_twins: dict[str, str] = {}
+"""The Markdown of each page for other programs, by path."""
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Return the page with such links changed; those within docs/ are left to mkdocs."""
-    folder = posixpath.dirname(f"docs/{page.file.src_uri}")
+    """Return the page as mkdocs reads it: with links to the repository, and with tabs."""
+    path = page.file.src_uri
+    text = _with_links_to_repository(markdown, posixpath.dirname(f"docs/{path}"))
+    _twins[path] = text
+    description = _descriptions().get(path)
+    if description:
+        page.meta["description"] = description
+    page.meta["search"] = {"boost": boost(path)}
+    if path == HOME:
+        page.meta["hide"] = ["navigation", "toc"]
+        text = home_page(text)
+    return _TABS.sub(_tabs, text.replace("<details>", "<details markdown>"))
 
-    def changed(found: re.Match[str]) -> str:
-        target = posixpath.normpath(posixpath.join(folder, found[1]))
-        return found[0] if target.startswith("docs/") else REPOSITORY + target
+
+def _with_links_to_repository(markdown: str, folder: str) -> str:
+    """Return the text with absolute links to files outside docs/."""
+
+    def changed(link: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(folder, link[1]))
+        return link[0] if target.startswith("docs/") else REPOSITORY + target
 
     return _LINK.sub(changed, markdown)
+
+
+def home_page(index: str) -> str:
+    """Return the beginning of the repository's README, and then the list of all pages."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    first_screen = readme.partition(END_OF_FIRST_SCREEN)[0]
+    first_screen = _SOURCE.sub("", first_screen)
+    first_screen = _with_links_to_repository(first_screen, "").replace("](docs/", "](")
+    first_screen = first_screen.replace('="docs/', '="')
+    pages = index.partition("\n## ")
+    return f"{first_screen}\n## {pages[2]}"
+
+
+def boost(path: str) -> float:
+    """Return how much a page counts in the search."""
+    return next((factor for start, factor in BOOSTS if path.startswith(start)), 1.0)
+
+
+def _tabs(block: re.Match[str]) -> str:
+    """Return headings between `<!-- tabs -->` and `<!-- /tabs -->` as tabs."""
+    tabs = []
+    hidden = _FENCE.sub(lambda fence: fence[0].replace("\n#", "\n\0#"), block[1])
+    for title, content in _TAB.findall(hidden):
+        lines = content.replace("\0", "").strip().splitlines()
+        indented = "\n".join(f"    {line}" if line else "" for line in lines)
+        tabs.append(f'=== "{title}"\n\n{indented}\n')
+    return "\n".join(tabs)
+
+
+def _descriptions() -> dict[str, str]:
+    """Return the first sentence of each page by its path, from docs/README.md."""
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    rows = (_ROW.match(line) for line in index.splitlines())
+    return {row[2]: row[3].replace("`", "") for row in rows if row}
+
+
+def on_page_content(html: str, page: Any, **_: Any) -> str:
+    """Return the page of permissions with the releases that its script offers."""
+    if page.file.src_uri != "reference/permissions.md":
+        return html
+    text = (ROOT / "docs" / "reference" / "releases.md").read_text(encoding="utf-8")
+    return f'<div id="releases" data-releases="{" ".join(_RELEASE.findall(text))}"></div>{html}'
 
 
 def on_post_page(output: str, page: Any, **_: Any) -> str:
@@ -42,7 +122,7 @@ def breakable(text: re.Match[str]) -> str:
     return _JOINT.sub("<wbr>", text[0])
 
 
-def llms_text(readme: str) -> str:
+def llms_text(readme: str, site_url: str) -> str:
     """Return the list of pages for language models (llmstxt.org), made of docs/README.md."""
     lines = ["# kafka-shim", ""]
     for line in readme.splitlines()[2:]:
@@ -52,15 +132,18 @@ def llms_text(readme: str) -> str:
             lines += ["", line, ""]
         elif row := _ROW.match(line):
             title, target, sentence = row.groups()
-            lines.append(f"- [{title}]({_RAW}docs/{target}): {sentence}")
+            lines.append(f"- [{title}]({site_url}{target}): {sentence}")
     return "\n".join(lines) + "\n"
 
 
 def on_post_build(config: Any, **_: Any) -> None:
-    """Add the script and llms.txt, and change the page that has no source."""
+    """Add the script, llms.txt and the Markdown twins, and change the page without a source."""
     folder = Path(config.site_dir)
-    readme = Path(config.docs_dir, "README.md").read_text(encoding="utf-8")
-    (folder / "llms.txt").write_text(llms_text(readme), encoding="utf-8")
+    readme = Path(config.docs_dir, HOME).read_text(encoding="utf-8")
+    (folder / "llms.txt").write_text(llms_text(readme, config.site_url), encoding="utf-8")
+    for path, text in _twins.items():
+        (folder / path).write_text(text, encoding="utf-8")
     (folder / WORKER).write_text(Path(__file__).with_name("worker.js").read_text())
     missing = folder / "404.html"
-    missing.write_text(_WORKER.sub(f"/{WORKER}", missing.read_text()))
+    base = "/" + config.site_url.split("/", 3)[3]
+    missing.write_text(_WORKER.sub(base + WORKER, missing.read_text()))

@@ -62,7 +62,7 @@ def test_links_of_the_package_on_the_index_are_absolute() -> None:
         "](https://github.com/kafka-shim/kafka-shim/blob/main/docs/guides/pytest.md)"
         in metadata.readme
     )
-    assert "(https://raw.githubusercontent.com/kafka-shim/kafka-shim/main/docs/pictures/" in (
+    assert '="https://raw.githubusercontent.com/kafka-shim/kafka-shim/main/docs/pictures/' in (
         metadata.readme
     )
 

@@ -5,7 +5,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 
 from tests.docs.shown import ROOT
 
-RAW = "https://raw.githubusercontent.com/kafka-shim/kafka-shim/main/"
+SITE = "https://example.org/"
 
 
 def test_llms_text_lists_every_page_with_a_description() -> None:
@@ -14,13 +14,13 @@ def test_llms_text_lists_every_page_with_a_description() -> None:
     assert spec.loader is not None
     hooks = module_from_spec(spec)
     spec.loader.exec_module(hooks)
-    text = hooks.llms_text((ROOT / "docs" / "README.md").read_text())
+    text = hooks.llms_text((ROOT / "docs" / "README.md").read_text(), SITE)
     lines = text.splitlines()
     assert lines[0] == "# kafka-shim"
     assert lines[2].startswith("> kafka-shim is a Kafka broker for tests")
     links = re.findall(r"^- \[([^\]]+)\]\(([^)]+)\): (.+)$", text, re.MULTILINE)
-    assert all(address.startswith(RAW) for _, address, _ in links)
-    paths = {address.removeprefix(RAW) for _, address, _ in links}
+    assert all(address.startswith(SITE) for _, address, _ in links)
+    paths = {"docs/" + address.removeprefix(SITE) for _, address, _ in links}
     assert all((ROOT / path).is_file() for path in paths)
     pages = {f"docs/{path.relative_to(ROOT / 'docs')}" for path in (ROOT / "docs").rglob("*.md")}
     assert paths == pages - {"docs/README.md"}
