@@ -37,7 +37,7 @@ GENERATED_PAGES: Final = (
 _GENERATED_FROM: Final = {"docs/reference/driver-contract.md": "\n## Commands\n"}
 """The heading from which a page is generated."""
 _GENERATED_PART: Final = re.compile(
-    r"<!-- (?:table|apis|kips|generated) -->.*?<!-- end of .*? -->",
+    r"<!-- (?:table|apis|columns|kips|generated) -->.*?<!-- end of .*? -->",
     re.DOTALL,
 )
 _NOT_PROSE: Final = (

@@ -10,6 +10,7 @@ from tests.docs.generated_pages.metrics import metrics_page
 from tests.docs.generated_pages.python_api import python_api_page
 from tests.docs.generated_pages.releases import releases_page
 from tests.docs.generated_pages.settings import settings_page
+from tests.docs.generated_pages.trace_tables import tables_page
 
 PAGES: Final[dict[str, Callable[[], str]]] = {
     "docs/reference/errors.md": error_codes_page,
@@ -19,4 +20,5 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
     "docs/reference/python-api.md": python_api_page,
     "docs/reference/releases.md": releases_page,
     "docs/reference/settings.md": settings_page,
+    "docs/reference/tables.md": tables_page,
 }
