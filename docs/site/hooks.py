@@ -17,16 +17,22 @@ END_OF_FIRST_SCREEN: Final = "\n## Features\n"
 """The part of the repository's README before this heading is the home page."""
 
 BOOSTS: Final = (
-    ("start/", 2.0),
+    ("start/", 1.2),
     ("guides/", 1.5),
-    ("reference/commands/broker-options.md", 1.5),
+    ("reference/commands/broker-options.md", 3.0),
     ("reference/errors.md", 1.5),
+    ("reference/settings.md", 0.3),
+    ("reference/python-api.md", 0.7),
+    ("reference/http-api.md", 0.4),
     ("reference/conformance/", 0.3),
     ("reference/atlas/", 0.5),
     ("reference/vectors-scoreboard.md", 0.3),
     ("explanation/decisions/", 0.5),
 )
 """How much a page counts in the search, by the beginning of its path; others count once."""
+
+STOP_WORDS: Final = {"whocan": ("reference/commands/who-can.md", "start/denials.md")}
+"""Words for names that consist of words that the search leaves out; worker.js has the names."""
 
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s:#]+)(?=[)#])")
 _SOURCE: Final = re.compile(r"https://raw\.githubusercontent\.com/kafka-shim/kafka-shim/main/docs/")
@@ -104,8 +110,10 @@ def _descriptions() -> dict[str, str]:
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Return the page of permissions with the releases that its script offers."""
-    if page.file.src_uri != "reference/permissions.md":
+    """Return the page with hidden words for the search, and with what its script needs."""
+    path = page.file.src_uri
+    html += "".join(f"<p hidden>{word}</p>" for word, pages in STOP_WORDS.items() if path in pages)
+    if path != "reference/permissions.md":
         return html
     text = (ROOT / "docs" / "reference" / "releases.md").read_text(encoding="utf-8")
     return f'<div id="releases" data-releases="{" ".join(_RELEASE.findall(text))}"></div>{html}'

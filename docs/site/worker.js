@@ -1,3 +1,10 @@
+// A query such as `--user` means the option, and not pages without a word. The search leaves out
+// words such as `who` and `can`, so hooks.py adds another word for their combination.
+const asWords = (message) =>
+  typeof message?.data === "string"
+    ? { ...message, data: message.data.replace(/(^|\s)-+(?=\w)/g, "$1").replace(/\bwho[- ]can\b/gi, "whocan") }
+    : message;
+
 // The search runs in a worker, which browsers do not allow a page that is read from a folder.
 // There it runs in a hidden frame, with the parts of a worker that it uses.
 if (location.protocol === "file:") {
@@ -24,11 +31,16 @@ if (location.protocol === "file:") {
     async postMessage(data) {
       await this.#loaded;
       const inside = this.#frame.contentWindow;
-      inside.dispatchEvent(new inside.MessageEvent("message", { data }));
+      inside.dispatchEvent(new inside.MessageEvent("message", { data: asWords(data) }));
     }
 
     terminate() {
       this.#frame.remove();
     }
+  };
+} else {
+  const post = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function (data, ...rest) {
+    return post.call(this, asWords(data), ...rest);
   };
 }

@@ -1,0 +1,48 @@
+"""Searches the built site in a browser, as a reader does."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+WAIT_S = 20
+_SET_QUERY = """
+const input = document.querySelector("[data-md-component=search-query]");
+input.focus();
+input.value = arguments[0];
+input.dispatchEvent(new KeyboardEvent("keyup", {bubbles: true}));
+input.dispatchEvent(new Event("input", {bubbles: true}));
+"""
+_META = "return document.querySelector('.md-search-result__meta').innerText"
+_LINKS = """
+return [...document.querySelectorAll(".md-search-result__item > a")].map((link) => link.href);
+"""
+
+
+def open_site(driver: Any, site: Path) -> None:
+    """Open the site's first page, and wait until its search is ready."""
+    driver.get((site / "index.html").as_uri())
+    _first_results(driver, "kafka")
+
+
+def found_pages(driver: Any, site: Path, query: str) -> list[str]:
+    """Return the pages that a search lists, best first, relative to the site's folder."""
+    root = site.as_uri() + "/"
+    links = _first_results(driver, query)
+    return [link.removeprefix(root).partition("?")[0] for link in links]
+
+
+def _first_results(driver: Any, query: str) -> list[str]:
+    driver.execute_script(_SET_QUERY, "")
+    _wait(driver, lambda: not driver.execute_script(_LINKS))
+    driver.execute_script(_SET_QUERY, query)
+    _wait(driver, lambda: driver.execute_script(_LINKS))
+    links: list[str] = driver.execute_script(_LINKS)
+    return links
+
+
+def _wait(driver: Any, condition: Any) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(driver.execute_script(_META))
+        time.sleep(0.02)
