@@ -31,7 +31,7 @@ BOOSTS: Final = (
 )
 """How much a page counts in the search, by the beginning of its path; others count once."""
 
-STOP_WORDS: Final = {"whocan": ("reference/commands/who-can.md", "start/denials.md")}
+STOP_WORDS: Final = {"whoisallowed": ("reference/commands/who-can.md", "start/denials.md")}
 """Words for names that consist of words that the search leaves out; worker.js has the names."""
 
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s:#]+)(?=[)#])")
@@ -42,7 +42,7 @@ _TEXT: Final = re.compile(r"(?<=>)[^<]+|^[^<]+")
 _JOINT: Final = re.compile(r"(?<=\w[_/.])(?=\w)(?!py\b)|(?<=[a-z])(?=[A-Z])")
 _WORKER: Final = re.compile(r"https://unpkg\.com/iframe-worker/shim")
 _TABS: Final = re.compile(r"^<!-- tabs -->\n(.*?)^<!-- /tabs -->$", re.MULTILINE | re.DOTALL)
-_TAB: Final = re.compile(r"^#+ (.+)\n(.*?)(?=^#+ |\Z)", re.MULTILINE | re.DOTALL)
+_TAB: Final = re.compile(r"^#+ ([^\n]+)\n(.*?)(?=^#+ |\Z)", re.MULTILINE | re.DOTALL)
 _FENCE: Final = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _RELEASE: Final = re.compile(r"^\| (\d+\.\d+) \|", re.MULTILINE)
 

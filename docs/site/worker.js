@@ -2,7 +2,7 @@
 // words such as `who` and `can`, so hooks.py adds another word for their combination.
 const asWords = (message) =>
   typeof message?.data === "string"
-    ? { ...message, data: message.data.replace(/(^|\s)-+(?=\w)/g, "$1").replace(/\bwho[- ]can\b/gi, "whocan") }
+    ? { ...message, data: message.data.replace(/(^|\s)-+(?=\w)/g, "$1").replace(/\bwho[- ]can\b/gi, "whoisallowed") }
     : message;
 
 // The search runs in a worker, which browsers do not allow a page that is read from a folder.

@@ -1,5 +1,6 @@
 """Fixtures for what pages assume: the broker of `make run`, and a folder for commands."""
 
+import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from tests.docs.demo_broker import demo_broker, replacements
 from tests.docs.shell import Shell
+from tests.docs.shown import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -19,3 +21,13 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 @pytest.fixture
 def shell(demo: Mapping[str, str], tmp_path: Path) -> Shell:
     return Shell(tmp_path, replacements(dict(demo)))
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the site, as `make site` builds it."""
+    folder = tmp_path_factory.mktemp("site")
+    command = ["make", "-C", str(ROOT), "site", f"SITE_DIR={folder}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder

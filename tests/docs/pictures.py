@@ -19,6 +19,7 @@ from tests.docs.shell import Shell
 from tests.docs.shown import ROOT
 
 PICTURES: Final = ROOT / "docs" / "pictures"
+CARD: Final = ROOT / "docs" / "site" / "theme" / "assets" / "images" / "card.png"
 SESSION: Final = (
     "python examples/denied.py",
     (
@@ -130,6 +131,15 @@ def color_scheme(driver: Any, name: str) -> None:
     time.sleep(0.5)
 
 
+def card(driver: Any) -> None:
+    """Write the picture that other programs show for a link to the site."""
+    size = {"width": 1200, "height": 630, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    driver.get((CARD.parents[3] / "card.html").as_uri())
+    CARD.parent.mkdir(exist_ok=True)
+    driver.save_screenshot(str(CARD))
+
+
 def main() -> None:
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, demo_broker(Path(folder)) as addresses:
@@ -140,6 +150,7 @@ def main() -> None:
         size = {"width": 1280, "height": 640, "deviceScaleFactor": 2, "mobile": False}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         shots(driver, broker, PICTURES)
+        card(driver)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,59 @@
+"""The search of the site finds what readers type where it belongs, in its real interface."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser import BROWSER, DRIVER, chromium
+from tests.docs.site_search import found_pages, open_site
+
+pytestmark = [
+    pytest.mark.heavy,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(
+        BROWSER is None or DRIVER is None,
+        reason="needs a browser: Debian's packages chromium and chromium-driver",
+    ),
+]
+
+FIRST = {
+    "install": "start/install",
+    "explain": "reference/commands/explain",
+    "who-can": "reference/commands/who-can",
+    "--user": "reference/commands/broker-options",
+    "--kafka-version": "reference/commands/broker-options",
+    "TOPIC_AUTHORIZATION_FAILED": "reference/errors",
+    "EmbeddedKafka": "guides/migrating",
+    "github actions": "guides/ci",
+    "docker": "guides/configuration",
+    "scram": "guides/authentication",
+    "oauthbearer": "guides/authentication",
+    "java": "guides/languages",
+    "node": "guides/languages",
+    "replay": "guides/replay",
+    "cassette": "guides/cassettes",
+    "terraform": "guides/acl-formats",
+    "policy diff": "reference/commands/policy",
+    "custom authorizer": "guides/custom-authorizer",
+    "OffsetFetch": "reference/permissions",
+    "exit code": "reference/exit-codes",
+    "prometheus": "reference/metrics",
+    "CVE-2024-56128": "explanation/security",
+    "architecture": "explanation/architecture",
+}
+"""Queries, and the page that is listed first."""
+
+
+@pytest.fixture(scope="module")
+def browser(site: Path) -> Iterator[Any]:
+    with chromium() as driver:
+        open_site(driver, site)
+        yield driver
+
+
+@pytest.mark.parametrize("query", FIRST)
+def test_the_first_result_is_the_page_of_the_query(query: str, browser: Any, site: Path) -> None:
+    results = found_pages(browser, site, query)
+    assert results[0] == f"{FIRST[query]}.html", results[:5]
