@@ -1,38 +1,17 @@
 """Make the pictures of README and docs from real runs: `python -m tests.docs.pictures`."""
 
-import io
-import re
-import tempfile
 import time
 from pathlib import Path
 from typing import Any, Final
 
 from confluent_kafka import Consumer, KafkaException, Producer
-from rich._export_format import CONSOLE_SVG_FORMAT
-from rich.console import Console
-from rich.text import Text
 
 from kafka_shim.shim.testing import KafkaBroker, start
 from tests.browser import chromium
-from tests.docs.demo_broker import demo_broker, replacements
-from tests.docs.shell import Shell
 from tests.docs.shown import ROOT
 
 PICTURES: Final = ROOT / "docs" / "pictures"
 CARD: Final = ROOT / "docs" / "site" / "theme" / "assets" / "images" / "card.png"
-SESSION: Final = (
-    "python examples/denied.py",
-    (
-        "kafka-shim explain --bootstrap-server 127.0.0.1:9092 --principal User:carol"
-        " --operation Write --topic orders"
-    ),
-    "kafka-shim who-can Write topic:orders --bootstrap-server 127.0.0.1:9092",
-)
-"""Commands of the README's first example, with the broker of `make run`."""
-
-WIDTH: Final = 100
-FONTS = re.compile(r"@font-face \{\{.*?\}\}\s*", re.DOTALL)
-"""Fonts that would be loaded from another server; the picture uses an installed one instead."""
 
 VIEWS: Final = {
     "overview": None,
@@ -49,19 +28,6 @@ VIEWS: Final = {
 }
 """The inspector's tabs in their order, each with the row to open."""
 IN_DARK_TOO: Final = ("decisions", "principals")
-
-
-def session(shell: Shell, addresses: dict[str, str]) -> str:
-    """Return an SVG of the commands and their output."""
-    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
-    for command in SESSION:
-        done = shell(command)
-        assert done.returncode in (0, 3), done.stderr
-        said = done.stdout.replace(addresses["PLAINTEXT"], "127.0.0.1:9092")
-        console.print(Text(f"$ {command}", style="bold green"))
-        console.print(Text(said))
-    form = FONTS.sub("", CONSOLE_SVG_FORMAT)
-    return console.export_svg(title="kafka-shim", code_format=form, unique_id="session")
 
 
 def use(broker: KafkaBroker) -> None:
@@ -142,9 +108,6 @@ def card(driver: Any) -> None:
 
 def main() -> None:
     PICTURES.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, demo_broker(Path(folder)) as addresses:
-        shell = Shell(Path(folder), replacements(addresses))
-        (PICTURES / "session.svg").write_text(session(shell, addresses))
     with start() as broker, chromium("1280,640") as driver:
         use(broker)
         size = {"width": 1280, "height": 640, "deviceScaleFactor": 2, "mobile": False}

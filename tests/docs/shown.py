@@ -14,6 +14,7 @@ GENERATED = (
 )
 """Pages that are the output of a program, which another test verifies."""
 
+_BUILT = frozenset({"build", "dist", "node_modules", "target"})
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"  +#.*$")
 
@@ -53,8 +54,7 @@ def pages() -> list[str]:
     """Return the pages of the project that are not generated, relative to its folder."""
     found = []
     for folder, folders, files in os.walk(ROOT):
-        inner = [name for name in folders if name not in ("node_modules", "target")]
-        folders[:] = [name for name in inner if not name.startswith(".")]
+        folders[:] = [name for name in folders if name not in _BUILT and not name.startswith(".")]
         found += [str(Path(folder, name).relative_to(ROOT)) for name in files if name[-3:] == ".md"]
     return sorted(page for page in found if not page.startswith(GENERATED))
 

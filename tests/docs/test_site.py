@@ -8,6 +8,7 @@ import pytest
 
 from tests.browser import BROWSER, DRIVER, chromium
 from tests.docs.index import listed_pages, navigation
+from tests.docs.shown import ROOT
 from tests.docs.site_search import open_site
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]

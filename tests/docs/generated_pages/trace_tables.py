@@ -47,7 +47,7 @@ _MEANINGS: Final = {
     "operation": "such as `READ`",
     "resource_type": "such as `TOPIC`",
     "resource_name": "name; `*` for any resource of the type",
-    "role": "[why it counts](../guides/pipeline.md#which-accesses-count), such as `required`",
+    "role": "[why it counts](../guides/pipeline.md#accesses), such as `required`",
     "instead": "accesses that together would also have been enough",
     "source": "`recorded`, `derived` or `audit`",
     "allowed": "whether the access was allowed; null if unknown",
