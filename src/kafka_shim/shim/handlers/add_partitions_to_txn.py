@@ -163,7 +163,8 @@ def _add_or_verify_for_broker(
         }
         results = context.offload(_group_errors_by_topic, errors)
     else:
-        error = error or transactions.add_partitions(name, *owner, partitions, VERSION_2)
+        added = [*partitions]  # a plain list: the transaction changes in one time slice
+        error = error or transactions.add_partitions(name, *owner, added, VERSION_2)
         results = _same_error_in_request_order(
             topics_of_first_entry, _error_for_version_and_release(error, context)
         )

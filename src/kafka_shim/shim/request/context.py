@@ -79,7 +79,8 @@ class RequestContext(msgspec.Struct, eq=False):
     def time_sliced_list(self, items: list[Item]) -> list[Item]:
         """Return a list that behaves like `time_sliced` whenever it is iterated, as do the long
         arrays of a large request, and the lists that `access` returns. Making one of many short
-        lists takes longer than iterating over them.
+        lists takes longer than iterating over them. Give the state a plain list (`[*items]`) for a
+        change of which other requests must not see half.
         """
         return items if self.access.slices is None else self.access.time_sliced_list(items)
 
