@@ -20,7 +20,7 @@ from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 
 _ACLS_PER_REQUEST = 1000
-"""ACLs at once; a release has a limit for one request."""
+"""ACLs that one request creates; releases have a limit."""
 
 _NO_MEMBER = CommitIdentity("", None, -1, 0)
 """Who commits offsets of a group without members."""

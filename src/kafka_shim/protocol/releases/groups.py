@@ -55,13 +55,15 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Another assignor with most votes begins a group epoch."""
     uniform_keeps_surplus_with_owner: bool
     """Uniform: surplus partitions are left for later members that own them."""
-    recomputes_target_when_empty: bool  # the target is computed at once when the last member leaves
+    recomputes_target_when_empty: (
+        bool  # the target is computed immediately when the last member leaves
+    )
     unsubscribed_partitions_are_revoked_immediately: bool
-    """Unsubscribed partitions are revoked at once (KIP-848)."""
+    """Unsubscribed partitions are revoked immediately (KIP-848)."""
     known_member_can_send_epoch_zero: bool
     """A known member may send epoch 0 (False: that epoch is checked)."""
     revoking_partitions_can_return: bool
-    """A consumer gets back partitions that it was about to revoke at once."""
+    """A consumer gets back partitions that it was about to revoke immediately."""
     dropped_regex_changes_subscription: bool
     """Dropping a regular expression changes the subscription (KIP-848)."""
     describe_rejects_empty_group_id_alone: bool
@@ -76,7 +78,7 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     standby_prefers_other_owner: bool
     """Other owners of a standby task are preferred if the first has the task."""
     streams_assignor_uses_reported_offsets: bool
-    """Reported offsets count, and tasks change their role at once."""
+    """Reported offsets count, and tasks change their role immediately."""
     streams_supports_static_members: bool
     """Static members, reported offsets and warm-up tasks (False: INVALID_REQUEST)."""
     streams_members_learn_changed_endpoints: bool

@@ -22,7 +22,7 @@ class TelemetryFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Spaces around an interval are ignored (False: it is invalid)."""
     # requests
     outdated_subscription_allows_immediate_get: bool
-    """A client with an outdated subscription may ask again at once."""
+    """A client with an outdated subscription may ask again immediately."""
     pushed_metrics_are_decompressed: bool
     """Pushed metrics are decompressed (False: receivers get the bytes as sent)."""
     push_limit_counts_decompressed_bytes: bool

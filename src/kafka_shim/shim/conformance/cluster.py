@@ -104,4 +104,4 @@ class ShimCluster:
         authorizer.delete_acls(ADMIN, [acl.to_exact_filter() for acl in acls])
 
     async def wait_for_applied_changes(self) -> None:
-        """Return; changes of a shim take effect at once."""
+        """Return; changes of a shim take effect immediately."""

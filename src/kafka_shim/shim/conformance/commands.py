@@ -135,7 +135,7 @@ _ACLS = {
         {"hmac": STRING, "milliseconds": INTEGER},
     ),
     "expire_token": Command(
-        "Let a token expire `milliseconds` from now; -1 expires it at once.",
+        "Let a token expire `milliseconds` from now; -1 expires it immediately.",
         {"hmac": STRING, "milliseconds": INTEGER},
     ),
     "describe_tokens": Command(

@@ -60,7 +60,7 @@ SETTINGS: Mapping[str, str] = {
     "linger.ms": "how long a producer waits for more records before it sends a request",
     "compression.type": "none, gzip, snappy, lz4 or zstd",
     "max.request.size": "maximum bytes of a producer's request",
-    "fetch.max.bytes": "maximum bytes that a consumer requests at once",
+    "fetch.max.bytes": "maximum bytes of a Fetch request of a consumer",
     "max.partition.fetch.bytes": "maximum bytes that a consumer requests from one partition",
     "transactional.id": "transactional id of the producer",
     "transaction.timeout.ms": "transaction timeout of the producer",

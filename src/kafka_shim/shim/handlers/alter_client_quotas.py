@@ -64,7 +64,7 @@ def _alter_limits_and_report(alterations: list[Alteration], context: RequestCont
 
 
 def _check_changed_limit_count(alterations: list[Alteration], context: RequestContext) -> None:
-    """Raise POLICY_VIOLATION if the request changes more than a controller does at once."""
+    """Raise POLICY_VIOLATION if the request changes more than a controller does in one request."""
     limit = context.facts.users.changed_quotas_per_request_max
     if limit is None or sum(len(changes) for _, changes in alterations) <= limit:
         return

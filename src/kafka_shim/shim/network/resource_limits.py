@@ -43,7 +43,7 @@ class PendingHandshakes:
         if len(self._pending) > self._pending_max:
             oldest = next(iter(self._pending))
             del self._pending[oldest]
-            oldest.close(f"more than {self._pending_max} tls handshakes at once")
+            oldest.close(f"more than {self._pending_max} TLS handshakes at the same time")
 
     def remove(self, connection: ManagedConnection) -> None:
         """Stop counting a handshake that is done or has failed."""

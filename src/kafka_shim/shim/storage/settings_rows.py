@@ -23,7 +23,7 @@ Kept = Mapping[str, str]
 """The rows of a part by their keys."""
 
 PRODUCER_IDS = "producer-ids"
-"""A broker gets so many producer ids at once, and after a restart others."""
+"""The end of the reserved block of producer ids; after a restart, a broker reserves the next."""
 PRODUCER_ID_BLOCK = 1000
 
 

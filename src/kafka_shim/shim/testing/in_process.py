@@ -102,7 +102,7 @@ def _broker_from_arguments(argv: Sequence[str]) -> Broker:
 
 def _import_handlers() -> None:
     """Import all handlers now; otherwise the broker's thread would import them at first requests.
-    pytest parses imported modules, and up to Python 3.12 two threads cannot parse at once.
+    pytest parses imported modules, and up to Python 3.12 two threads cannot parse at the same time.
     """
     for key in APIS_WITH_HANDLER:
         import_handler(key)

@@ -88,7 +88,7 @@ NAMED_OTHERWISE = {
     "topic": "topics",
     "user": "users",
 }
-"""Repeatable options of `serve`, and the keywords that take all values at once."""
+"""Repeatable options of `serve`, and the keywords that take all values together."""
 
 NOT_OFFERED = {
     "conformance": "record a trace and pass it to `kafka-shim conformance check`",

@@ -158,7 +158,7 @@ def _denial_cases() -> CaseFamily:
         }
         family.add_case(
             f"{row.name}.reports-error",
-            f"{row.command} without permission fails at once with {name}",
+            f"{row.command} without permission fails immediately with {name}",
             partial(expect_denial_reported_without_retry_storm, row),
             expected_response=f"{error}, not marked as retriable",
             expected_requests=f"at most {STORM_REQUESTS_PER_SECOND} denied requests per second",

@@ -170,7 +170,7 @@ def _record_clients_do_not_request_operations(exchanges: list[Exchange]) -> Iter
 
 
 def _denied_requests_are_not_repeated_rapidly(error: ErrorCode) -> OccurrenceFinder:
-    """Check that a denied request is not repeated at once."""
+    """Check that a denied request is not repeated immediately."""
 
     def find_occurrences(exchanges: list[Exchange]) -> Iterator[Occurrence]:
         denied_exchanges = [

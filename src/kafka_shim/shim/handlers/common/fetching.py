@@ -233,7 +233,7 @@ def response_bytes_limit_by_config_and_quota(
     requested_bytes: int, context: RequestContext, *, is_follower: bool = False
 ) -> int:
     """Return the byte limit of a response: what was asked, or less by the broker's setting (2.5,
-    KIP-541) or by the quota of a client, which may not fetch more than that at once.
+    KIP-541) or by the quota of a client, which may not fetch more than that in one request.
     """
     cluster = context.cluster
     if BYTES_MAX_SETTING in cluster.configs.broker_definitions:

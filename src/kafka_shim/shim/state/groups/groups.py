@@ -393,7 +393,7 @@ class Groups:
     ) -> None:
         """Store offsets that count immediately."""
         records, mark = self.records, retention_ms
-        for commit in commits:  # not at once, if it is a large request
+        for commit in commits:  # one after the other: the request can be large
             topic_id, partition = commit.topic_id, commit.partition
             offset = self.offsets.store_offset(
                 group_id, topic_id, partition, commit.committed_offset

@@ -1,7 +1,7 @@
 """Rates as Kafka measures them for quotas: in samples of one second.
 
 The rate covers the last ten to eleven samples; those before the first event count as empty. So the
-amount of ten seconds may come at once; beyond that, clients wait for at most one sample.
+amount of ten seconds can come together; beyond that, clients wait for at most one sample.
 """
 
 import math

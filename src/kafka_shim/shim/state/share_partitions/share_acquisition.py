@@ -22,7 +22,7 @@ THROTTLED_FROM = 2
 """Records with fewer deliveries than this are never throttled."""
 
 ACQUIRED_MAX = 10_000
-"""DEVIATION: records of a batch that are acquired at once. Each may need its own state later; real
+"""DEVIATION: records of a batch that are acquired together. Each may need its own state later; real
 brokers acquire any batch as a whole.
 """
 
