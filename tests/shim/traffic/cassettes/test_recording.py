@@ -1,17 +1,19 @@
 """Cassettes are recorded through proxies, extended, folded and masked."""
 
 import contextlib
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
 from kafka_shim.protocol.records.batches import Record, iterate_batches
-from kafka_shim.protocol.trace.entries import Request
+from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.client.config import PLAINTEXT
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
@@ -28,6 +30,7 @@ from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, Pl
 from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks, parse_mask
 from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
 from kafka_shim.shim.traffic.replay.events import TraceEvents
+from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
 from tests.addresses import split
 from tests.shim.traffic.cassettes.kit import fetch, metadata, new_topic, records
 from tests.shim.wire import Wire, connected, serving, wired
@@ -194,6 +197,27 @@ async def test_a_cassette_replaces_the_earlier_one(tmp_path: Path) -> None:
     assert TraceIndex(cassette).count == 1
     write_cassette([cassette, cassette], cassette)
     assert TraceIndex(cassette).count == 2
+
+
+@pytest.mark.parametrize(
+    ("recorded_s", "speed", "expected_s"), [(0.1, 1, 0.1), (5, 50, 0.1), (60, None, 0)]
+)
+async def test_responses_come_after_the_recorded_time_divided_by_the_speed(
+    tmp_path: Path, recorded_s: float, speed: float | None, expected_s: float
+) -> None:
+    cassette, trace = tmp_path / "orders.ktrace", TraceWriter(tmp_path / "slow", "slow")
+    async with serving() as broker, recording(broker, cassette) as wire:
+        await wire.ask(ApiKey.METADATA, 12, metadata("orders"))
+    for event in TraceEvents(cassette):
+        assert event.connection is not None
+        trace.connection_index_in_block(event.connection)
+        is_response = isinstance(event.entry, Response)
+        trace.add(msgspec.structs.replace(event.entry, time_us=int(recorded_s * 1e6) * is_response))
+    trace.close()
+    async with playing(tmp_path / "slow", speed=speed) as (wire, _):
+        began_s = time.monotonic()
+        await wire.ask(ApiKey.METADATA, 12, metadata("orders"))
+        assert expected_s <= time.monotonic() - began_s < expected_s + 30
 
 
 @pytest.mark.parametrize("text", ["", "orders", "orders:values", "orders:key:name"])
