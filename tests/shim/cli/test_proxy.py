@@ -5,11 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.records.batches import Record, encode_batch
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE, main
 from kafka_shim.shim.client.client import Client
 from kafka_shim.shim.client.config import ClientConfig, Trust
 from kafka_shim.shim.config import SecurityProtocol
+from kafka_shim.shim.traffic.traces.record_masks import masks_of_trace
 from tests.commands import SHIM, environment
+from tests.record_requests import produce_request
 from tests.shim.cli.conftest import Running
 
 
@@ -30,6 +34,25 @@ def test_clients_connect_over_tls(tmp_path: Path, broker: Running) -> None:
                 assert client.versions
         finally:
             child.terminate()
+
+
+def test_masked_records_are_not_in_the_trace(tmp_path: Path, broker: Running) -> None:
+    trace = tmp_path / "trace"
+    command = [*SHIM, "proxy", "--upstream", broker.plaintext, "--record", str(trace)]
+    with subprocess.Popen(
+        [*command, "--mask", "value"], stdout=subprocess.PIPE, env=environment()
+    ) as child:
+        assert child.stdout is not None
+        address = child.stdout.readline().decode().partition(" on ")[2].partition(",")[0]
+        host, _, port = address.rpartition(":")
+        with Client(host, int(port)) as client:
+            batch = encode_batch([Record(0, 0, b"key", b"value-secret")])
+            client.send_request(ApiKey.PRODUCE, produce_request("orders", batch), 9)
+        child.terminate()
+    written = b"".join(path.read_bytes() for path in trace.iterdir())
+    assert b"[masked]" in written
+    assert b"value-secret" not in written
+    assert masks_of_trace(trace) == ["value"]
 
 
 @pytest.mark.parametrize(

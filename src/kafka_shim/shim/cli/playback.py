@@ -14,6 +14,7 @@ from kafka_shim.shim.broker import BOOTSTRAP
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.broker_options import config_from_arguments
 from kafka_shim.shim.cli.error_output import print_note
+from kafka_shim.shim.cli.record_options import add_mask_argument
 from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.logs import configure_logging
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from kafka_shim.shim.traffic.cassettes.cassette_recording import PlaybackListener, Upstream
     from kafka_shim.shim.traffic.cassettes.new_episodes import NewEpisodes
     from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
-    from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks
+    from kafka_shim.shim.traffic.traces.record_masks import RecordMasks
 
 MATCHES = ("order", "content", "strict")
 NONE, ONCE, NEW_EPISODES, ALL = MODES = ("none", "once", "new-episodes", "all")
@@ -108,14 +109,7 @@ def _add_recording_arguments(group: argparse._ArgumentGroup) -> None:
         help="Client properties for connections to the cluster; with sasl.*, the recorded clients"
         " need no authentication",
     )
-    add(
-        "--mask",
-        action="append",
-        default=[],
-        metavar="[TOPIC:]PART[:PATH]",
-        help="Record records without this part: value, key or headers; value:customer.name is a"
-        " field of JSON values (repeatable)",
-    )
+    add_mask_argument(group)
 
 
 def serve_playback(
@@ -180,7 +174,7 @@ async def _record(
     use: Callable[[Cassette, "Config"], Awaitable[int]],
 ) -> int:
     from kafka_shim.shim.traffic.cassettes.cassette_recording import CassetteRecording
-    from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks
+    from kafka_shim.shim.traffic.traces.record_masks import RecordMasks
 
     masks = RecordMasks(args.mask)
     args.playback.parent.mkdir(parents=True, exist_ok=True)
@@ -283,8 +277,7 @@ def _upstream(args: argparse.Namespace) -> "Upstream":
 
 def _recorded_masks(args: argparse.Namespace) -> "RecordMasks":
     """Return the masks of the trace. Raise ConfigError if other ones are given."""
-    from kafka_shim.shim.traffic.cassettes.cassette_file import masks_of_trace
-    from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks
+    from kafka_shim.shim.traffic.traces.record_masks import RecordMasks, masks_of_trace
 
     recorded = masks_of_trace(args.playback)
     if args.mask and {*args.mask} != {*recorded}:

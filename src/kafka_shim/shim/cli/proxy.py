@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kafka_shim.protocol.trace.entries import DERIVED
 from kafka_shim.shim.cli.broker_options import TLS_DIRECTORY
 from kafka_shim.shim.cli.record_options import (
+    add_mask_argument,
     add_trace_storage_arguments,
     exit_code_after_recording,
     trace_storage_of_options,
@@ -25,6 +26,8 @@ from kafka_shim.shim.signals import call_on_stop_signal
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
 from kafka_shim.shim.traffic.proxy.upstream import UpstreamConnector
+from kafka_shim.shim.traffic.traces.masking_observer import MaskingObserver
+from kafka_shim.shim.traffic.traces.record_masks import RecordMasks
 
 if TYPE_CHECKING:
     import ssl
@@ -75,6 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--record", required=True, type=Path, metavar="DIR", help="Folder to write the trace to"
     )
     add_trace_storage_arguments(trace)
+    add_mask_argument(trace)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -89,6 +93,7 @@ def _connect_and_run_proxy(args: argparse.Namespace) -> int:
         raise ConfigError(f"--listener `{args.listener}`: expected a name, as in PROXY")
     config = read_client_config(args.upstream_config, UPSTREAM_CONFIG)
     storage = trace_storage_of_options(args)
+    masks = RecordMasks(args.mask)
     tls = _tls_context_for_clients(args, listen[0])
     connect(args.upstream, config).close()  # report now what the broker would reject later
     recorder = TraceRecorder(
@@ -99,8 +104,10 @@ def _connect_and_run_proxy(args: argparse.Namespace) -> int:
         storage=storage,
         accesses_source=DERIVED,
     )
+    recorder.masks = masks.texts
+    observer = MaskingObserver(recorder, masks) if masks.texts else recorder
     brokers = UpstreamConnector(config)
-    proxy = Proxy(upstream, listen, recorder, name=args.listener, brokers=brokers, tls=tls)
+    proxy = Proxy(upstream, listen, observer, name=args.listener, brokers=brokers, tls=tls)
     asyncio.run(_serve_until_stopped(proxy, args))
     return exit_code_after_recording(recorder)
 

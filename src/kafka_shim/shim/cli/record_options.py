@@ -56,6 +56,18 @@ def add_trace_storage_arguments(group: argparse._ActionsContainer) -> None:
     )
 
 
+def add_mask_argument(group: argparse._ActionsContainer) -> None:
+    """Add --mask to a command that records what passes between clients and a cluster."""
+    group.add_argument(
+        "--mask",
+        action="append",
+        default=[],
+        metavar="[TOPIC:]PART[:PATH]",
+        help="Record records without this part: value, key or headers; value:customer.name is a"
+        " field of JSON values (repeatable)",
+    )
+
+
 def trace_storage_of_options(args: argparse.Namespace) -> "TraceStorage":
     """Return how the trace is compressed and kept. Raise ConfigError for an invalid value."""
     from kafka_shim.protocol.records.compression import Compression, is_compression_available

@@ -71,6 +71,8 @@ class TraceRecorder:
         raises_on_write_error: bool = False,
     ) -> None:
         """Open the trace. Raise ConfigError if it cannot be written."""
+        self.masks: Sequence[str] = ()
+        """Those that records have before they are recorded; the trace names them."""
         self._accesses_source = accesses_source
         self._raises_on_write_error = raises_on_write_error
         trace_storage = storage or TraceStorage()
@@ -212,7 +214,9 @@ class TraceRecorder:
 
     def _write_block(self) -> None:
         try:
-            self._segments.write_block_and_rotate(BlockBody(self._connections, self._entries))
+            self._segments.write_block_and_rotate(
+                BlockBody(self._connections, self._entries, [*self.masks])
+            )
         except OSError as error:
             self._raise_or_end_recording(error)
         else:

@@ -10,13 +10,9 @@ from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.fetch_request import FetchRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.messages.produce_request import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
+from kafka_shim.protocol.messages.produce_request import ProduceRequest
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.protocol.records.batches import Record, encode_batch
@@ -26,6 +22,7 @@ from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
 from kafka_shim.shim.traffic.cassettes.player import PlayedConnection
 from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
+from tests.record_requests import fetch_request, produce_request
 from tests.shim.wire import Wire, connected, serving
 
 Story = Callable[[Wire, Wire], Awaitable[None]]
@@ -98,15 +95,11 @@ def metadata(name: str) -> MetadataRequest:
 def records(topic: str, *pairs: tuple[bytes | None, bytes], partition: int = 0) -> ProduceRequest:
     """Return a request with one batch of keys and values."""
     batch = encode_batch([Record(n, 1_000 + n, *pair) for n, pair in enumerate(pairs)])
-    row = PartitionProduceData(partition, batch)
-    return ProduceRequest(
-        acks=-1, timeout_ms=1000, topic_data=[TopicProduceData(topic, partition_data=[row])]
-    )
+    return produce_request(topic, batch, indexes=[partition])
 
 
 def fetch(topic: str, offset: int, partitions: Sequence[int] = (0,)) -> FetchRequest:
-    rows = [FetchPartition(n, fetch_offset=offset, partition_max_bytes=1 << 20) for n in partitions]
-    return FetchRequest(max_wait_ms=20, topics=[FetchTopic(topic, partitions=rows)])
+    return fetch_request(topic, offset=offset, indexes=partitions, max_wait_ms=20)
 
 
 HANDSHAKE = SaslHandshakeRequest(mechanism="PLAIN")

@@ -18,7 +18,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.client.config import PLAINTEXT
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.traffic.cassettes.cassette_file import masks_of_trace, write_cassette
+from kafka_shim.shim.traffic.cassettes.cassette_file import write_cassette
 from kafka_shim.shim.traffic.cassettes.cassette_recording import (
     CassetteRecording,
     PlaybackListener,
@@ -27,9 +27,9 @@ from kafka_shim.shim.traffic.cassettes.cassette_recording import (
 from kafka_shim.shim.traffic.cassettes.new_episodes import NewEpisodes
 from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackServer
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
-from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks, parse_mask
 from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
 from kafka_shim.shim.traffic.replay.events import TraceEvents
+from kafka_shim.shim.traffic.traces.record_masks import RecordMasks, masks_of_trace, parse_mask
 from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
 from tests.addresses import split
 from tests.shim.traffic.cassettes.kit import fetch, metadata, new_topic, records

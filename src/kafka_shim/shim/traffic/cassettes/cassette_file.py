@@ -12,10 +12,11 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.trace.entries import Request, Response
-from kafka_shim.protocol.trace.segments import Block, TraceStorage, read_trace
+from kafka_shim.protocol.trace.segments import TraceStorage
 from kafka_shim.shim.traffic.cassettes.request_content import content_of_fields, request_fields
 from kafka_shim.shim.traffic.cassettes.touched_state import GROUP_HEARTBEATS
 from kafka_shim.shim.traffic.replay.events import ConnectionId, Event, TraceEvents
+from kafka_shim.shim.traffic.traces.record_masks import masks_of_trace
 from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
 
 SUFFIX = ".ktrace"
@@ -24,22 +25,14 @@ _UNLIMITED = 1 << 62
 _RequestKey = tuple[ConnectionId, int]
 
 
-def masks_of_trace(trace: Path) -> list[str]:
-    """Return the texts of the masks that the records of a trace have."""
-    texts: dict[str, None] = {}
-    for block in read_trace(trace):
-        if isinstance(block, Block):
-            texts.update(dict.fromkeys(block.body.masks))
-    return [*texts]
-
-
-def write_cassette(sources: Sequence[Path], cassette: Path, masks: Sequence[str] = ()) -> None:
+def write_cassette(sources: Sequence[Path], cassette: Path) -> None:
     """Write the traces one after the other into one file, which replaces an existing one."""
     events = [TraceEvents(source) for source in sources]
+    masks = dict.fromkeys(mask for source in sources for mask in masks_of_trace(source))
     folder = Path(tempfile.mkdtemp(prefix=f".{cassette.name}-", dir=cassette.parent))
     try:
         storage = TraceStorage("zlib", segment_bytes=_UNLIMITED)
-        writer = TraceWriter(folder, "cassette", storage=storage, masks=masks)
+        writer = TraceWriter(folder, "cassette", storage=storage, masks=[*masks])
         for number, each in enumerate(events):
             _write_events(writer, number, each, {*_repeated_requests(each)})
         writer.close()

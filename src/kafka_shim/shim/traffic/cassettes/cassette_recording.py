@@ -15,11 +15,11 @@ from kafka_shim.shim.config import ListenerConfig
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.cassettes.cassette_file import write_cassette
-from kafka_shim.shim.traffic.cassettes.masking_observer import MaskingObserver
-from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks
 from kafka_shim.shim.traffic.proxy.client_listeners import Address
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
 from kafka_shim.shim.traffic.proxy.upstream import UpstreamConnector
+from kafka_shim.shim.traffic.traces.masking_observer import MaskingObserver
+from kafka_shim.shim.traffic.traces.record_masks import RecordMasks
 
 
 class PlaybackListener(NamedTuple):
@@ -58,8 +58,12 @@ class TraceInProgress:
     def observer(self, writer: str) -> MaskingObserver:
         """Return an observer that records with this name of a writer."""
         recorder = TraceRecorder(
-            self._folder, SystemClock(), writer=writer, accesses_source=DERIVED
+            self._folder,
+            SystemClock(),
+            writer=writer,
+            accesses_source=DERIVED,
         )
+        recorder.masks = self._masks.texts
         self._recorders.append(recorder)
         return MaskingObserver(recorder, self._masks)
 
@@ -74,7 +78,7 @@ class TraceInProgress:
                 if recorder.failure is not None:
                     raise recorder.failure
             if any(recorder.entries_written for recorder in self._recorders):
-                write_cassette([*earlier, self._folder], self._cassette, self._masks.texts)
+                write_cassette([*earlier, self._folder], self._cassette)
         finally:
             shutil.rmtree(self._folder)
 

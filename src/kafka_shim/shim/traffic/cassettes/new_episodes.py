@@ -18,7 +18,6 @@ from kafka_shim.shim.traffic.cassettes.cassette_recording import (
     Upstream,
 )
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
-from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks
 from kafka_shim.shim.traffic.cassettes.request_content import request_fields
 from kafka_shim.shim.traffic.cassettes.touched_state import touched_state
 from kafka_shim.shim.traffic.proxy.client_listeners import Address
@@ -26,6 +25,7 @@ from kafka_shim.shim.traffic.proxy.proxied_connection import readdressed_respons
 from kafka_shim.shim.traffic.proxy.response_addresses import AddressReplacement
 from kafka_shim.shim.traffic.proxy.upstream import Streams, UpstreamConnector
 from kafka_shim.shim.traffic.traces.connection_observer import ObservedConnection
+from kafka_shim.shim.traffic.traces.record_masks import RecordMasks
 
 
 class NewEpisodes:

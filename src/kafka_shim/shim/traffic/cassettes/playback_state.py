@@ -9,9 +9,9 @@ import msgspec
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.traffic.cassettes.index_tables import Interaction
 from kafka_shim.shim.traffic.cassettes.playback_report import UNSENT_KEPT_MAX, PlaybackReport
-from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks
 from kafka_shim.shim.traffic.cassettes.touched_state import StateCounts
 from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
+from kafka_shim.shim.traffic.traces.record_masks import RecordMasks
 
 
 class MatchMode(Enum):

@@ -28,8 +28,8 @@ from kafka_shim.shim.traffic.cassettes.matching import Sender, due_counterpart, 
 from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
 from kafka_shim.shim.traffic.cassettes.record_content import records_in_complete_batches
-from kafka_shim.shim.traffic.cassettes.request_content import topic_partitions
 from kafka_shim.shim.traffic.cassettes.touched_state import records_of_topic
+from kafka_shim.shim.traffic.identities.message_fields import topic_partitions
 
 
 class UnextendableError(Exception):

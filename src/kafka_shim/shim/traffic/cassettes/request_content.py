@@ -49,7 +49,6 @@ _ORDERED_ROWS = frozenset({"protocols"})
 """Lists by preference: the order of their rows has a meaning."""
 _LABEL = re.compile(r"\[[^]]*\]")
 _TEXT_MAX = 80
-UNKNOWN_TOPIC = "?"
 
 
 class ContentField(NamedTuple):
@@ -198,14 +197,3 @@ def value_text(value: Any) -> str:
     else:
         text = "null" if value is None else repr(value)
     return text if len(text) <= _TEXT_MAX else f"{text[: _TEXT_MAX - 3]}..."
-
-
-def topic_partitions(
-    rows: Sequence[Any], topic_names: Mapping[bytes, str], partitions_field: str
-) -> Iterator[tuple[str, Any]]:
-    """Yield topic name (UNKNOWN_TOPIC for an unknown id) and partition row."""
-    for topic in rows:
-        name = getattr(topic, "name", "") or getattr(topic, "topic", "")
-        name = name or topic_names.get(getattr(topic, "topic_id", b""), UNKNOWN_TOPIC)
-        for partition in getattr(topic, partitions_field):
-            yield name, partition

@@ -33,7 +33,6 @@ from kafka_shim.shim.traffic.cassettes.request_content import (
     ContentField,
     content_of_fields,
     request_fields,
-    topic_partitions,
 )
 from kafka_shim.shim.traffic.cassettes.touched_state import (
     ADMIN_EXCEPT_TOPICS,
@@ -44,6 +43,7 @@ from kafka_shim.shim.traffic.cassettes.touched_state import (
     settings_of_topic,
     touched_state,
 )
+from kafka_shim.shim.traffic.identities.message_fields import topic_partitions
 from kafka_shim.shim.traffic.proxy.client_listeners import Address
 from kafka_shim.shim.traffic.proxy.response_addresses import (
     advertised_brokers,

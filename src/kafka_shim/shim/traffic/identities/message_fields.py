@@ -4,7 +4,7 @@ Fields are identified by their names in snake_case, for all APIs and versions.
 """
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kafka_shim.protocol.enums import ApiKey
@@ -118,6 +118,8 @@ class CorrespondingIds(NamedTuple):
 
 NO_CORRESPONDING_IDS = CorrespondingIds()
 
+UNKNOWN_TOPIC = "?"
+
 _MADE_UP = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
 
@@ -209,3 +211,14 @@ def row_identity(
             continue
         identity.append(topic_id_or_counterpart(value) if isinstance(value, bytes) else value)
     return tuple(identity)
+
+
+def topic_partitions(
+    rows: Sequence[Any], topic_names: Mapping[bytes, str], partitions_field: str
+) -> Iterator[tuple[str, Any]]:
+    """Yield topic name (UNKNOWN_TOPIC for an unknown id) and partition row."""
+    for topic in rows:
+        name = getattr(topic, "name", "") or getattr(topic, "topic", "")
+        name = name or topic_names.get(getattr(topic, "topic_id", b""), UNKNOWN_TOPIC)
+        for partition in getattr(topic, partitions_field):
+            yield name, partition

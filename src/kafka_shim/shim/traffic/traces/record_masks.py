@@ -1,11 +1,13 @@
-"""Masks of records in a cassette: keys, values, headers, or fields of JSON values."""
+"""Masks of records in a trace: keys, values, headers, or fields of JSON values."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from kafka_shim.protocol.records.batches import Record, encode_compacted_batch, iterate_batches
+from kafka_shim.protocol.trace.segments import Block, read_trace
 from kafka_shim.shim.errors import ConfigError
 
 MASK = b"[masked]"
@@ -36,7 +38,7 @@ class RecordMask(msgspec.Struct, frozen=True):
 
 
 class RecordMasks:
-    """All masks of a cassette, by their texts: `PART`, `TOPIC:PART` or `TOPIC:value:PATH`."""
+    """All masks of a trace, by their texts: `PART`, `TOPIC:PART` or `TOPIC:value:PATH`."""
 
     def __init__(self, texts: Sequence[str] = ()) -> None:
         """Parse the texts. Raise ConfigError for an invalid one."""
@@ -100,3 +102,12 @@ def parse_mask(text: str) -> RecordMask:
     if path and part != "value":
         raise ConfigError(f"--mask `{text}`: only a value can have a path")
     return RecordMask(part, topic, path)
+
+
+def masks_of_trace(trace: Path) -> list[str]:
+    """Return the texts of the masks that the records of a trace have."""
+    texts: dict[str, None] = {}
+    for block in read_trace(trace):
+        if isinstance(block, Block):
+            texts.update(dict.fromkeys(block.body.masks))
+    return [*texts]

@@ -11,9 +11,9 @@ from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.session import Session
-from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks
-from kafka_shim.shim.traffic.cassettes.request_content import UNKNOWN_TOPIC, topic_partitions
+from kafka_shim.shim.traffic.identities.message_fields import UNKNOWN_TOPIC, topic_partitions
 from kafka_shim.shim.traffic.traces.connection_observer import TrafficObserver
+from kafka_shim.shim.traffic.traces.record_masks import RecordMasks
 
 log = Log("shim.playback")
 
