@@ -8,6 +8,7 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.protocol.records.batches import iterate_batches
 from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode
 from tests.shim.traffic.cassettes.kit import (
@@ -207,6 +208,20 @@ def test_a_read_depends_on_the_changes_of_its_own_topics(tmp_path: Path) -> None
     played.ask(ApiKey.CREATE_TOPICS, 7, new_topic("orders"))
     found = played.ask(ApiKey.METADATA, 12, metadata("orders")).topics[0].error_code
     assert (found, played.report["early"]) == (ErrorCode.NONE, {})
+
+
+async def all_topics(wire: Wire, _: Wire) -> None:
+    await wire.ask(ApiKey.CREATE_TOPICS, 7, new_topic("orders"))
+    await wire.ask(ApiKey.METADATA, 0, MetadataRequest(topics=[]))
+    await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
+
+
+def test_all_topics_are_the_same_request_in_version_0_and_later(tmp_path: Path) -> None:
+    played = Playback(asyncio.run(record(tmp_path / "trace", all_topics)))
+    played.ask(ApiKey.CREATE_TOPICS, 7, new_topic("orders"))
+    response = played.ask(ApiKey.METADATA, 12, MetadataRequest(topics=None))
+    assert [topic.name for topic in response.topics] == ["orders"]
+    assert played.report["changes"] == {"Metadata: version 0 -> 12": 1}
 
 
 def test_a_password_is_checked_if_it_is_known(trace: Path) -> None:

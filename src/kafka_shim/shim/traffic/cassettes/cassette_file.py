@@ -86,4 +86,4 @@ def _foldable_content(request: Request) -> bytes | None:
         return None
     if header.api_key in GROUP_HEARTBEATS and message.member_epoch <= 0:
         return None
-    return content_of_fields(header.api_key, request_fields(message, {})).exact
+    return content_of_fields(header.api_key, request_fields(message, header.api_version, {})).exact

@@ -92,7 +92,7 @@ class NewEpisodes:
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
         except ProtocolError:
             return frozenset(), frozenset()
-        fields = request_fields(message, self._state.index.topic_names)
+        fields = request_fields(message, header.api_version, self._state.index.topic_names)
         touched = touched_state(header.api_key, message, fields)
         return touched.reads | touched.changes, touched.changes
 

@@ -175,7 +175,7 @@ class PlayedConnection:
     ) -> PendingResponse:
         self._to_recording.put_target_ids(self, message)
         key = header.api_key
-        fields = request_fields(message, self._index.topic_names)
+        fields = request_fields(message, header.api_version, self._index.topic_names)
         content = content_of_fields(key, fields)
         sent = Sent(self._request_name, key, header.api_version, self._sender, content, fields)
         request = _MatchedRequest(header, message, sent, cache_key)
@@ -238,7 +238,7 @@ class PlayedConnection:
         api = api_name_or_key(key)
         if version != interaction.version:
             report.count_tolerated_difference(f"{api}: version {interaction.version} -> {version}")
-        fields = request_fields(recorded, self._index.topic_names)
+        fields = self._index.fields(interaction)
         chooses_member_id = key in GROUP_HEARTBEATS
         if request.sent.content.exact != interaction.exact:
             for each in field_differences(fields, request.sent.fields, is_exact=True):

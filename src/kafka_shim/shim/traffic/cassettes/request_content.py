@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.shim.traffic.identities.message_fields import row_identity
 
 NEVER_COMPARED = frozenset(
@@ -79,10 +80,15 @@ class Content(NamedTuple):
     """Without the fields in COMPARED_EXACTLY_ONLY."""
 
 
-def request_fields(message: Any, topic_names: Mapping[bytes, str]) -> list[ContentField]:
+def request_fields(
+    message: Any, version: int, topic_names: Mapping[bytes, str]
+) -> list[ContentField]:
     """Return the fields that are compared; `topic_names` has the names of topic ids."""
     spec = load_message_spec(type(message).__name__).top_level_struct
-    return [*_struct_fields(spec, message, topic_names, "", is_exact_only=False)]
+    fields = [*_struct_fields(spec, message, topic_names, "", is_exact_only=False)]
+    if isinstance(message, MetadataRequest) and version == 0 and not message.topics:
+        fields.append(ContentField("topics", None))  # all topics, as null in later versions
+    return fields
 
 
 def content_of_fields(api_key: int, fields: Iterable[ContentField]) -> Content:

@@ -137,7 +137,7 @@ class TraceIndex:
         elif header.api_key == ApiKey.FETCH:
             self._note_fetch_offsets(event.connection_id, message)
         else:
-            fields = request_fields(message, self.topic_names)
+            fields = request_fields(message, header.api_version, self.topic_names)
             reads, changes = touched_state(header.api_key, message, fields)
             exact, loose = content_of_fields(header.api_key, fields)
             sequence = "changes" if header.api_key in COUNTED_CHANGES else None
@@ -366,7 +366,7 @@ class TraceIndex:
         """Return the fields of a recorded request or record."""
         if interaction.topic is not None:
             return self.record(interaction).fields
-        return request_fields(self.request(interaction), self.topic_names)
+        return request_fields(self.request(interaction), interaction.version, self.topic_names)
 
     def latency_s(self, interaction: Interaction) -> float:
         """Return how long the response to a recorded request took."""
