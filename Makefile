@@ -29,7 +29,7 @@ help:
 	@echo "make check                   run linters, type checks, import contracts and all tests, and check generated files"
 	@echo "make architecture            print packages, the imports between them and layers; fail if there is a cycle"
 	@echo "make coverage                measure line and branch coverage of make quick and recorded responses; fail below the minimum"
-	@echo "make clients                 test every client with every log-in; KAFKA=4.3.1: against a real broker (Java 17, Maven)"
+	@echo "make clients                 test every client with every kind of authentication; KAFKA=4.3.1: against a real broker (Java 17, Maven)"
 	@echo "make drivers                 test the drivers of the conformance suite, a few cases each (Java 17, Go, Node, Rust)"
 	@echo "make pipeline-demo           record three clients and analyse their ACLs on Spark (Java 17)"
 	@echo "make pipeline-check          run the slow tests of the pipeline: kills, a cluster, Spark's Kafka connector (Java 17)"

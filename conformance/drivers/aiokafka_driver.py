@@ -50,7 +50,7 @@ def _partitions(names: list[str]) -> dict[str, TopicPartition]:
 
 
 class Token(AbstractTokenProvider):
-    """Provides the token of the latest log-in."""
+    """Provides the token of the latest credentials."""
 
     def __init__(self, login: Any) -> None:
         self.login = login

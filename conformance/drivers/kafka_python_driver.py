@@ -82,7 +82,7 @@ def _shown(acl: admin.ACL) -> dict[str, Any]:
 
 
 class Token(AbstractTokenProvider):
-    """Provides the token of the latest log-in."""
+    """Provides the token of the latest credentials."""
 
     def __init__(self, login: Any) -> None:
         self.login = login

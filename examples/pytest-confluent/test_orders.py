@@ -14,7 +14,7 @@ def publisher(kafka_broker):
 
 
 def stored(broker):
-    """What the topic holds, read without a log-in: who does not log in may do everything."""
+    """Return what the topic holds, for a client without authentication."""
     consumer = Consumer(broker.config(**{"group.id": "check", "auto.offset.reset": "earliest"}))
     consumer.subscribe([TOPIC])
     topic = next(topic for topic in broker.topics.list() if topic.name == TOPIC)

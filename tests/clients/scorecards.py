@@ -128,7 +128,7 @@ FAILURES = """
 | client | behaviour | seen in | why |
 |---|---|---|---|"""
 _NOT_IDEMPOTENT = "the client's choice: not idempotent by default (KIP-679 is about Java's client)"
-_AGAIN = "the client's bug: a refused log-in is retried like a lost connection"
+_AGAIN = "the client's bug: a refused authentication is retried like a lost connection"
 REASONS = {
     ("librdkafka", "producer.idempotent"): _NOT_IDEMPOTENT,
     ("aiokafka", "producer.idempotent"): _NOT_IDEMPOTENT,

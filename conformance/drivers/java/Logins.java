@@ -10,7 +10,7 @@ import org.apache.kafka.common.security.oauthbearer.OAuthBearerToken;
 import org.apache.kafka.common.security.oauthbearer.OAuthBearerTokenCallback;
 import org.apache.kafka.common.security.scram.ScramExtensionsCallback;
 
-/** Returns the current log-in each time that a client logs in, so that a command can change it. */
+/** Returns the current credentials each time that a client logs in, so that a command can change them. */
 public final class Logins implements AuthenticateCallbackHandler {
     private static final Map<String, Loop.Fields> LOGINS = new ConcurrentHashMap<>();
     private static final String PACKAGE = "org.apache.kafka.common.security.";
@@ -23,7 +23,7 @@ public final class Logins implements AuthenticateCallbackHandler {
 
     private String client;
 
-    /** Keeps a client's log-in, and returns the client settings that refer to it. */
+    /** Keeps a client's credentials, and returns the client settings that refer to them. */
     static Map<String, String> settings(String client, Loop.Fields login) {
         LOGINS.put(client, login);
         String mechanism = login.text("mechanism");
@@ -61,7 +61,7 @@ public final class Logins implements AuthenticateCallbackHandler {
     @Override
     public void close() {}
 
-    /** A JSON web token, compared by identity: a new log-in drops a token equal to the old one. */
+    /** A JSON web token, compared by identity: a new login drops a token equal to the old one. */
     private static final class Token implements OAuthBearerToken {
         private final String value;
 

@@ -83,7 +83,7 @@ class Client extends RunningClient {
   }
 
   set_login({ login }) {
-    if (login.mechanism !== "OAUTHBEARER") throw new Unsupported(); // kafkajs copies other log-ins
+    if (login.mechanism !== "OAUTHBEARER") throw new Unsupported(); // kafkajs copies other credentials
     this.#login = login;
   }
 

@@ -76,7 +76,7 @@ class Client extends RunningClient {
     return name in this.#settings ? Number(this.#settings[name]) : otherwise;
   }
 
-  /** Returns the log-in as functions, which the client calls for each connection. */
+  /** Returns the credentials as functions, which the client calls for each connection. */
   #sasl(mechanism) {
     if (mechanism === "OAUTHBEARER") return { mechanism, token: () => this.#login.token };
     return { mechanism, username: () => this.#login.user, password: () => this.#login.password };

@@ -99,7 +99,7 @@ func open(asked loop.Fields) (*client, error) {
 	return c, nil
 }
 
-// mechanism reads the log-in for each connection, so that a command can change it.
+// mechanism reads the credentials for each connection, so that a command can change it.
 func (c *client) mechanism() sasl.Mechanism {
 	scrammed := func(context.Context) (scram.Auth, error) {
 		return scram.Auth{User: c.login.User, Pass: c.login.Password, IsToken: c.login.IsDelegationToken}, nil

@@ -31,7 +31,7 @@ type Acl struct {
 	Permission   string  `json:"permission"`
 }
 
-// Login is the log-in of a client.
+// Login has the credentials of a client.
 type Login struct {
 	Mechanism         string `json:"mechanism"`
 	User              string `json:"user"`

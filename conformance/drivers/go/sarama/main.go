@@ -151,7 +151,7 @@ func (c *client) logIn() {
 	sasl.SCRAMClientGeneratorFunc = func() sarama.SCRAMClient { return &conversation{hash: hash} }
 }
 
-// Token returns the token of the latest log-in to sarama.
+// Token returns the token of the latest credentials to sarama.
 func (c *client) Token() (*sarama.AccessToken, error) {
 	return &sarama.AccessToken{Token: c.login.Token}, nil
 }

@@ -23,7 +23,7 @@ Kept = Mapping[str, str]
 """The rows of a part by their keys."""
 
 PRODUCER_IDS = "producer-ids"
-"""The end of the reserved block of producer ids; after a restart, a broker reserves the next."""
+"""The next producer id; after a restart, a broker begins with the next block."""
 PRODUCER_ID_BLOCK = 1000
 
 
