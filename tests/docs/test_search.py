@@ -20,6 +20,18 @@ pytestmark = [
 
 FIRST = {
     "install": "start/install",
+    "why was it denied": "start/denials",
+    "least acls": "guides/least-acls",
+    "testcontainers": "guides/testcontainers",
+    "fault": "guides/faults",
+    "compaction": "guides/clusters",
+    "pcap": "guides/import",
+    "authorizer log": "guides/import",
+    "mutual tls": "guides/tls",
+    "strimzi": "guides/acl-formats",
+    "Broker: Topic authorization failed": "guides/troubleshooting",
+    "KAFKA_SHIM_TOPICS": "reference/environment",
+    "KIP-848": "reference/releases",
     "explain": "reference/commands/explain",
     "who-can": "reference/commands/who-can",
     "--user": "reference/commands/broker-options",

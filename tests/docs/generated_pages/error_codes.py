@@ -15,6 +15,7 @@ _INTRODUCTION: Final = """\
 # Error codes
 
 All error codes of Kafka's protocol, and the APIs that return each for a missing permission.
+[Troubleshooting](../guides/troubleshooting.md) says what to do about frequent errors.
 
 ## Missing permissions
 """
