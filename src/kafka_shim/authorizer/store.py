@@ -127,13 +127,12 @@ class AclStore:
         """Remove an ACL; return False if it is not stored."""
         pattern = self.find_pattern(acl.resource_type, acl.resource_name, acl.pattern_type)
         subject = self._find_subject(acl.principal, acl.host)
-        if (
-            pattern is None
-            or subject is None
-            or not pattern.grant_bits_of(subject) & grant_bit_of_acl(acl)
-        ):
+        if pattern is None or subject is None:
             return False
-        left = pattern.grant_bits_of(subject) & ~grant_bit_of_acl(acl)
+        bit, before = grant_bit_of_acl(acl), pattern.grant_bits_of(subject)
+        if not before & bit:
+            return False
+        left = before & ~bit
         pattern.set_or_remove_grant(subject, self._grants.setdefault(left, left))
         if not left:
             index = self._types[acl.resource_type]

@@ -96,27 +96,30 @@ def format_acls(acls: Iterable[Acl], *, bootstrap: str | None = None) -> str:
 
 def format_command(action_options: str, *acls: Acl, bootstrap: str | None = None) -> str:
     """Return the command for ACLs that differ only in their operations; a verb is `--add`."""
-    connection = [] if bootstrap is None else ["--bootstrap-server", bootstrap]
-    return shlex.join(["kafka-acls", *connection, *action_options.split(), *_format_options(acls)])
+    connection = "" if bootstrap is None else f" --bootstrap-server {shlex.quote(bootstrap)}"
+    return f"kafka-acls{connection} {action_options} {' '.join(_format_options(acls))}"
 
 
 def _format_options(acls: Sequence[Acl]) -> list[str]:
     first = acls[0]
     kind = "allow" if first.permission is Permission.ALLOW else "deny"
-    words = [_format_option(f"--{kind}-principal", first.principal)]
+    options = [_format_option(f"--{kind}-principal", first.principal)]
     if first.host != WILDCARD:
-        words.append(_format_option(f"--{kind}-host", first.host))
-    words += [("--operation", camel_case(acl.operation)) for acl in acls]
+        options.append(_format_option(f"--{kind}-host", first.host))
+    options += [f"--operation {camel_case(acl.operation)}" for acl in acls]
     resource = _RESOURCE_OPTIONS[first.resource_type]
     is_cluster = first.resource_type is ResourceType.CLUSTER
-    words.append((resource,) if is_cluster else _format_option(resource, first.resource_name))
+    options.append(resource if is_cluster else _format_option(resource, first.resource_name))
     if first.pattern_type is PatternType.PREFIXED:
-        words.append(("--resource-pattern-type", "prefixed"))
-    return [word for option in words for word in option]
+        options.append("--resource-pattern-type prefixed")
+    return options
 
 
-def _format_option(name: str, value: str) -> tuple[str, ...]:
-    return (f"{name}={value}",) if value.startswith("-") else (name, value)
+def _format_option(name: str, value: str) -> str:
+    """Return an option with its value in quotes, if a shell needs them."""
+    return (
+        shlex.quote(f"{name}={value}") if value.startswith("-") else f"{name} {shlex.quote(value)}"
+    )
 
 
 def _split_commands(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -49,8 +49,9 @@ def parse_acls(text: str) -> list[AclWithLine]:
     for number, line in enumerate(text.split("\n"), start=1):
         bare = line.strip(" \t\r")
         try:
-            heading = None if bare.startswith("(") else _HEADING.fullmatch(bare)
-            if heading is not None:
+            if bare.startswith("("):  # an entry; every second line or more
+                acls.append((_parse_entry_line(bare, pattern), number))
+            elif (heading := _HEADING.fullmatch(bare)) is not None:
                 pattern = _parse_heading(heading)
             elif bare and not _HEADER_LINE.fullmatch(bare):
                 acls.append((_parse_entry_line(bare, pattern), number))

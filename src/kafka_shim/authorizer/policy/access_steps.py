@@ -1,15 +1,11 @@
 """The changes of ACLs that make an expected access allowed, or denied."""
 
-from collections.abc import Iterator
-
 import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.decide import allowing_and_denying_bits
 from kafka_shim.authorizer.model import ANY_USER, Acl, Action, Actor, DecisionReason
-from kafka_shim.authorizer.operations import (
-    operations_whose_allow_includes,
-    operations_whose_deny_includes,
-)
+from kafka_shim.authorizer.pattern import GrantBits
 from kafka_shim.authorizer.policy.checked_accesses import (
     host_or_unnamed_if_wildcard,
     sample_principal,
@@ -20,7 +16,7 @@ from kafka_shim.authorizer.policy.name_sets import (
     pattern_covering_names,
 )
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, Step, steps_to_allow
-from kafka_shim.authorizer.store import acl_of_grant_bit
+from kafka_shim.authorizer.store import acls_of_grant
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 
@@ -110,32 +106,33 @@ def acls_that_allow(
     authorizer: StandardAuthorizer, access: PolicyAccess, sample_name: str
 ) -> list[Acl]:
     """Return all ACLs that allow the access to one of its names, also broader ones."""
-    return [
-        acl
-        for acl in acls_applying_to(authorizer, access, sample_name)
-        if acl.permission is Permission.ALLOW
-    ]
+    allowing, _ = allowing_and_denying_bits(access.operation)
+    return _acls_with_grant_bits(authorizer, access, sample_name, allowing)
 
 
 def acls_applying_to(
     authorizer: StandardAuthorizer, access: PolicyAccess, sample_name: str
-) -> Iterator[Acl]:
-    """Yield the ACLs that allow or deny it, the most specific pattern first."""
+) -> list[Acl]:
+    """Return the ACLs that allow or deny it, the most specific pattern first."""
+    allowing, denying = allowing_and_denying_bits(access.operation)
+    return _acls_with_grant_bits(authorizer, access, sample_name, allowing | denying)
+
+
+def _acls_with_grant_bits(
+    authorizer: StandardAuthorizer, access: PolicyAccess, sample_name: str, bits: GrantBits
+) -> list[Acl]:
     actor, action = access.sample_actor_and_action(sample_name)
     store = authorizer.store
-    bits = {
-        Permission.ALLOW: operations_whose_allow_includes(action.operation),
-        Permission.DENY: operations_whose_deny_includes(action.operation),
-    }
     starred = authorizer.rules.wildcard_covers_starred_names
-    for pattern in store.patterns_used_for_decision(action.resource_type, sample_name, starred):
-        for subject in store.subjects_including(actor):
-            grant = pattern.grant_bits_of(subject)
-            while grant:
-                acl = acl_of_grant_bit(pattern, subject, (grant & -grant).bit_length() - 1)
-                grant &= grant - 1
-                if acl.operation in bits[acl.permission]:
-                    yield acl
+    patterns = store.patterns_used_for_decision(action.resource_type, sample_name, starred)
+    subjects = store.subjects_including(actor)
+    return [
+        acl
+        for pattern in patterns
+        for subject in subjects
+        if (grant := pattern.grant_bits_of(subject) & bits)
+        for acl in acls_of_grant(pattern, subject, grant)
+    ]
 
 
 def _acl_is_within_access(acl: Acl, access: PolicyAccess) -> bool:

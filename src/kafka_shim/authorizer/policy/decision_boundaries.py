@@ -6,6 +6,7 @@ ACL closes a resource for everybody.
 """
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from operator import itemgetter
@@ -145,17 +146,20 @@ class DecisionBoundaries:
     def _collect_boundaries_by_principal(
         self, resource_type: ResourceType
     ) -> dict[str, PrincipalBoundaries]:
-        by_principal: dict[str, PrincipalBoundaries] = {}
+        by_principal: dict[str, PrincipalBoundaries] = defaultdict(
+            lambda: PrincipalBoundaries([], set())
+        )
         for pattern in self._store.patterns_of_type(resource_type):
             names = names_covered_by_pattern(pattern.resource_name, pattern.pattern_type)
             for subject, _ in pattern.subject_grants():
-                keys = [subject.principal, *([_ALL_PRINCIPALS] if self._allow_everyone else [])]
-                for key in keys:
-                    patterns = by_principal.get(key)
-                    if patterns is None:
-                        patterns = by_principal[key] = PrincipalBoundaries([], set())
-                    patterns.names.append(names)
-                    patterns.hosts.add(subject.host)
+                patterns = by_principal[subject.principal]
+                patterns.names.append(names)
+                patterns.hosts.add(subject.host)
+        if self._allow_everyone:
+            by_principal[_ALL_PRINCIPALS] = PrincipalBoundaries(
+                [names for each in by_principal.values() for names in each.names],
+                {host for each in by_principal.values() for host in each.hosts},
+            )
         return by_principal
 
     def _principals_by_pattern_name(

@@ -87,7 +87,9 @@ class ExpectationChecker:
         verdict = self._verdict_with_first_steps(expectation)
         if verdict.holds:
             return verdict
-        verdict = self._drop_unnecessary_steps(self._add_steps_made_necessary(verdict))
+        if not self._denying_each_access_suffices(expectation):
+            verdict = self._add_steps_made_necessary(verdict)
+        verdict = self._drop_unnecessary_steps(verdict)
         if any(
             step.is_addition and step.acl.permission is Permission.DENY for step in verdict.steps
         ):
@@ -95,6 +97,25 @@ class ExpectationChecker:
                 verdict, removals=self._removals_instead_of_deny(verdict)
             )
         return verdict
+
+    def _denying_each_access_suffices(self, expectation: Expectation) -> bool:
+        """Return whether the expectation holds as soon as each violating access is denied by
+        itself.
+
+        That is so if all accesses are to be denied, if each of them needs one ACL, and if ACLs can
+        deny them. An ACL that is removed, or a DENY that is added, opens no other access, unless
+        resources without ACLs are open to everyone.
+        """
+        return (
+            expectation.kind in (ExpectationKind.MAY_NOT, ExpectationKind.NOBODY_BUT)
+            and not expectation.is_one_request
+            and not self._authorizer.allow_everyone
+            and self._authorizer.super_users.isdisjoint(expectation.principals)
+            and all(
+                len(clause.needs) == 1 and not clause.needs[0].any_name
+                for clause in expectation.clauses
+            )
+        )
 
     def _removals_instead_of_deny(self, verdict: Verdict) -> tuple[Step, ...]:
         """Return the removals of ACLs that allow what is not expected; none if they do not suffice
@@ -111,6 +132,8 @@ class ExpectationChecker:
                 if acl.principal != access.principal:
                     return ()
                 removals[Step(is_addition=False, acl=acl)] = None
+        if self._denying_each_access_suffices(verdict.expectation):
+            return tuple(removals)
         among = self._principals_to_check_again(verdict, removals)
         with self._with_steps_applied(list(removals)):
             is_sufficient = self._holds_stopping_at_first_violation(verdict.expectation, among)
