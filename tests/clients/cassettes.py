@@ -56,7 +56,7 @@ def main() -> int:
             if not (args.keep and said.exists()):
                 said.write_text("\n".join(_record(WORKLOADS[name], args, trace)))
             recorded = said.read_text().splitlines()
-            played, report = _play(WORKLOADS[name], args, trace)
+            played, report = play(WORKLOADS[name], args, trace)
             sys.stdout.write(
                 f"{name}: {report['requests']} requests, {report['mismatch_count']} mismatches\n"
             )
@@ -89,9 +89,10 @@ def _cassette(trace: Path, options: Sequence[str]) -> Iterator[Sequence[str]]:
         yield _ADDRESS.findall(said)
 
 
-def _play(
+def play(
     workload: Workload, args: argparse.Namespace, trace: Path
 ) -> tuple[list[str], dict[str, Any]]:
+    """Return what the drivers answered, and the report of the playback."""
     report = trace.with_suffix(".json")
     options = ["--match", args.match, "--playback-report", str(report)]
     with _cassette(trace, [*options, "--user", "alice:alice-secret"]) as addresses:

@@ -213,7 +213,6 @@ def test_a_read_depends_on_the_changes_of_its_own_topics(tmp_path: Path) -> None
 async def all_topics(wire: Wire, _: Wire) -> None:
     await wire.ask(ApiKey.CREATE_TOPICS, 7, new_topic("orders"))
     await wire.ask(ApiKey.METADATA, 0, MetadataRequest(topics=[]))
-    await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
 
 
 def test_all_topics_are_the_same_request_in_version_0_and_later(tmp_path: Path) -> None:
@@ -221,7 +220,11 @@ def test_all_topics_are_the_same_request_in_version_0_and_later(tmp_path: Path) 
     played.ask(ApiKey.CREATE_TOPICS, 7, new_topic("orders"))
     response = played.ask(ApiKey.METADATA, 12, MetadataRequest(topics=None))
     assert [topic.name for topic in response.topics] == ["orders"]
+    assert response.controller_id == 1
     assert played.report["changes"] == {"Metadata: version 0 -> 12": 1}
+    brokers = played.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[])).brokers
+    assert [broker.node_id for broker in brokers] == [1]
+    assert played.report["changes"]["Metadata.topics: recorded null, sent missing"] == 1
 
 
 def test_a_password_is_checked_if_it_is_known(trace: Path) -> None:

@@ -1,7 +1,9 @@
 """Conversations of six clients with real brokers of three releases play as they were recorded.
 
 `recorded/` is made by `python -m tests.clients.cassettes --release RELEASE --keep DIR`, which also
-plays the cassettes to the clients. Here, the recorded requests are sent again, in their order.
+plays the cassettes to the clients. `librdkafka-consumer-protocol` has two consumers of one group
+with `group.protocol=consumer`, recorded by `kafka-shim run --playback-mode all` of a script. Here,
+the recorded requests are sent again, in their order.
 """
 
 from collections.abc import Iterator

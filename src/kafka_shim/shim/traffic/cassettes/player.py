@@ -260,6 +260,10 @@ class PlayedConnection:
         header, response = request.header, self._index.response(interaction)
         if response is None:
             raise ConnectionAbortedError(f"no response to {interaction.name} was recorded")
+        if header.api_key == ApiKey.METADATA and interaction.version == 0 < header.api_version:
+            # version 0 has no controller; here any broker is one
+            controller_id = min(self._index.brokers, default=-1)
+            response = msgspec.structs.replace(response, controller_id=controller_id)
         if header.api_key == ApiKey.SASL_HANDSHAKE:
             self.authentication.begin(header.api_version, request.message, response)
         latency_s = self._index.latency_s(interaction)

@@ -87,7 +87,8 @@ def request_fields(
     spec = load_message_spec(type(message).__name__).top_level_struct
     fields = [*_struct_fields(spec, message, topic_names, "", is_exact_only=False)]
     if isinstance(message, MetadataRequest) and version == 0 and not message.topics:
-        fields.append(ContentField("topics", None))  # all topics, as null in later versions
+        # all topics, as null in later versions; clients use it to find the brokers, too
+        fields.append(ContentField("topics", None, is_compared_exactly_only=True))
     return fields
 
 
