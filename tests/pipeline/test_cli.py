@@ -150,7 +150,7 @@ def test_an_invalid_number_is_reported_before_spark_starts() -> None:
     done = shim("least-acls", "trace", "--over-grant", "-1")
     assert done.returncode == 2
     assert done.stderr.startswith(
-        "kafka-shim pipeline least-acls: argument --over-grant: invalid number `-1`"
+        "kafka-shim pipeline least-acls: --over-grant: invalid number `-1`"
     )
 
 

@@ -36,6 +36,11 @@ class SuggestingArgumentParser(argparse.ArgumentParser):
         raise argparse.ArgumentError(action, f"unknown value `{value}`{hint}")
 
 
+def text_of_parser_error(message: str) -> str:
+    """Return argparse's text without the word `argument` before the option that it is about."""
+    return message.removeprefix("argument ")
+
+
 def did_you_mean_text(word: str, known: Iterable[str]) -> str:
     """Return a question with a similar known word, or an empty text."""
     from difflib import get_close_matches  # noqa: PLC0415 - only for what is wrong

@@ -19,7 +19,7 @@ FOREIGN = os.environ.get("SHIM_TEST_ACLS_BOOTSTRAP")
 HELP = " (see `kafka-shim acls --help`)\n"
 
 OWN_WORDS = {
-    "Option topic requires an argument": "argument --topic: expected one argument",
+    "Option topic requires an argument": "--topic: expected one argument",
     "unknown-option is not a recognized option": "unknown option `--unknown-option`",
     "Error while executing ACL command: expected a string in format"
     " principalType:principalName but got nobody": "expected a string in format"
@@ -32,7 +32,7 @@ OWN_WORDS = {
     " ClusterAction, DescribeConfigs, AlterConfigs, IdempotentWrite, CreateTokens, DescribeTokens,"
     " TwoPhaseCommit",
     "Error while executing ACL command: Cannot parse argument 'foo' of option"
-    " resource-pattern-type": "argument --resource-pattern-type: unknown value `foo`;"
+    " resource-pattern-type": "--resource-pattern-type: unknown value `foo`;"
     " expected literal, prefixed, any, match",
 }
 """The shim's message for messages of kafka-acls that it words otherwise."""

@@ -257,8 +257,8 @@ def test_the_state_is_added_to_the_options(write: Callable[[str, str], str]) -> 
     ("name", "text", "complaint"),
     [
         ("a.yaml", "brokkers: 3", "unknown key `brokkers`"),
-        ("a.yaml", "brokers: many", "argument --brokers: invalid value"),
-        ("a.yaml", "log-level: loud", "argument -l/--log-level: unknown value `loud`; expected "),
+        ("a.yaml", "brokers: many", "--brokers: invalid value"),
+        ("a.yaml", "log-level: loud", "-l/--log-level: unknown value `loud`; expected "),
         ("a.yaml", "config: b.yaml", "`config` cannot be set in a file"),
         ("a.yaml", "help: true", "`help` cannot be set in a file"),
         ("a.yaml", "[1]", "expected option names with values"),

@@ -74,7 +74,7 @@ def test_errors_cut_long_values_and_escape_control_characters() -> None:
 @pytest.mark.parametrize(
     ("command", "options", "complaint"),
     [
-        ("serve", "--brokers x", "argument --brokers: invalid value `x`; expected a whole number"),
+        ("serve", "--brokers x", "--brokers: invalid value `x`; expected a whole number"),
         ("serve", "--nope", "unknown option `--nope`"),
         ("trace info", "here --nope", "unknown option `--nope`"),
         ("serve", "--lisener=x", "unknown option `--lisener`; did you mean `--listener`?"),
@@ -82,7 +82,7 @@ def test_errors_cut_long_values_and_escape_control_characters() -> None:
         (
             "serve",
             "--log-level inf",
-            "argument -l/--log-level: unknown value `inf`; did you mean `info`?",
+            "-l/--log-level: unknown value `inf`; did you mean `info`?",
         ),
         ("replay", "", "the following arguments are required: TRACE, --target"),
         (

@@ -19,7 +19,7 @@ from kafka_shim.authorizer.acl_formats.command_targets import (
 from kafka_shim.authorizer.acl_formats.fields import AclWithLine, ErrorCollector
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import WILDCARD, Acl
-from kafka_shim.authorizer.option_parser import SuggestingArgumentParser
+from kafka_shim.authorizer.option_parser import SuggestingArgumentParser, text_of_parser_error
 from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 
 _EXPANDED = re.compile(r"'[^']*'|\\.|\$(?=[\w{(])|`", re.DOTALL)
@@ -155,7 +155,7 @@ class _CommandParser(SuggestingArgumentParser):
     """Raises an error about the text instead of ending the program."""
 
     def error(self, message: str) -> NoReturn:
-        raise AclTextError(message)
+        raise AclTextError(text_of_parser_error(message))
 
 
 def _create_command_parser() -> _CommandParser:

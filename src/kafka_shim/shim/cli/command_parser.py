@@ -5,7 +5,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from kafka_shim.authorizer.message_text import shortened_and_escaped
-from kafka_shim.authorizer.option_parser import SuggestingArgumentParser, did_you_mean_text
+from kafka_shim.authorizer.option_parser import (
+    SuggestingArgumentParser,
+    did_you_mean_text,
+    text_of_parser_error,
+)
 
 EXIT_USAGE = 2
 USAGE_OPTIONS_MAX = 8
@@ -73,7 +77,8 @@ class CommandParser(SuggestingArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(
             EXIT_USAGE,
-            f"{self.prog}: {shortened_and_escaped(message)} (see `{self.prog} --help`)\n",
+            f"{self.prog}: {shortened_and_escaped(text_of_parser_error(message))}"
+            f" (see `{self.prog} --help`)\n",
         )
 
 

@@ -14,7 +14,11 @@ import msgspec
 from kafka_shim.authorizer.acl_formats.toml_documents import lines_of_toml_key, load_toml
 from kafka_shim.authorizer.acl_formats.values_with_lines import MappingWithLines
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.option_parser import SuggestingArgumentParser, did_you_mean_text
+from kafka_shim.authorizer.option_parser import (
+    SuggestingArgumentParser,
+    did_you_mean_text,
+    text_of_parser_error,
+)
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import parse_yaml_with_lines, read_text_file
 from kafka_shim.shim.settings.java_properties import read_properties_file
@@ -123,7 +127,7 @@ class _RaisingOptionParser(SuggestingArgumentParser):
     """Raises ConfigError instead of ending the program."""
 
     def error(self, message: str) -> NoReturn:
-        raise ConfigError(message)
+        raise ConfigError(text_of_parser_error(message))
 
 
 def _option_arguments(key: object, option: str, value: Any) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from kafka_shim.authorizer.message_text import shortened_and_escaped
-from kafka_shim.authorizer.option_parser import SuggestingArgumentParser
+from kafka_shim.authorizer.option_parser import SuggestingArgumentParser, text_of_parser_error
 from kafka_shim.shim.apis import APIS_WITH_HANDLER, import_handler
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
@@ -84,7 +84,7 @@ class _RaisingOptionParser(SuggestingArgumentParser):
     """Raises an exception for usage errors, as there is no command that could exit."""
 
     def error(self, message: str) -> NoReturn:
-        raise ConfigError(message)
+        raise ConfigError(text_of_parser_error(message))
 
 
 def _broker_from_arguments(argv: Sequence[str]) -> Broker:
