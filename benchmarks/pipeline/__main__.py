@@ -26,11 +26,8 @@ import msgspec
 from benchmarks.pipeline.cold import s11_clock, s11_cold
 from benchmarks.pipeline.data import make_trace
 from benchmarks.pipeline.decisions import (
-    denials_on_duckdb_to_goal,
     s6_engine,
-    what_breaks_on_duckdb_to_goal,
     what_breaks_on_duckdb_to_spark,
-    what_breaks_on_spark_to_goal,
 )
 from benchmarks.pipeline.following import s8_follow
 from benchmarks.pipeline.lakes import s7_lake, s9_nothing_new
@@ -56,9 +53,6 @@ BENCHES: dict[str, Callable[[Bench], Ratio]] = {
     "S5": s5_names,
     "S6": s6_engine,
     "what-breaks": what_breaks_on_duckdb_to_spark,
-    "embedded denials": denials_on_duckdb_to_goal,
-    "embedded what-breaks": what_breaks_on_duckdb_to_goal,
-    "Spark what-breaks": what_breaks_on_spark_to_goal,
     "S7": s7_lake,
     "S8": s8_follow,
     "S9": s9_nothing_new,

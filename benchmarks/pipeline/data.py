@@ -18,6 +18,7 @@ from kafka_shim.protocol.trace.segments import SegmentWriter
 
 ENTRIES_A_BLOCK = 2000
 PEOPLE, TOPICS = 300, 3000
+DENIED_EVERY = 50
 PRINCIPALS, HOSTS = 3000, ("10.0.0.1", "10.0.0.2")
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -93,7 +94,7 @@ def random_acls(count: int) -> list[Acl]:
 
 
 def access_rows(numbers: list[int], names: int) -> pa.RecordBatch:
-    """Return a different allowed access for each number, to this number of names."""
+    """Return a different access for each number, to this number of names; one in 50 is denied."""
     columns: dict[str, Any] = {name: [None] * len(numbers) for name in OBSERVED.names}
     columns["principal"] = [f"User:u{(n + n // names) % PRINCIPALS}" for n in numbers]
     columns["host"] = [HOSTS[n % len(HOSTS)] for n in numbers]
@@ -103,7 +104,9 @@ def access_rows(numbers: list[int], names: int) -> pa.RecordBatch:
     columns["resource_name"] = [f"team-{n % names % 5000}.topic-{n % names}" for n in numbers]
     columns["role"] = ["required"] * len(numbers)
     columns["instead"] = [[]] * len(numbers)
-    columns["allowed"] = [True] * len(numbers)
+    columns["allowed"] = [n % DENIED_EVERY > 0 for n in numbers]
+    columns["rule"] = [None if allowed else "DefaultDeny" for allowed in columns["allowed"]]
+    columns["api"] = ["Fetch"] * len(numbers)
     columns["requests"] = [1] * len(numbers)
     columns["first_seen"] = columns["last_seen"] = [WHEN] * len(numbers)
     arrays = [pa.array(columns[field.name], field.type) for field in OBSERVED]

@@ -8,21 +8,18 @@ import msgspec
 import pyarrow as pa
 
 from benchmarks.pipeline.data import access_rows, random_acls
-from benchmarks.pipeline.ratio import Bench, Ratio, faster, tell, time_sliced, took
+from benchmarks.pipeline.ratio import Bench, Ratio, faster, tell, time_sliced
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.verdict import decide_access_or_alternatives
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
-from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, count_rows
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.engines.spark_engine import SparkEngine
-from kafka_shim.pipeline.jobs.denials import denials
 from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 from kafka_shim.pipeline.tables import OBSERVED, spark_ddl
 
 BATCH = 10_000
 BIG_ROUNDS = 3
 SUPER_USER = "User:u7"
-EMBEDDED_DENIALS_S, EMBEDDED_WHAT_BREAKS_S, SPARK_WHAT_BREAKS_S = 1, 5, 12
-"""The goals for a million accesses and 100,000 ACLs on two cores."""
 
 
 class Decisions(msgspec.Struct):
@@ -31,7 +28,6 @@ class Decisions(msgspec.Struct):
     on_spark: Callable[[], int]
     embedded: Callable[[], int]
     in_one_process: Callable[[], int]
-    embedded_denials: Callable[[], int]
 
 
 @cache
@@ -60,10 +56,6 @@ def decisions(spark: Any, accesses: int, acls: int) -> Decisions:
         engine = DuckDbEngine()
         return changed(engine, engine.relation_from_arrow(table))
 
-    def embedded_denials() -> int:
-        engine = DuckDbEngine()
-        return count_rows(engine, denials(engine, engine.relation_from_arrow(table)))
-
     def in_one_process() -> int:
         authorizer = acl_set.build_authorizer()
         return sum(
@@ -73,9 +65,7 @@ def decisions(spark: Any, accesses: int, acls: int) -> Decisions:
             if decide_access_or_alternatives(authorizer, row).allowed != row["allowed"]
         )
 
-    return Decisions(
-        lambda: changed(SparkEngine(spark), frame), embedded, in_one_process, embedded_denials
-    )
+    return Decisions(lambda: changed(SparkEngine(spark), frame), embedded, in_one_process)
 
 
 def s6_engine(bench: Bench) -> Ratio:
@@ -92,25 +82,3 @@ def what_breaks_on_duckdb_to_spark(bench: Bench) -> Ratio:
     assert ways.on_spark() == ways.embedded()
     times = time_sliced(ways.embedded, ways.on_spark, BIG_ROUNDS)
     return faster("what-breaks", "DuckDB", "Spark, two cores", times, None)
-
-
-def what_breaks_on_duckdb_to_goal(bench: Bench) -> Ratio:
-    return _time_to_goal(bench, "embedded", lambda ways: ways.embedded, EMBEDDED_WHAT_BREAKS_S)
-
-
-def what_breaks_on_spark_to_goal(bench: Bench) -> Ratio:
-    return _time_to_goal(bench, "on spark", lambda ways: ways.on_spark, SPARK_WHAT_BREAKS_S)
-
-
-def denials_on_duckdb_to_goal(bench: Bench) -> Ratio:
-    return _time_to_goal(
-        bench, "embedded denials", lambda ways: ways.embedded_denials, EMBEDDED_DENIALS_S
-    )
-
-
-def _time_to_goal(
-    bench: Bench, name: str, choose: Callable[[Decisions], Callable[[], int]], goal_s: float
-) -> Ratio:
-    ways = decisions(bench.spark, bench.args.accesses, bench.args.acls)
-    best = min(took(choose(ways)) for _ in range(BIG_ROUNDS))
-    return faster(name, "time", "goal", (best, goal_s), 1)

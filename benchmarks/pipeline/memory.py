@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from benchmarks.pipeline.ratio import process_tree
+from benchmarks.pipeline.ratio import process_tree, processor_seconds
 
 LOOK_S = 0.25
 
@@ -19,6 +19,7 @@ class Taken(msgspec.Struct):
     """The cost of a command, and the JSON object that it printed."""
 
     seconds: float
+    processor_seconds: float
     mib: float
     printed: dict[str, Any]
 
@@ -26,7 +27,7 @@ class Taken(msgspec.Struct):
 def run_job(*words: str) -> Taken:
     """Run `kafka-shim pipeline` on two cores, in its own process with its own Spark."""
     command = [sys.executable, "-P", "-m", "kafka_shim", "pipeline", *words]
-    begin, most = time.perf_counter(), 0
+    begin, used, most = time.perf_counter(), 0.0, 0
     with (
         tempfile.TemporaryFile() as printed,
         tempfile.TemporaryFile() as said,
@@ -36,13 +37,14 @@ def run_job(*words: str) -> Taken:
         ) as running:
             while running.poll() is None:
                 most = max(most, sum(map(_proportional_kib, process_tree(running.pid))))
+                used = max(used, processor_seconds(running.pid))
                 time.sleep(LOOK_S)
         seconds = time.perf_counter() - begin
         printed.seek(0)
         said.seek(0)
         if running.returncode:
             raise RuntimeError(f"{' '.join(words)}: {said.read().decode().strip()}")
-        return Taken(seconds, most / 1024, json.loads(printed.read()))
+        return Taken(seconds, used, most / 1024, json.loads(printed.read()))
 
 
 def _proportional_kib(pid: int) -> int:

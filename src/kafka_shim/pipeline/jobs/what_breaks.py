@@ -51,7 +51,8 @@ def what_breaks(
     decisions, or with those of `baseline` if it is given.
     """
     decided = decided_accesses_except_still_allowed(engine, accesses, candidate, baseline)
-    return sort_changes(engine, sum_changed_decisions(engine, decided))
+    changes = engine.computed_once(sum_changed_decisions(engine, decided))
+    return sort_changes(engine, changes)
 
 
 def decided_accesses_except_still_allowed(
@@ -140,7 +141,10 @@ def add_changed_request_counts(
 
 
 def sort_changes(engine: SqlEngine, changes: Relation) -> Relation:
-    """Sort changes: newly denied accesses first, then by number."""
+    """Sort changes: newly denied accesses first, then by number.
+
+    The engine should keep the changes: Spark reads them twice to sort them.
+    """
     return engine.sql(
         f"select * from {{changes}} order by case when change = '{DENIED}' then 0 else 1 end,"
         f" requests desc, {_KEYS}",
@@ -254,7 +258,7 @@ def _changes_with_request_counts(
 ) -> Relation:
     """Return the changes; the affected requests are searched only if there are changes."""
     engine = trace_input.engine
-    changes = sum_changed_decisions(engine, decided)
+    changes = engine.computed_once(sum_changed_decisions(engine, decided))
     if not has_rows(engine, changes):
         return engine.sql(
             "select *, 0 as requests_changed, 0 as requests_changed_of_principal from {changes}",

@@ -6,11 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.authorizer.acl_formats import format_acls_losslessly
-from kafka_shim.shim.cli.acl_source import has_known_concrete_fields, most_similar_release
-from kafka_shim.shim.cli.connection_options import connect_with_options
 from kafka_shim.shim.cli.usage import UsageError, run_reporting_errors
-from kafka_shim.shim.client.acls import describe_acls
 
 _JOBS = "kafka_shim.pipeline.cli"
 _FORM = "json"
@@ -46,6 +42,12 @@ def _replace_broker_option_with_saved_acls(args: argparse.Namespace, acl_file: P
         return
     if args.acls:
         raise UsageError("take the ACLs of --acls or of --bootstrap-server, not of both")
+    # most commands need no broker, and importing the client takes as long as a small job
+    from kafka_shim.authorizer.acl_formats import format_acls_losslessly
+    from kafka_shim.shim.cli.acl_source import has_known_concrete_fields, most_similar_release
+    from kafka_shim.shim.cli.connection_options import connect_with_options
+    from kafka_shim.shim.client.acls import describe_acls
+
     with connect_with_options(args) as client:
         acls = [acl for acl in describe_acls(client) if has_known_concrete_fields(acl)]
         args.kafka_version = args.kafka_version or most_similar_release(client.versions)

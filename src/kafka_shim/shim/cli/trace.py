@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -18,10 +18,12 @@ from kafka_shim.shim.cli.trace_source import print_damaged_parts, require_path_w
 from kafka_shim.shim.cli.usage import check_principal_option, parse_api_name, run_reporting_errors
 from kafka_shim.shim.config import PORT_MAX
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.traffic.traces.inspector_rows import InspectorRows
 from kafka_shim.shim.traffic.traces.summary import Summary
 from kafka_shim.shim.traffic.traces.trace_lines import row_as_text_line
 from kafka_shim.shim.traffic.traces.trace_rows import TraceReader
+
+if TYPE_CHECKING:
+    from kafka_shim.shim.traffic.traces.inspector_rows import InspectorRows
 
 VERBS = {
     "info": "Print totals: clients, APIs, principals, denials, damage",
@@ -96,7 +98,7 @@ def _run_trace_subcommand(args: argparse.Namespace) -> int:
     with ProgressBar("reading", size, is_shown=not _prints_rows_to_terminal(args)) as progress:
         reader = TraceReader(args.trace, progress)
         if args.verb == "view":
-            inspector_rows = InspectorRows(str(args.trace), _matching_rows(reader, args))
+            inspector_rows = _rows_for_inspector(reader, args)
         elif args.verb == "info":
             _print_summary(reader, as_json=args.json)
         else:
@@ -163,7 +165,14 @@ def _time_line_chart(summary: Summary) -> Iterator[str]:
         yield f"  {slot.requests:>10}  {start:>9g} s  {bar:<{_BAR_WIDTH}}  {denials}".rstrip()
 
 
-def _serve_inspector(rows: InspectorRows, port: int) -> int:
+def _rows_for_inspector(reader: TraceReader, args: argparse.Namespace) -> "InspectorRows":
+    # most commands show no page, and the inspector imports the broker's state
+    from kafka_shim.shim.traffic.traces.inspector_rows import InspectorRows
+
+    return InspectorRows(str(args.trace), _matching_rows(reader, args))
+
+
+def _serve_inspector(rows: "InspectorRows", port: int) -> int:
     """Print the page's address, and serve it until Ctrl-C."""
     from kafka_shim.shim.control.trace_inspector_server import TraceInspectorServer
 

@@ -1,0 +1,81 @@
+"""One job of one engine on given accesses and ACLs, timed in its own process.
+
+    python -m benchmarks.pipeline.engine_job ENGINE JOB ACCESSES ACLS
+
+ENGINE is `local` or `spark`. Prints a JSON object: the numbers of findings and of their requests,
+and the time from the accesses in Parquet and the ACLs in CSV to these, after the engine's start.
+"""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from benchmarks.pipeline.ratio import processor_seconds
+from kafka_shim.pipeline.acls.acl_set import AclSet, read_distinct_acls_from_file
+from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.pipeline.engines.spark_engine import SparkEngine
+from kafka_shim.pipeline.jobs.denials import denials
+from kafka_shim.pipeline.jobs.what_breaks import what_breaks
+from kafka_shim.pipeline.spark.session import spark_session
+from kafka_shim.pipeline.tables import OBSERVED
+
+SUPER_USER = "User:u7"
+
+
+class TimedResult(msgspec.Struct):
+    """The result, elapsed seconds, and seconds of processor time of all processes."""
+
+    findings: int
+    requests: int
+    seconds: float
+    processor_seconds: float
+
+
+def start_engine(name: str) -> SqlEngine:
+    engine: SqlEngine = DuckDbEngine()
+    if name == "spark":
+        engine = SparkEngine(spark_session("local[2]"))
+    engine.rows(engine.sql("select 1 as one"))
+    return engine
+
+
+def read_accesses(engine: SqlEngine, folder: str) -> Relation:
+    """Return the accesses, which the engine keeps as for a command."""
+    if isinstance(engine, DuckDbEngine):
+        files = [str(path) for path in sorted(Path(folder).iterdir())]
+        rows: Relation = engine.parquet_files(files, [*OBSERVED.names])
+    else:
+        assert isinstance(engine, SparkEngine)
+        rows = engine.session.read.parquet(folder).select(*OBSERVED.names)
+    return engine.computed_once(rows)
+
+
+def run_job(engine: SqlEngine, job: str, accesses: Relation, acls: str) -> Relation:
+    if job == "denials":
+        return denials(engine, accesses)
+    acl_set = AclSet(tuple(read_distinct_acls_from_file(acls)), (SUPER_USER,))
+    return what_breaks(engine, accesses, acl_set)
+
+
+def main() -> None:
+    engine_name, job, accesses, acls = sys.argv[1:]
+    engine = start_engine(engine_name)
+    used, begin = processor_seconds(os.getpid()), time.perf_counter()
+    totals = engine.sql(
+        "select count(*) as findings, cast(sum(requests) as bigint) as requests from {findings}",
+        findings=run_job(engine, job, read_accesses(engine, accesses), acls),
+    )
+    (row,) = engine.rows(totals)
+    seconds = time.perf_counter() - begin
+    result = TimedResult(
+        **row, seconds=seconds, processor_seconds=processor_seconds(os.getpid()) - used
+    )
+    print(msgspec.json.encode(result).decode())
+
+
+if __name__ == "__main__":
+    main()
