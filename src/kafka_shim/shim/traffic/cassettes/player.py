@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from copy import deepcopy
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -277,7 +278,7 @@ class PlayedConnection:
         """Return a response with the client's ids and the addresses of the playback."""
         has_addresses = response_contains_broker_addresses(header.api_key)
         if len(self._to_client) or has_addresses:
-            response = _copy(response)
+            response = deepcopy(response)  # recorded ones are cached
             self._to_client.put_target_ids(self, response)
             if has_addresses:
                 replace_broker_addresses_if_present(header.api_key, response, self._address_of)
@@ -300,13 +301,3 @@ class _MatchedRequest(NamedTuple):
 
 def _immediate(response: PlayedResponse) -> PendingResponse:
     return PendingResponse(lambda _: response, 0)
-
-
-def _copy(message: Any) -> Any:
-    """Return a deep copy of a message: recorded ones are cached."""
-    if isinstance(message, msgspec.Struct):
-        changes = {name: _copy(getattr(message, name)) for name in message.__struct_fields__}
-        return type(message)(**changes)
-    if isinstance(message, list):
-        return [_copy(element) for element in message]
-    return message
