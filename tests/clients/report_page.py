@@ -21,7 +21,7 @@ def write_reports(text: str, page: Path = PAGE) -> None:
 def write_scorecards(text: str, page: Path = PAGE) -> None:
     """Replace the scorecards, which follow their heading; the reports stay."""
     reports = _text(page).partition(_SCORECARDS)[0]
-    page.write_text(f"{reports}{_SCORECARDS}\n{text.strip()}\n", encoding="utf-8")
+    page.write_text(f"{reports.rstrip()}\n\n{_SCORECARDS}\n{text.strip()}\n", encoding="utf-8")
 
 
 def _text(page: Path) -> str:

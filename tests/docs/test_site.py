@@ -97,7 +97,7 @@ def test_no_page_shows_markdown(site: Path) -> None:
 def test_the_list_for_language_models_has_the_policy_pages(site: Path) -> None:
     text = (site / "llms.txt").read_text()
     for page in ("guides/acls-as-code.md", "reference/commands/policy.md"):
-        assert re.search(rf"^- \[.+\]\(https://.+/docs/{page}\): .+", text, re.MULTILINE), page
+        assert re.search(rf"^- \[.+\]\(https://.+/{page}\): .+", text, re.MULTILINE), page
     assert text.count("\n- [") == sum(page.path != "README.md" for page in listed_pages())
 
 
