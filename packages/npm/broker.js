@@ -3,6 +3,9 @@
 const { call } = require("./process.js");
 const { camelCased, faultBody, snakeCased } = require("./names.js");
 
+/** Who connects to PLAINTEXT may do everything, also if there are ACLs. */
+const DEFAULTS = { super_users: ["User:ANONYMOUS"] };
+
 class Broker {
   #url;
   #token;
@@ -20,8 +23,8 @@ class Broker {
   /** Create a broker in the process with this control API. */
   static async create(url, options, token) {
     const { faults = [], ...settings } = options;
-    const body = { ...snakeCased(settings), faults: faults.map(faultBody) };
-    return new Broker(url, token, await call(url, "POST", "/brokers", body, token), options.users);
+    const all = { ...DEFAULTS, ...snakeCased(settings), faults: faults.map(faultBody) };
+    return new Broker(url, token, await call(url, "POST", "/brokers", all, token), options.users);
   }
 
   get bootstrapServers() {

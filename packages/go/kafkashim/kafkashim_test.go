@@ -19,12 +19,16 @@ func TestOptionsAreTheStateOfTheBroker(t *testing.T) {
 	)
 	var state struct {
 		Release string
+		Supers  []string `json:"super_users"`
 		Users   []string
 		ACLs    []struct{ Operation string }
 	}
 	broker.Call("GET", "/state", nil, &state)
 	if state.Release != "3.9" || !reflect.DeepEqual(state.Users, []string{"alice"}) {
 		t.Errorf("the state is %+v", state)
+	}
+	if !reflect.DeepEqual(state.Supers, []string{"User:ANONYMOUS"}) {
+		t.Errorf("super users are %v", state.Supers)
 	}
 	if len(state.ACLs) != 1 || state.ACLs[0].Operation != "WRITE" {
 		t.Errorf("ACLs are %+v", state.ACLs)

@@ -10,6 +10,7 @@ func newSettings(options []Option) settings {
 	s := settings{
 		"users": map[string]string{}, "topics": map[string]int{}, "properties": map[string]string{},
 		"acls": []ACL{}, "faults": []Fault{},
+		"super_users": []string{"User:ANONYMOUS"}, // who connects to PLAINTEXT, also if there are ACLs
 	}
 	for _, option := range options {
 		option.apply(s)

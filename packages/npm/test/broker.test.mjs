@@ -31,6 +31,7 @@ test("options become the state of the broker", async (t) => {
   const state = await broker.request("GET", "/state");
   assert.equal(state.release, "3.9");
   assert.deepEqual(state.users, ["alice"]);
+  assert.deepEqual(state.super_users, ["User:ANONYMOUS"]);
   assert.equal(state.acls[0].operation, "WRITE");
   assert.equal(broker.bootstrapServers.split(",").length, 2);
   const [topic] = await broker.topics();

@@ -6,6 +6,10 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 public final class BrokerSettings {
     final ObjectNode body = ControlApi.JSON.createObjectNode();
 
+    public BrokerSettings() {
+        body.withArray("/super_users").add("User:ANONYMOUS"); // who connects to PLAINTEXT, also if there are ACLs
+    }
+
     /** Behaves as this Kafka release, such as "3.9". */
     public BrokerSettings kafkaVersion(String release) {
         return set("kafka_version", release);

@@ -52,6 +52,7 @@ class KafkaShimTest {
                 faults = "{action: {error: NOT_LEADER_OR_FOLLOWER}, match: {api: Produce}, trigger: {times: 2}}")
         void anAnnotationOnATestReplacesThatOfTheClass(KafkaShimBroker broker) throws Exception {
             assertEquals("3.9", broker.get("/state").get("release").asText());
+            assertEquals("User:ANONYMOUS", broker.get("/state").at("/super_users/0").asText());
             publish(broker);
             assertEquals(2, broker.get("/faults").at("/faults/0/fired").asInt());
             assertEquals(List.of(1L), broker.endOffsets("orders"));

@@ -1,0 +1,52 @@
+package io.github.kafkashim;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.errors.TopicAuthorizationException;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
+
+/** KAFKA_SHIM_IMAGE has the name of the image under test, in a Docker daemon. */
+@EnabledIfEnvironmentVariable(named = "KAFKA_SHIM_IMAGE", matches = ".+")
+class KafkaShimContainerTest {
+    @Test
+    void aliceMayPublishToTheOldReleaseAndBobMayNot() throws Exception {
+        aliceMayPublishAndBobMayNot("3.9");
+    }
+
+    @Test
+    void aliceMayPublishToTheNewReleaseAndBobMayNot() throws Exception {
+        aliceMayPublishAndBobMayNot("4.3");
+    }
+
+    private static void aliceMayPublishAndBobMayNot(String release) throws Exception {
+        var settings = new BrokerSettings().kafkaVersion(release).topic("orders", 1).user("alice", "a").user("bob", "b");
+        settings.acl("{principal: User:alice, allow: [Write], topic: orders}");
+        String image = Optional.ofNullable(System.getenv("KAFKA_SHIM_IMAGE")).orElseThrow();
+        try (var container = new KafkaShimContainer(image).withSettings(settings)) {
+            container.start();
+            publish(container.broker().clientConfig("alice"));
+            var error = assertThrows(ExecutionException.class, () -> publish(container.broker().clientConfig("bob")));
+            assertInstanceOf(TopicAuthorizationException.class, error.getCause());
+            publish(Map.of("bootstrap.servers", container.getBootstrapServers()));
+            assertEquals(List.of(2L), container.broker().endOffsets("orders"));
+            assertEquals(release, container.broker().get("/state").get("release").asText());
+        }
+    }
+
+    private static void publish(Map<String, Object> config) throws Exception {
+        var serializer = new StringSerializer();
+        try (var producer = new KafkaProducer<>(config, serializer, serializer)) {
+            producer.send(new ProducerRecord<>("orders", "order-1")).get();
+        }
+    }
+}
