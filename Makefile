@@ -14,7 +14,7 @@ IMAGE_EXTRAS := capture compression control oauth regex tls
 BINARY_EXTRAS := $(IMAGE_EXTRAS) completion mcp
 # without it, each of the thousand processes that tests start compiles the sources again
 unexport PYTHONDONTWRITEBYTECODE
-EXTRAS := capture,completion,compression,connect,control,demo,local,mcp,oauth,pipeline,pytest,regex,tls
+EXTRAS := capture,completion,compression,connect,control,demo,local,mcp,oauth,pipeline,pytest,regex,testcontainers,tls
 # several processes, each with whole files: a file's broker and client drivers start once
 # four more than there are cores, since tests often wait for what they started
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 4)

@@ -94,12 +94,12 @@ def test_a_plain_install_needs_four_packages() -> None:
     assert names == {"msgspec", "crc32c", "structlog", "pyyaml"}
 
 
-def test_the_extra_all_has_every_other_one_but_the_demo_and_the_local_engine() -> None:
-    """DuckDB has no wheels for Alpine, which `all` is installed on."""
+def test_the_extra_all_has_every_other_one_but_three() -> None:
+    """DuckDB has no wheels for Alpine, which `all` is installed on; containers need Docker."""
     extras_of_project = PROJECT["optional-dependencies"]
     (named,) = re.findall(r"\[(.+)\]", extras_of_project["all"][0])
     included = set(named.split(",")) | {"pipeline"}  # part of `connect`
-    assert included == set(extras_of_project) - {"all", "demo", "local"}
+    assert included == set(extras_of_project) - {"all", "demo", "local", "testcontainers"}
 
 
 def test_a_broker_starts_with_nothing_but_a_plain_install(tmp_path: Path) -> None:
@@ -200,6 +200,14 @@ def test_the_fixture_without_its_extra_names_it(tmp_path: Path) -> None:
     )  # fmt: skip
     assert "requires the extra `pytest`" in done.stdout, done.stdout
     assert '"starlette' in done.stdout
+
+
+def test_testcontainers_without_its_extra_names_it(tmp_path: Path) -> None:
+    (tmp_path / "plain.py").write_text(
+        "import sys\nsys.modules['testcontainers'] = None\nimport kafka_shim.testcontainers\n"
+    )
+    done = plain(tmp_path)
+    assert "kafka_shim.testcontainers requires the extra `testcontainers`" in done.stderr
 
 
 def plain(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""A Testcontainers class for the image: `with KafkaShimContainer().with_user("alice", "x") as kafka`.
+"""The image in Testcontainers: `with KafkaShimContainer().with_user("alice", "x") as kafka`.
 
 It needs the extra `testcontainers`. Kafka's clients connect to mapped ports, which are known only
 when the container runs. So the broker is created then, over the control API.
@@ -8,10 +8,14 @@ import secrets
 from collections.abc import Mapping
 from typing import Any, Self
 
-from testcontainers.core.container import DockerContainer
-from testcontainers.core.wait_strategies import HttpWaitStrategy
-
+from kafka_shim.extras import requires
 from kafka_shim.shim.testing.transport import HttpControl
+
+try:
+    from testcontainers.core.container import DockerContainer
+    from testcontainers.core.wait_strategies import HttpWaitStrategy
+except ModuleNotFoundError as error:
+    raise ImportError(requires("kafka_shim.testcontainers", "testcontainers")) from error
 
 IMAGE = "ghcr.io/kafka-shim/kafka-shim:0.1.0"
 _CONTROL_PORT = 8082

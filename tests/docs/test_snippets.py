@@ -26,6 +26,11 @@ EXAMPLES = (
 )
 SAME_BROKER = (f"{PAGES}::test_all_describe_the_same_broker",)
 _READMES = "tests/language_packages/test_readmes.py"
+_CONTAINERS = "tests/language_packages/test_testcontainers.py"
+_CONTAINER_BLOCKS = (
+    "tests/language_packages/test_manifests.py::"
+    "test_code_on_the_page_about_containers_is_that_of_tests"
+)
 _AS_TESTED = (
     "tests/language_packages/test_manifests.py::"
     "test_code_in_a_readme_is_that_of_a_file_that_is_tested"
@@ -104,6 +109,13 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("docs/start/tutorial.md", "text"): (
         f"{SNIPPETS}::test_the_tutorials_first_test_fails_with_the_advice_it_shows",
     ),
+    **{
+        ("docs/guides/testcontainers.md", language): (
+            _CONTAINER_BLOCKS,
+            f"{_CONTAINERS}::test_{name}",
+        )
+        for language, name in {"py": "python", "js": "node", "go": "go", "java": "java"}.items()
+    },
     ("packages/go/README.md", "go"): (_AS_TESTED, f"{_READMES}::test_go"),
     ("packages/junit5/README.md", "java"): (_AS_TESTED, f"{_READMES}::test_junit5"),
     ("packages/junit5/README.md", "xml"): (_AS_TESTED, f"{_READMES}::test_junit5"),

@@ -29,9 +29,23 @@ VERSION = {
 }  # fmt: skip
 BRIDGE = {"Name": "bridge", "Id": "bridge", "Driver": "bridge", "IPAM": {"Config": []}}
 INFO = {
-    "ServerVersion": "27.0.0", "OperatingSystem": "stand-in", "OSType": "linux", "MemTotal": 8 << 30,
-    "Architecture": "x86_64", "Driver": "none", "Labels": [], "NCPU": 2,
+    "ServerVersion": "27.0.0", "OperatingSystem": "stand-in", "OSType": "linux",
+    "MemTotal": 8 << 30, "Architecture": "x86_64", "Driver": "none", "Labels": [], "NCPU": 2,
 }  # fmt: skip
+
+IMAGE = {
+    "Id": "sha256:0", "RepoTags": [], "Config": {}, "Os": "linux", "Architecture": "amd64",
+}  # fmt: skip
+CONSTANT: dict[tuple[str, str], Any] = {
+    ("GET", "version"): VERSION,
+    ("GET", "info"): INFO,
+    ("GET", "networks"): [BRIDGE],
+    ("GET", "networks/bridge"): BRIDGE,
+    ("GET", "images/json"): [],
+    ("GET", "containers/json"): [],
+    ("POST", "networks/prune"): {},
+    ("POST", "volumes/prune"): {},
+}
 
 
 class Container:
@@ -45,6 +59,8 @@ class Container:
         self.ports: dict[str, int] = {}
         self.process: subprocess.Popen[bytes] | None = None
         self._accepting: list[socket.socket] = []
+        self._threads: list[threading.Thread] = []
+        self._namespace: int | None = None
 
     def start(self) -> None:
         """Start the process with the variables and arguments of the container."""
@@ -55,22 +71,31 @@ class Container:
             self.process = subprocess.Popen(
                 words, env=outer | variables, stdout=log, stderr=subprocess.STDOUT
             )
-        namespace = self._wait_for_namespace()
+        namespace = self._namespace = self._wait_for_namespace()
         for name in self.created.get("ExposedPorts") or {}:
             listening = socket.create_server(("127.0.0.1", 0))
             self._accepting.append(listening)
             self.ports[name] = listening.getsockname()[1]
             inner = int(name.partition("/")[0])
-            threading.Thread(
+            thread = threading.Thread(
                 target=forward, args=(listening, namespace, inner), daemon=True
-            ).start()
+            )
+            thread.start()
+            self._threads.append(thread)
 
     def stop(self) -> None:
         for listening in self._accepting:
+            with contextlib.suppress(OSError):
+                listening.shutdown(socket.SHUT_RDWR)  # ends the accept of its thread
             listening.close()
         if self.process is not None:
             self.process.terminate()
             self.process.wait(START_S)
+        for thread in self._threads:
+            thread.join()
+        if self._namespace is not None:
+            os.close(self._namespace)
+            self._namespace = None
 
     def inspected(self) -> dict[str, Any]:
         """Return the description of the container, as in GET /containers/{id}/json."""
@@ -97,10 +122,10 @@ class Container:
 
     def _wait_for_namespace(self) -> int:
         assert self.process is not None
-        own = os.readlink("/proc/self/ns/net")
-        place = f"/proc/{self.process.pid}/ns/net"
+        own = Path("/proc/self/ns/net").readlink()
+        place = Path(f"/proc/{self.process.pid}/ns/net")
         deadline = time.monotonic() + START_S
-        while os.readlink(place) == own and time.monotonic() < deadline:
+        while place.readlink() == own and time.monotonic() < deadline:
             time.sleep(0.005)
         return os.open(place, os.O_RDONLY)
 
@@ -118,14 +143,23 @@ def forward(listening: socket.socket, namespace: int, port: int) -> None:
             except OSError:
                 outer.close()
                 continue
-            for source, target in ((outer, inner), (inner, outer)):
-                threading.Thread(target=copy, args=(source, target), daemon=True).start()
+            threading.Thread(target=join, args=(outer, inner), daemon=True).start()
+
+
+def join(outer: socket.socket, inner: socket.socket) -> None:
+    """Copy between two connections until both ends are closed."""
+    with outer, inner:
+        back = threading.Thread(target=copy, args=(inner, outer), daemon=True)
+        back.start()
+        copy(outer, inner)
+        back.join()
 
 
 def copy(source: socket.socket, target: socket.socket) -> None:
     with contextlib.suppress(OSError):
         while data := source.recv(65536):
             target.sendall(data)
+    with contextlib.suppress(OSError):
         target.shutdown(socket.SHUT_WR)
 
 
@@ -162,35 +196,27 @@ class Api(BaseHTTPRequestHandler):
 
     def handle_request(self) -> None:
         body = self.body()
-        path = re.sub(r"^/v[\d.]+", "", urlsplit(self.path).path)
-        match self.command, path.strip("/").split("/"):
-            case _, ["_ping"]:
-                self.respond(200, b"OK", "text/plain")
-            case "GET", ["version"]:
-                self.respond(200, VERSION)
-            case "GET", ["info"]:
-                self.respond(200, INFO)
-            case "GET", ["networks"]:
-                self.respond(200, [BRIDGE])
-            case "GET", ["networks", _]:
-                self.respond(200, BRIDGE)
-            case "GET", ["images", "json"]:
-                self.respond(200, [])
-            case "GET", ["images", _, *_, "json"]:
-                self.respond(200, {"Id": "sha256:0", "RepoTags": [], "Config": {}, "Os": "linux",
-                                   "Architecture": "amd64"})  # fmt: skip
-            case "POST", ["containers", "create"]:
-                container = self.server.create(json.loads(body))
-                self.respond(201, {"Id": container.id, "Warnings": []})
-            case _, ["containers", name, *rest] if name in self.server.containers:
-                self.of_container(self.server.containers[name], rest)
-            case "GET", ["containers", "json"]:
-                self.respond(200, [])
-            case "POST", ["networks", "prune"]:
-                self.respond(200, {})
-            case _:
-                self.server.unknown.append(f"{self.command} {self.path}")
-                self.respond(404, {"message": f"unknown here: {self.command} {self.path}"})
+        path = re.sub(r"^/v[\d.]+", "", urlsplit(self.path).path).strip("/")
+        if path == "_ping":
+            self.respond(200, b"OK", "text/plain")
+        elif (self.command, path) in CONSTANT:
+            self.respond(200, CONSTANT[self.command, path])
+        elif (self.command, path) == ("POST", "containers/create"):
+            container = self.server.create(json.loads(body))
+            self.respond(201, {"Id": container.id, "Warnings": []})
+        elif self.command == "GET" and re.fullmatch("images/.+/json", path):
+            self.respond(200, IMAGE)
+        else:
+            kind, name, *rest = [*path.split("/"), ""]
+            container_or_none = self.server.containers.get(name) if kind == "containers" else None
+            if container_or_none is None:
+                self.respond_unknown()
+            else:
+                self.of_container(container_or_none, rest[:-1])
+
+    def respond_unknown(self) -> None:
+        self.server.unknown.append(f"{self.command} {self.path}")
+        self.respond(404, {"message": f"unknown here: {self.command} {self.path}"})
 
     def of_container(self, container: Container, rest: list[str]) -> None:
         match self.command, rest:
@@ -212,8 +238,7 @@ class Api(BaseHTTPRequestHandler):
                 del self.server.containers[container.id]
                 self.respond(204, b"")
             case _:
-                self.server.unknown.append(f"{self.command} {self.path}")
-                self.respond(404, {"message": f"unknown here: {self.command} {self.path}"})
+                self.respond_unknown()
 
     do_GET = do_HEAD = do_POST = do_DELETE = do_PUT = handle_request  # noqa: N815 - names of the base class
 
@@ -238,7 +263,7 @@ class Api(BaseHTTPRequestHandler):
         if self.command != "HEAD" and status != 204:
             self.wfile.write(data)
 
-    def log_message(self, format: str, *words: Any) -> None:
+    def log_message(self, format: str, *words: Any) -> None:  # noqa: A002 - as in the base class
         with (self.server.folder / "requests").open("a") as log:
             log.write(format % words + "\n")
 

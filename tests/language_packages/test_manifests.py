@@ -62,6 +62,31 @@ def test_go_s_versions_are_that_of_the_project() -> None:
     assert set(named) == {VERSION}
 
 
+def test_the_image_is_that_of_this_version() -> None:
+    """The classes name the image of the version that they belong to."""
+    named = [
+        found
+        for path in (
+            PACKAGES / "npm" / "testcontainers.js",
+            PACKAGES / "go" / "testcontainers" / "container.go",
+            next((PACKAGES / "junit5").rglob("KafkaShimContainer.java")),
+            ROOT / "src" / "kafka_shim" / "testcontainers.py",
+        )
+        for found in re.findall(r'"ghcr\.io/kafka-shim/kafka-shim:(.*?)"', path.read_text())
+    ]
+    assert named == [VERSION] * 4
+
+
+def test_code_on_the_page_about_containers_is_that_of_tests() -> None:
+    page = ROOT / "docs" / "guides" / "testcontainers.md"
+    shown = re.findall(
+        r"\]\((\S+)\):\n\n```\w+\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL
+    )
+    assert len(shown) == 4
+    for link, text in shown:
+        assert text.rstrip() in (page.parent / link).read_text(), f"the page differs from {link}"
+
+
 def significant_lines(path: Path) -> int:
     """Count the lines without empty ones, imports and comments."""
     left_out = re.compile(r"(?:import|package) |//|/?\*|$")

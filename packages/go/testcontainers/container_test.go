@@ -21,7 +21,10 @@ func image() string {
 }
 
 func publish(ctx context.Context, address string, transport *kafka.Transport) error {
-	writer := &kafka.Writer{Addr: kafka.TCP(address), Topic: "orders", MaxAttempts: 1, Transport: transport}
+	writer := &kafka.Writer{
+		Addr: kafka.TCP(address), Topic: "orders", Transport: transport,
+		MaxAttempts: 1, RequiredAcks: kafka.RequireAll,
+	}
 	defer writer.Close()
 	return writer.WriteMessages(ctx, kafka.Message{Value: []byte("order-1")})
 }

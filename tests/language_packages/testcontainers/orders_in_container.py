@@ -1,9 +1,13 @@
 """A test with a container, which runs against Docker or the stand-in for it."""
 
+import os
+
 import pytest
 from confluent_kafka import KafkaError, Producer
 
 from kafka_shim.testcontainers import KafkaShimContainer
+
+IMAGE = os.environ["KAFKA_SHIM_IMAGE"]
 
 
 def publish(config):
@@ -16,7 +20,7 @@ def publish(config):
 
 @pytest.mark.parametrize("release", ["3.9", "4.3"])
 def test_alice_may_publish_and_bob_may_not(release):
-    container = KafkaShimContainer().with_kafka_version(release).with_topic("orders")
+    container = KafkaShimContainer(IMAGE).with_kafka_version(release).with_topic("orders")
     container.with_user("alice", "alice-secret").with_user("bob", "bob-secret")
     container.with_acl(principal="User:alice", allow=["Write"], topic="orders")
     with container as kafka:
