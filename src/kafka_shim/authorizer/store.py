@@ -229,6 +229,8 @@ class AclStore:
         self, resource_type: ResourceType, name: str, wildcard_covers_starred_names: bool = False
     ) -> list[Pattern]:
         """Return the patterns that apply, without `*` where it is ignored (for `*eu`)."""
+        if not self._count:
+            return []
         cached = self._cached_patterns
         key = None if cached is None else (resource_type, name, wildcard_covers_starred_names)
         if cached is not None and key in cached:
@@ -253,12 +255,27 @@ class AclStore:
 
     def patterns_of_principal(
         self, resource_type: ResourceType, principal: str
-    ) -> Iterator[tuple[PrincipalAndHost, Pattern]]:
+    ) -> Iterator[tuple[PrincipalAndHost, Iterable[Pattern]]]:
         """Yield the patterns of a type with entries of the principal, for each of its hosts."""
         index = self._types[resource_type]
         for subject in self._subjects_selected_by_filter(AclFilter(principal=principal)) or ():
-            for pattern in index.patterns_of_subject(subject):
-                yield subject, pattern
+            if index.has_patterns_of_subject(subject):
+                yield subject, index.patterns_of_subject(subject)
+
+    def acls_missing_in(self, other: "AclStore") -> Iterator[Acl]:
+        """Yield the ACLs that another store does not have."""
+        for index, other_index in zip(self._types, other._types, strict=True):
+            for pattern in index.all_patterns():
+                twin = other_index.pattern_with_name(pattern.resource_name, pattern.pattern_type)
+                for subject, grant in pattern.subject_grants():
+                    missing = grant
+                    if twin is not None:
+                        same = other._find_subject(subject.principal, subject.host)
+                        missing &= ~(twin.grant_bits_of(same) if same is not None else 0)
+                    while missing:  # as `acls_of_grant`, without an iterator for each
+                        low = missing & -missing
+                        yield acl_of_grant_bit(pattern, subject, low.bit_length() - 1)
+                        missing ^= low
 
     def find_pattern(
         self, resource_type: ResourceType, name: str, pattern_type: PatternType

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import chain
 
 from kafka_shim.authorizer.acl_formats.fields import AclWithLine
 from kafka_shim.authorizer.acl_names import camel_case
@@ -96,10 +97,10 @@ def names_in_acls_affecting_principal(
     if authorizer.allow_everyone:
         patterns = store.patterns_of_type(resource_type)
     else:
-        patterns = (
-            pattern
+        patterns = chain.from_iterable(
+            patterns_of_subject
             for each in {principal, ANY_USER}
-            for _, pattern in store.patterns_of_principal(resource_type, each)
+            for _, patterns_of_subject in store.patterns_of_principal(resource_type, each)
         )
     return {names_covered_by_pattern(each.resource_name, each.pattern_type) for each in patterns}
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.operations import operation_bit_field
@@ -102,9 +103,9 @@ class ComparedDecisions:
 
     @cached_property
     def _changed_or_all_acls_by_type(self) -> dict[ResourceType, list[Acl]]:
-        old_acls, new_acls = set(self.old.store), set(self.new.store)
-        changed = old_acls | new_acls if self.settings_differ else old_acls ^ new_acls
+        old, new = self.old.store, self.new.store
+        removed_or_all_old = old if self.settings_differ else old.acls_missing_in(new)
         acls_by_type: dict[ResourceType, list[Acl]] = {}
-        for acl in changed:
+        for acl in chain(removed_or_all_old, new.acls_missing_in(old)):
             acls_by_type.setdefault(acl.resource_type, []).append(acl)
         return acls_by_type
