@@ -102,13 +102,12 @@ def _principal_of_change(change: AccessChange) -> str:
     return next(free, None) or "User:" + "x" * (1 + max(map(len, taken)))
 
 
-def _usable_sample_names_of_change(change: AccessChange) -> Iterator[str]:
-    """Yield names of the change that clients can use: that of the prefix itself comes second."""
+def _usable_sample_names_of_change(change: AccessChange) -> list[str]:
+    """Return names of the change that clients can use: that of the prefix itself comes second."""
     names = change.names
     assert names is not None, "a change about names"
     if change.resource_type is ResourceType.CLUSTER:
-        yield CLUSTER_NAME
-        return
+        return [CLUSTER_NAME]
     candidates = [names.text]
     if names.is_prefix:
         length = len(names.text)
@@ -118,11 +117,15 @@ def _usable_sample_names_of_change(change: AccessChange) -> Iterator[str]:
             if other.text.startswith(names.text)
         }
         candidates = [names.text + unused_character(used), names.text]
-    for name in candidates:
-        if resource_can_exist(change.resource_type, name) and not any(
-            other.contains_name_ignoring_glob(name) for other in change.except_names
-        ):
-            yield name
+    return [
+        name
+        for name in candidates
+        if resource_can_exist(change.resource_type, name)
+        and not (
+            change.except_names
+            and any(other.contains_name_ignoring_glob(name) for other in change.except_names)
+        )
+    ]
 
 
 def resource_can_exist(resource_type: ResourceType, name: str) -> bool:

@@ -60,6 +60,8 @@ def operations_text(operations: tuple[Operation, ...]) -> str:
 def from_hosts_text_unless_all(hosts: Iterable[str], except_hosts: Iterable[str] = ()) -> str:
     """Return the hosts as text; empty for all hosts. Exceptions and what they contain is named."""
     places, excepted = tuple(hosts), tuple(except_hosts)
+    if places == (WILDCARD,) and not excepted:
+        return ""
     named = ", ".join(host for host in places if host != WILDCARD)
     but = ", ".join(excepted)
     if WILDCARD in places:
