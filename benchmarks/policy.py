@@ -1,14 +1,16 @@
-"""The time of `kafka-shim policy test`, `diff`, `lint` and `plan` with many ACLs.
+"""The time of `kafka-shim policy test`, `diff`, `lint`, `plan` and `matrix` with many ACLs.
 
     python -m benchmarks.policy [--acls N] [--expectations N]
 
-Reading the files is included. The exit code is 3 if a goal for processor time is missed.
+Reading the files is included. The time and memory of reading ACLs in YAML are measured by
+themselves. The exit code is 3 if a goal for processor time or memory is missed.
 """
 
 import argparse
 import contextlib
 import io
 import json
+import subprocess
 import sys
 import tempfile
 import time
@@ -16,7 +18,15 @@ from pathlib import Path
 
 from kafka_shim.shim.cli import main as kafka_shim
 
-GOALS_S = {"test": 2.0, "diff": 3.0, "lint": 3.0, "plan": 5.0}
+GOALS_S = {"test": 2.0, "diff": 3.0, "lint": 3.0, "plan": 5.0, "matrix": 3.0}
+READ_GOAL_S, READ_GOAL_MIB = 3.0, 150
+READ = """
+import resource, sys, time
+from kafka_shim.shim.cli.policy.accepted_acls import read_accepted_acls
+begun = time.process_time()
+count = len(read_accepted_acls(sys.argv[1:], "4.4"))
+print(count, time.process_time() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
 ACLS, EXPECTATIONS = 100_000, 10_000
 ENTRY = "\t(principal=User:u{user}, host=*, operation={operation}, permissionType=ALLOW)\n"
 HEADING = (
@@ -35,6 +45,34 @@ def acl_list(count: int) -> str:
         parts.append(HEADING.format(name=name, pattern="PREFIXED" if prefixed else "LITERAL"))
         parts.append(ENTRY.format(user=user, operation="WRITE" if number % 3 else "READ"))
     return "".join(parts)
+
+
+def yaml_rules(count: int) -> str:
+    """Return the ACLs of `acl_list` as rules in YAML."""
+    rules = []
+    for number in range(count):
+        prefixed = number % 10 == 0
+        name = f"team-{number % 997}.{'' if prefixed else f'topic-{number}'}"
+        operation = "Write" if number % 3 else "Read"
+        pattern = ", pattern: prefixed" if prefixed else ""
+        rules.append(
+            f"- {{principal: User:u{number % 5003}, allow: {operation}, topic: {name}{pattern}}}\n"
+        )
+    return "".join(rules)
+
+
+def read_in_new_process(path: Path, count: int) -> str | None:
+    """Read a file and print time and peak memory; return a name if a goal was missed."""
+    done = subprocess.run(
+        [sys.executable, "-c", READ, str(path)], capture_output=True, text=True, check=True
+    )
+    read, seconds, mib = map(float, done.stdout.split())
+    assert read == len(set(yaml_rules(count).splitlines()))
+    print(
+        f"{'reading YAML':24} {seconds:7.2f} s, goal {READ_GOAL_S:.0f}; {mib:.0f} MiB,"
+        f" goal {READ_GOAL_MIB}"
+    )
+    return "reading YAML" if seconds > READ_GOAL_S or mib > READ_GOAL_MIB else None
 
 
 def expectations(count: int) -> str:
@@ -81,14 +119,18 @@ def main() -> int:
         old.write_text(acl_list(args.acls))
         new.write_text(acl_list(args.acls + args.acls // 100))
         expected.write_text(expectations(args.expectations))
+        rules = Path(folder, "rules.yaml")
+        rules.write_text(yaml_rules(args.acls))
         print(f"{args.acls} ACLs, {args.expectations} expectations")
         nothing = _nothing(folder)
         missed = [
+            read_in_new_process(rules, args.acls),
             timed("policy test", ["policy", "test", str(expected), "--acls", str(old)]),
             timed("policy diff, 1 % more", ["policy", "diff", str(old), str(new)]),
             timed("policy diff, all of it", ["policy", "diff", str(old), nothing]),
             timed("policy lint", ["policy", "lint", str(old)]),
             timed("policy plan, all of it", ["policy", "plan", str(old), nothing]),
+            timed("policy matrix", ["policy", "matrix", str(old), "--topic", "team-7.*", "--csv"]),
         ]
     if any(missed):
         print(f"goals missed: {'; '.join(filter(None, missed))}")

@@ -51,13 +51,13 @@ class AclStore:
         self.epoch = 0
         self._cached_patterns: dict[tuple[ResourceType, str, bool], list[Pattern]] | None = None
         self._cached_subjects: dict[Actor, list[PrincipalAndHost]] | None = None
-        if caches_lookups:
-            self._cached_patterns, self._cached_subjects = {}, {}
         self.host_networks = True
         self._observers: list[AclObserver] = []
         self._clear_all_acls()
         for acl in acls:
             self.add(acl)
+        if caches_lookups:
+            self._cached_patterns, self._cached_subjects = {}, {}
 
     def _clear_all_acls(self) -> None:
         self._count = 0

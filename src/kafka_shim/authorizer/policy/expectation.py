@@ -113,6 +113,10 @@ def parse_expectation(entry: object, where: str, release: str) -> Expectation:
 
 def _with_dashes_in_keys(entry: Mapping[Any, Any]) -> Mapping[str, Any]:
     """Return the entry with normalized keys and their lines."""
+    if isinstance(entry, MappingWithLines) and all(
+        isinstance(key, str) and "_" not in key for key in entry
+    ):
+        return entry
     normalized = MappingWithLines(
         {str(key).replace("_", "-"): value for key, value in entry.items()}
     )

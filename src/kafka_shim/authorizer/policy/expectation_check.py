@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 
 import msgspec
 
@@ -374,10 +375,8 @@ class ExpectationChecker:
     def _regions_of_clause_names_decided_differently(
         self, clause: AccessClause, principal: str, *, expect_allowed: bool
     ) -> list[NameRegion]:
-        if clause.names is None:
-            return [NameRegion(NameSet(CLUSTER_NAME), CLUSTER_NAME, -1)]
-        if not clause.names.is_prefix:
-            return [NameRegion(clause.names, clause.names.text, -1)]
+        if clause.names is None or not clause.names.is_prefix:
+            return _region_of_one_name(clause.names or NameSet(CLUSTER_NAME))
         within = msgspec.structs.replace(clause.names, glob="")
         distinct_names = self._distinct.names_that_may_be_decided_differently(
             clause.named_resource_type_or_cluster, principal, within
@@ -472,10 +471,16 @@ def _resource_types_of_clause(clause: AccessClause) -> list[ResourceType]:
     return list(types)
 
 
+@lru_cache(maxsize=64)  # `nobody but` is checked for one principal after the other
+def _region_of_one_name(name: NameSet) -> list[NameRegion]:
+    return [NameRegion(name, name.text, -1)]
+
+
 def _access_to_all_names_and_sample(access: CheckedAccess) -> tuple[PolicyAccess, str]:
     """Return the access to all names of the clause, and one of these names."""
     need, names = access.need, access.clause.names or NameSet(CLUSTER_NAME)
-    names = msgspec.structs.replace(names, glob="")
+    if names.glob:
+        names = msgspec.structs.replace(names, glob="")
     if need.any_name:
         need = access.clause.needs[0]
     resource_type = need.resource_type
