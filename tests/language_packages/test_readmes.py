@@ -2,13 +2,15 @@
 
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.clients.test_examples import logging_command, run
-from tests.docs.shown import commands
+from tests.docs.shown import ROOT, commands
 from tests.language_packages.built import PACKAGES, install_jars, npm_tarball, use_module
+from tests.language_packages.test_manifests import VERSION
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(900, func_only=True)]
 
@@ -43,6 +45,25 @@ def test_npm(runner: str, tmp_path: Path) -> None:
         assert re.search("pass 2", succeed(shared, project, **variables))
         return
     assert log.read_text().count("broker created") == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the binary is that of Linux, a script")
+def test_built_packages_bring_the_binary(tmp_path: Path) -> None:
+    """`.ci/build-packages` builds what is published; npm and Maven find the binary in it."""
+    log, dist = tmp_path / "log", tmp_path / "dist"
+    command = logging_command(tmp_path, log)
+    build = f"{ROOT}/.ci/build-packages linux-x64={command}"
+    succeed(build, tmp_path, DIST=str(dist))
+    assert sorted(path.name for path in dist.iterdir()) == [
+        f"kafka-shim-{VERSION}.tgz",
+        f"kafka-shim-junit5-{VERSION}-linux-x86_64.jar",
+        f"kafka-shim-junit5-{VERSION}.jar",
+        f"kafka-shim-linux-x64-{VERSION}.tgz",
+    ]
+    project = copied_example("npm/examples/node-test", tmp_path)
+    succeed(f"npm install --silent --no-audit --no-fund {dist}/*.tgz kafkajs@2.2.4", project)
+    assert re.search("pass 2", succeed("npm test", project))
+    assert log.read_text().count("broker created") == 1
 
 
 def test_types(tmp_path: Path) -> None:
