@@ -99,11 +99,13 @@ def counterparts(state: PlaybackState, sent: Sent) -> list[Interaction]:
 def _measures(state: PlaybackState, sent: Sent) -> Iterator[tuple[bytes, bool]]:
     """Yield the contents by which counterparts are found, and whether they are exact.
 
-    A producer chooses the partition of a record without a key.
+    A producer chooses the partition of a record without a key, so another one matches loosely.
     """
     yield sent.content.exact, True
-    is_strict = state.options.match is MatchMode.STRICT
-    if not is_strict if sent.record is None else sent.record.key is None:
+    allows_loose_matches = state.options.match is not MatchMode.STRICT
+    if sent.record is not None:
+        allows_loose_matches = sent.record.key is None
+    if allows_loose_matches:
         yield sent.content.loose, False
 
 
