@@ -15,9 +15,9 @@ from kafka_shim.pipeline.rows.columns import (
     Selection,
     connections_by_number,
 )
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.trace.entries import Request
 from kafka_shim.protocol.trace.segments import Block
 
@@ -58,8 +58,7 @@ def new_needs_with_visible_denial(
 ) -> Iterator[tuple[RequestHeader, AlternativeActions]]:
     """Yield new needs whose denial is visible to clients and that no present need includes."""
     try:
-        header, at = read_request_header(frame)
-        message = codecs.read_request(header.api_key, header.api_version, frame, at)
+        header, message = read_request_frame(frame)
     except ProtocolError:
         return
     asked = (header.api_key, header.api_version, message)

@@ -38,10 +38,10 @@ from kafka_shim.pipeline.rows.access_roles import (
 from kafka_shim.pipeline.rows.access_row import AccessRow
 from kafka_shim.pipeline.rows.existence import ExistenceIndex, TimeSpan
 from kafka_shim.pipeline.rows.fetch_sessions import SESSION_APIS, FetchSessions, SessionRequest
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.responses import read_response_or_none
 from kafka_shim.protocol.trace.entries import DERIVED, Request, Response
 
@@ -78,8 +78,7 @@ def plan_request_and_update_fetch_session(
 ) -> PendingPlannedRequest | None:
     """Return the plan of a request; None if it needs nothing or cannot be read."""
     try:
-        header, at = read_request_header(request.frame)
-        message = codecs.read_request(header.api_key, header.api_version, request.frame, at)
+        header, message = read_request_frame(request.frame)
     except ProtocolError:
         return None
     fetch = None

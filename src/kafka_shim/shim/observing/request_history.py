@@ -12,10 +12,10 @@ import msgspec
 
 from kafka_shim.authorizer.model import Acl, DecisionReason
 from kafka_shim.protocol.code_names import error_name_or_code
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.response_codes import nonzero_error_codes
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.trace.redaction import (
@@ -158,8 +158,7 @@ class HistoryEntry:
     def request_message_or_none(self) -> Any:
         """Return the request, without secrets; None if its frame was shortened."""
         try:
-            header, at = read_request_header(self._frame)
-            return codecs.read_request(header.api_key, header.api_version, self._frame, at)
+            return read_request_frame(self._frame)[1]
         except ProtocolError:
             return None
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import msgspec
 
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.protocol.trace.segments import TraceStorage
 from kafka_shim.shim.traffic.cassettes.request_content import content_of_fields, request_fields
@@ -80,8 +79,7 @@ def _repeated_requests(events: Iterable[Event]) -> Iterator[_RequestKey]:
 def _foldable_content(request: Request) -> bytes | None:
     """Return the content of a poll or heartbeat; None if it changes something."""
     try:
-        header, at = read_request_header(request.frame)
-        message = codecs.read_request(header.api_key, header.api_version, request.frame, at)
+        header, message = read_request_frame(request.frame)
     except ProtocolError:
         return None
     if header.api_key in GROUP_HEARTBEATS and message.member_epoch <= 0:

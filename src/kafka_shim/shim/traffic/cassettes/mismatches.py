@@ -1,10 +1,9 @@
 """Requests that the recording does not answer: the exception, and error responses."""
 
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.shim.apis import import_handler
 from kafka_shim.shim.traffic.cassettes.index_tables import Interaction
@@ -33,8 +32,7 @@ def error_response_frame(frame: bytes, error: ErrorCode, reason: str) -> bytes |
     field for it; None if the request cannot be read or gets no response.
     """
     try:
-        header, at = read_request_header(frame)
-        message = codecs.read_request(header.api_key, header.api_version, frame, at)
+        header, message = read_request_frame(frame)
     except ProtocolError:
         return None
     if header.api_key == ApiKey.PRODUCE and message.acks == 0:

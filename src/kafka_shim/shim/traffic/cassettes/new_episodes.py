@@ -7,9 +7,8 @@ as well.
 import asyncio
 from pathlib import Path
 
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.shim.client.config import ClientConfig, Login
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.traffic.cassettes.cassette_recording import (
@@ -88,8 +87,7 @@ class NewEpisodes:
     def _parts_of_request(self, frame: bytes) -> tuple[frozenset[str], frozenset[str]]:
         """Return the parts of the state that a request reads, and those that it changes."""
         try:
-            header, at = read_request_header(frame)
-            message = codecs.read_request(header.api_key, header.api_version, frame, at)
+            header, message = read_request_frame(frame)
         except ProtocolError:
             return frozenset(), frozenset()
         fields = request_fields(message, header.api_version, self._state.index.topic_names)

@@ -8,7 +8,7 @@ from functools import partial
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import FrameError
 from kafka_shim.protocol.framing import FrameSplitter
-from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.shim.client.login import InvalidLoginResponseError
 from kafka_shim.shim.config import Limits
 from kafka_shim.shim.errors import UnavailableError
@@ -195,9 +195,9 @@ async def _forward_what_is_new(
     """Return the cluster's response to a request, of Produce only to the records that were not
     recorded. Raise UnextendableError if they cannot be forwarded.
     """
-    header, at = read_request_header(frame)
+    header, message = read_request_frame(frame)
     if header.api_key != ApiKey.PRODUCE:
         return await _forward(connection, upstream, frame)
-    produce = connection.new_records(header, frame, at)
+    produce = connection.new_records(header, message)
     forwarded = await _forward(connection, upstream, produce.new_records_frame())
     return produce.merged_frame(forwarded)

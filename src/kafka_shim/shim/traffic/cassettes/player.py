@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kafka_shim.protocol.code_names import api_name_or_key
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.shim.traffic.cassettes.index_tables import Interaction
 from kafka_shim.shim.traffic.cassettes.matching import (
@@ -109,8 +109,7 @@ class PlayedConnection:
             token = self.authentication.respond_to_token(frame)
             return _immediate(PlayedResponse(token))
         try:
-            header, at = read_request_header(frame)
-            message = codecs.read_request(header.api_key, header.api_version, frame, at)
+            header, message = read_request_frame(frame)
         except ProtocolError as error:
             self._request_name = "an unreadable request"
             raise MismatchError("bytes", str(error)) from error
@@ -145,15 +144,14 @@ class PlayedConnection:
             *(error.difference or FieldDifference("", "", "")),
         )
 
-    def new_records(self, header: RequestHeader, frame: bytes, at: int) -> PlayedProduce:
+    def new_records(self, header: RequestHeader, message: Any) -> PlayedProduce:
         """Return a Produce request of which some records were not recorded; the others are played.
 
         Raise UnextendableError if they cannot be read, or belong to a transaction.
         """
+        if message.transactional_id:
+            raise UnextendableError("a recorded transaction cannot be extended")
         try:
-            message = codecs.read_request(header.api_key, header.api_version, frame, at)
-            if message.transactional_id:
-                raise UnextendableError("a recorded transaction cannot be extended")
             return PlayedProduce(
                 self._state, header, message, self._sender, allows_new_records=True
             )

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
 from kafka_shim.protocol.trace.entries import Entry, Request, Response
@@ -118,8 +117,7 @@ class TraceIndex:
             self.undecodable += 1
 
     def _add_request(self, event: Event, frame: bytes) -> _PendingRequest:
-        header, at = read_request_header(frame)
-        message = codecs.read_request(header.api_key, header.api_version, frame, at)
+        header, message = read_request_frame(frame)
         self.count += 1
         interaction = Interaction(
             self._next_id(),
@@ -387,8 +385,7 @@ class TraceIndex:
         if isinstance(entry, Response):
             return read_response_and_its_version(entry.api_key, entry.api_version, entry.frame)[0]
         assert isinstance(entry, Request)
-        header, at = read_request_header(entry.frame)
-        return codecs.read_request(header.api_key, header.api_version, entry.frame, at)
+        return read_request_frame(entry.frame)[1]
 
 
 def _row_of_partition(

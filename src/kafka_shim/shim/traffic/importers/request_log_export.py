@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.trace.entries import Connection, Request, Response
 from kafka_shim.protocol.trace.segments import Damage, read_trace
@@ -47,8 +47,7 @@ def _request_log_row_if_decodable(
     connection: Connection, request: Request, response: Response | None
 ) -> Iterator[dict[str, Any]]:
     try:
-        header, at = read_request_header(request.frame)
-        message = codecs.read_request(header.api_key, header.api_version, request.frame, at)
+        header, message = read_request_frame(request.frame)
     except ProtocolError:
         return
     row = {

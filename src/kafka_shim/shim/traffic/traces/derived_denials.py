@@ -7,9 +7,8 @@ from kafka_shim.authorizer.access_plan import AccessPlan, access_plan
 from kafka_shim.authorizer.evidence import TopicKnowledge, evidence_from_response
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.responses import NAMING_APIS, read_response_or_none, topic_ids_with_names
 from kafka_shim.protocol.trace.entries import Request, Response
 
@@ -34,8 +33,7 @@ class DerivedDenials:
 
     def plan_request(self, connection: int, entry: Request) -> None:
         try:
-            header, at = read_request_header(entry.frame)
-            message = codecs.read_request(header.api_key, header.api_version, entry.frame, at)
+            header, message = read_request_frame(entry.frame)
         except ProtocolError:
             return
         plan = access_plan(header.api_key, header.api_version, message, self._release, self._names)
