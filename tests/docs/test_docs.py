@@ -86,6 +86,11 @@ def test_the_index_is_current() -> None:
     assert INDEX.read_text(encoding="utf-8") == index_text(), outdated("docs/README.md")
 
 
+def test_first_sentences_are_short_enough_for_the_index() -> None:
+    lengths = {page.path: len(page.first_sentence) for page in listed_pages()}
+    assert {path: length for path, length in lengths.items() if not 10 < length <= 160} == {}
+
+
 def test_no_page_begins_with_its_audience() -> None:
     firsts = {
         path.name: path.read_text().split("\n\n")[1] for path in (ROOT / "docs").rglob("*.md")
