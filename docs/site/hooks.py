@@ -20,7 +20,7 @@ BOOSTS: Final = (
     ("start/", 1.2),
     ("guides/", 1.5),
     ("reference/commands/broker-options.md", 3.0),
-    ("reference/commands/", 0.8),
+    ("reference/commands/acls.md", 0.6),
     ("reference/environment.md", 2.0),
     ("reference/releases.md", 2.0),
     ("reference/errors.md", 1.5),
