@@ -114,7 +114,9 @@ def test_the_schemas_are_in_the_site(site: Path) -> None:
 def test_the_site_is_searchable_from_a_folder_without_errors(site: Path) -> None:
     with chromium() as driver:
         open_site(driver, site)
-        assert [row for row in driver.get_log("browser") if row["level"] == "SEVERE"] == []
+        errors = [row for row in driver.get_log("browser") if row["level"] == "SEVERE"]
+        # the theme also reads the sitemap, which browsers do not allow without a server
+        assert [row for row in errors if "/sitemap.xml" not in row["message"]] == []
 
 
 @pytest.mark.skipif(
