@@ -13,6 +13,11 @@ def test_the_hand_written_words_are_below_the_ceiling() -> None:
     assert sum(word_count(page) for page in hand_written_pages()) <= WORDS_MAX
 
 
+def test_the_first_release_is_described_in_fifteen_lines() -> None:
+    section = (ROOT / "CHANGELOG.md").read_text().partition("\n## 0.1.0\n")[2].partition("\n## ")[0]
+    assert 0 < section.count("\n- ") <= 15
+
+
 def test_generated_pages_exist() -> None:
     assert all((ROOT / page).exists() for page in GENERATED_PAGES)
 
