@@ -120,8 +120,8 @@ def existing_topics_of_assignment(
 ) -> list[AssignedTopic]:
     """Return the topics of an assignment without deleted ones."""
     topics = context.cluster.topics
-    assigned = context.time_sliced_list(list(assignment.items()))
-    topic_partitions = ((topics.by_id(topic_id), partitions) for topic_id, partitions in assigned)
+    items = context.time_sliced(list(assignment.items()))
+    topic_partitions = ((topics.by_id(topic_id), partitions) for topic_id, partitions in items)
     return context.time_sliced_list(
         [
             AssignedTopic(topic.topic_id, topic.name, sorted(partitions))
