@@ -26,7 +26,6 @@ from kafka_shim.protocol.messages.metadata_response import (
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.controller import is_controller_or_forwards_to_it
-from kafka_shim.shim.handlers.common.duplicates import distinct
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.placement import place_replicas
@@ -160,7 +159,7 @@ def _describe_topics_by_id(
     ids: Iterable[bytes], request: MetadataRequest, context: RequestContext
 ) -> list[MetadataResponseTopic]:
     unknown, known = [], []
-    for topic_id in distinct(ids):
+    for topic_id in context.time_sliced(dict.fromkeys(ids)):
         topic = context.cluster.topics.by_id(topic_id)
         if topic is None:
             unknown.append(_topic_row_without_name(topic_id, ErrorCode.UNKNOWN_TOPIC_ID))
