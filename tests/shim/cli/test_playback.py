@@ -2,14 +2,16 @@
 
 import asyncio
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.cli import EXIT_MISMATCH, EXIT_USAGE, main
+from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH, EXIT_USAGE, main
 from tests.commands import SHIM, environment
 from tests.docs.shown import blocks
 from tests.shim.cli.conftest import Running
@@ -76,8 +78,14 @@ async def _list_topics(wire: Wire, _: Wire) -> None:
     await wire.ask(ApiKey.METADATA, 12, metadata("orders"))
 
 
-def test_the_inspector_of_a_playback_is_on_this_machine_only(tmp_path: Path) -> None:
-    trace = tmp_path / "empty.ktrace"
-    trace.touch()
-    words = ["serve", "--playback", str(trace), "--control", "0.0.0.0:0"]
-    assert main(words) == EXIT_USAGE
+def test_the_inspector_of_a_playback_is_on_this_machine_only_and_on_a_free_port(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = asyncio.run(record(tmp_path / "orders", _list_topics))
+    words = ["run", "--playback", str(trace), "--control"]
+    assert main([*words, "0.0.0.0:0", "--", "true"]) == EXIT_USAGE
+    assert "with --playback only 127.0.0.1:PORT" in capsys.readouterr().err
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        assert main([*words, address, "--", "true"]) == EXIT_FAILURE
+    assert f"cannot listen on {address}: Address already in use" in capsys.readouterr().err

@@ -16,7 +16,7 @@ from kafka_shim.shim.cli.broker_options import config_from_arguments
 from kafka_shim.shim.cli.error_output import print_note
 from kafka_shim.shim.cli.record_options import add_mask_argument
 from kafka_shim.shim.config import parse_address
-from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.errors import ConfigError, UnavailableError
 from kafka_shim.shim.logs import configure_logging
 
 if TYPE_CHECKING:
@@ -225,7 +225,13 @@ def _inspector(args: argparse.Namespace, state: "PlaybackState") -> "Iterator[No
     host, port = parse_address(args.control, "--control")
     if host != HOST:
         raise ConfigError(f"--control `{args.control}`: with --playback only {HOST}:PORT")
-    with TraceInspectorServer(PlaybackRows(args.playback, state.report), port) as server:
+    rows = PlaybackRows(args.playback, state.report)
+    try:
+        server = TraceInspectorServer(rows, port)
+    except OSError as error:
+        reason = f"cannot listen on {args.control}: {error.strerror}"
+        raise UnavailableError(reason) from error
+    with server:
         print_note(f"the inspector is at {server.url}")
         serving = Thread(target=server.serve_forever)
         serving.start()
