@@ -89,3 +89,11 @@ def test_the_inspector_of_a_playback_is_on_this_machine_only_and_on_a_free_port(
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         assert main([*words, address, "--", "true"]) == EXIT_FAILURE
     assert f"cannot listen on {address}: Address already in use" in capsys.readouterr().err
+
+
+def test_a_cassette_that_cannot_be_read_is_reported_as_that(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "writer-00000000.ktrace").mkdir()
+    assert main(["run", "--playback", str(tmp_path), "--", "true"]) == EXIT_FAILURE
+    assert f"cannot read `{tmp_path}`: Is a directory" in capsys.readouterr().err

@@ -164,7 +164,9 @@ def _with_cassette(
     try:
         return asyncio.run(run(args, config, use))
     except OSError as error:
-        print(f"kafka-shim: the recording is incomplete: {error}", file=sys.stderr)
+        is_written = is_recorded or mode == NEW_EPISODES
+        text = "the recording is incomplete" if is_written else f"cannot read `{args.playback}`"
+        print(f"kafka-shim: {text}: {error.strerror or error}", file=sys.stderr)
         return EXIT_FAILURE
 
 
