@@ -1,6 +1,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -250,7 +251,37 @@ def test_exceptions_of_networks_are_named(
         ]
         (tmp_path / name).write_text("".join(rules))
     assert diff() == 0
-    assert sorted(capsys.readouterr().out.splitlines()[::2]) == sorted(text.splitlines())
+    lines = capsys.readouterr().out.splitlines()
+    assert sorted(lines[::2]) == sorted(text.splitlines())
+    assert diff("--format", "markdown") == 0
+    assert "\n".join(lines) in capsys.readouterr().out
+    assert diff("--json") == 0
+    changes = json.loads(capsys.readouterr().out)["changes"]
+    assert [change["text"] for change in changes] == lines[::2]
+    assert diff("--format", "html") == 0
+    assert html_rows(capsys.readouterr().out) == lines
+
+
+def test_html_escapes_names_and_has_a_summary(
+    tmp_path: Path, diff: Diff, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "new.yaml").write_text(
+        '- {principal: \'User:<b>&"\', allow: Read, group: "a\\u0007<i>"}\n'
+    )
+    assert diff("--format", "html") == 0
+    page = capsys.readouterr().out
+    assert '+ User:<b>&": Read, Describe on group `a\\x07<i>`' in html_rows(page)
+    assert "<i>1 gains, 2 lose access: 4 changes (Kafka" in page
+    assert diff(old="new.yaml") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["no difference: both sets decide every access alike"]
+
+
+def html_rows(page: str) -> list[str]:
+    """Return the changes and examples of a page as the lines of the text."""
+    root = ET.fromstring(page.replace("<!doctype html>", "").replace('<meta charset="utf-8">', ""))
+    cells = [cell.text or "" for cell in root.iter("td")]
+    return [f"    {cell}" if at % 2 else cell for at, cell in enumerate(cells)]
 
 
 def test_a_setting_that_closes_resources_shows_who_is_locked_out(

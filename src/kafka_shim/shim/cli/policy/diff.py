@@ -19,6 +19,7 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
 )
 from kafka_shim.shim.cli.policy.diff_formats import (
     DescribedChange,
+    diff_html,
     diff_lines,
     diff_markdown_within_comment_limit,
     diff_object,
@@ -85,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--format",
-        choices=("text", "markdown", "json"),
+        choices=("text", "markdown", "html", "json"),
         default="text",
         help="markdown: a comment for a pull request (default: text)",
     )
@@ -103,6 +104,8 @@ def run(args: argparse.Namespace) -> int:
             print(json.dumps(diff_object(described, new.release), indent=2, ensure_ascii=False))
         case "markdown":
             print(diff_markdown_within_comment_limit(described, new.release, args.link), end="")
+        case "html":
+            print(diff_html(described, new.release), end="")
         case _:
             print(
                 "\n".join(map(escaped_result_line_with_overlong_words_cut, diff_lines(described)))

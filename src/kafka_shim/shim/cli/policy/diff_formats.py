@@ -1,10 +1,12 @@
-"""The difference of two sets of ACLs as text, JSON and Markdown; all formats state the same."""
+"""The difference of two sets of ACLs as text, JSON, Markdown and HTML, which state the same."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from html import escape as escape_html
 from typing import Any
 
 import msgspec
 
+from kafka_shim.authorizer.message_text import escaped
 from kafka_shim.authorizer.policy.access_changes import AccessChange
 from kafka_shim.authorizer.policy.witness import Witness
 from kafka_shim.shim.cli.policy.descriptions import (
@@ -13,6 +15,7 @@ from kafka_shim.shim.cli.policy.descriptions import (
     signed_access_change_line,
     which_follow_from_others,
 )
+from kafka_shim.shim.cli.policy.html_page import html_page_with_table
 from kafka_shim.shim.cli.policy.witness_text import witness_line, witness_object_with_decisions
 
 COMMENT_CHARACTERS_MAX = 65_536
@@ -58,6 +61,17 @@ def diff_lines(described: Sequence[DescribedChange]) -> Iterator[str]:
         yield f"    {each.example}"
     if not described:
         yield "no difference: both sets decide every access alike"
+
+
+def diff_html(described: Sequence[DescribedChange], release: str) -> str:
+    """Return a page with a row for each change: who gains (+) or loses (-) what, and an example."""
+    listed = unimplied_changes_most_used_first(described)
+    html_rows = (
+        f"<td>{escape_html(escaped(each.text))}</td><td>{escape_html(escaped(each.example))}</td>"
+        for each in listed
+    )
+    summary = f"{summary_of_gaining_and_losing_principals(listed)} (Kafka {release})"
+    return html_page_with_table(["change", "example"], html_rows, summary)
 
 
 def diff_object(described: Sequence[DescribedChange], release: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from kafka_shim.authorizer.model import ANY_USER
 from kafka_shim.authorizer.policy.matrix import MatrixCell, MatrixResource, MatrixRow
 from kafka_shim.authorizer.policy.name_sets import ALL_NAMES
 from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.shim.cli.policy.html_page import html_page_with_table
 
 LETTERS: Final = {
     Operation.READ: "R",
@@ -29,12 +30,6 @@ LETTERS: Final = {
 }
 EVERYONE_ELSE = "everyone else"
 _PARTLY = "( ) for some names or hosts only"
-_STYLE = """\
-table { border-collapse: collapse; font: 14px sans-serif; }
-th, td { border: 1px solid #bbb; padding: 4px 8px; text-align: left; vertical-align: top; }
-thead th { background: #eee; position: sticky; top: 0; }
-i { color: #777; }
-"""
 
 
 def text_table(resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]) -> Iterator[str]:
@@ -83,18 +78,12 @@ def csv_table(resources: Sequence[MatrixResource], rows: Iterable[MatrixRow]) ->
 
 def html_table(resources: Sequence[MatrixResource], rows: Iterable[MatrixRow]) -> str:
     """Return an HTML page without references to other files."""
-    heads = "".join(f"<th>{escape(column_heading(resource))}</th>" for resource in resources)
-    body = "".join(
-        f"<tr><th>{escape(principal_or_everyone_else_heading(row))}</th>"
-        f"{''.join(map(_html_cell, row.cells))}</tr>\n"
+    html_rows = (
+        f"<th>{escape(principal_or_everyone_else_heading(row))}</th>"
+        f"{''.join(map(_html_cell, row.cells))}"
         for row in rows
     )
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"<title>Kafka ACLs</title>\n<style>\n{_STYLE}</style></head><body>\n<table>\n"
-        f"<thead><tr><th></th>{heads}</tr></thead>\n<tbody>\n{body}</tbody></table>\n"
-        f"<p><i>{_PARTLY}</i></p></body></html>\n"
-    )
+    return html_page_with_table(["", *map(column_heading, resources)], html_rows, _PARTLY)
 
 
 def column_heading(resource: MatrixResource) -> str:
