@@ -12,6 +12,7 @@ MODULES = (
     "ingest",
     "what_breaks",
     "unused_acls",
+    "findings",
     "least_acls",
     "denials",
     "clients",

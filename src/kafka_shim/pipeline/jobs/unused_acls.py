@@ -158,7 +158,7 @@ def _add_required_acls_option(job: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     observation = trace_input.cached_observation(args).with_listed_accesses()
     present = observation.read_acl_set_with_observed_settings(args.acls)
-    reasons = _reason_by_acl_without_evidence(trace_input, observation, present)
+    reasons = reason_by_acl_without_evidence_in_trace(trace_input, observation, present)
     engine = trace_input.engine
     usage = unused_acls(engine, observation.request_accesses, present, reasons)
     with engine.cached(usage) as cached:
@@ -218,7 +218,7 @@ def _accesses_without_decision(
     }
 
 
-def _reason_by_acl_without_evidence(
+def reason_by_acl_without_evidence_in_trace(
     trace_input: "TraceInput", observation: "Observation", present: AclSet
 ) -> dict[Acl, str]:
     """Return the ACLs whose use the observation cannot show, with the reason."""
@@ -266,7 +266,7 @@ def _check_removals_together_and_add_notes(
     outcome.notes.append(
         f"{len(removable)} of {len(present.acls)} ACLs can be removed together: in"
         f" {head['considered']} accesses from {head['first_seen']} to {head['last_seen']}"
-        f" ({_sources_text(head['sources'])}), {changes or 'no'} decisions depend on them"
+        f" ({sources_text(head['sources'])}), {changes or 'no'} decisions depend on them"
         if head["considered"]
         else "no ACL can be removed: no access was judged"
     )
@@ -285,7 +285,7 @@ def _count_unknown_usage_by_reason(engine: SqlEngine, usage: Relation) -> dict[s
     return {row["not_known"]: row["acls"] for row in engine.rows(rows)}
 
 
-def _sources_text(sources: Sequence[str]) -> str:
+def sources_text(sources: Sequence[str]) -> str:
     return ", ".join(_SOURCES[source] for source in sources)
 
 

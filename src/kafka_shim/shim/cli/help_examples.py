@@ -62,6 +62,10 @@ EXAMPLES: Final = {
     "kafka-shim pipeline unused-acls": (
         "kafka-shim pipeline unused-acls trace --acls acls.yaml",
     ),
+    "kafka-shim pipeline findings": (
+        "kafka-shim pipeline findings lake --acls acls.yaml --fail",
+        "kafka-shim pipeline findings lake --acls acls.yaml --topics topics.txt --pull-request new",
+    ),
     "kafka-shim pipeline least-acls": ("kafka-shim pipeline least-acls trace --format yaml",),
     "kafka-shim pipeline denials": (
         "kafka-shim pipeline denials trace --since 2026-11-01 --interval '1 hour'",

@@ -1,0 +1,251 @@
+"""`findings`: what is new since the last run among unused ACLs, denials and missing topics."""
+
+import argparse
+from collections.abc import Collection, Iterable, Iterator
+from datetime import UTC
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
+from kafka_shim.authorizer.model import WILDCARD, Acl
+from kafka_shim.pipeline.acl_change_files import write_acl_change_files
+from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.engines.engine import count_rows
+from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.findings_history import (
+    NEW,
+    RESOLVED,
+    Finding,
+    FindingsHistory,
+    findings_with_status,
+    latest_by_acl,
+    read_findings_history,
+    status_row,
+    write_findings_history,
+)
+from kafka_shim.pipeline.job import Job
+from kafka_shim.pipeline.jobs.denials import denials
+from kafka_shim.pipeline.jobs.unused_acls import (
+    reason_by_acl_without_evidence_in_trace,
+    sources_text,
+    unused_acls,
+)
+from kafka_shim.pipeline.lazy import pa
+from kafka_shim.pipeline.options import ACL_FORMATS
+from kafka_shim.pipeline.report.outcome import Outcome, access_outcome_with_observation_notes
+from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
+
+if TYPE_CHECKING:
+    from kafka_shim.pipeline.observation import Observation
+    from kafka_shim.pipeline.trace_input import TraceInput
+
+UNUSED, DENIED, NO_TOPIC = "unused ACL", "denied access", "ACL without a topic"
+HISTORY_FILE = "findings.json"
+"""The history in a lake."""
+_SHOWN = ("status", "kind", "subject", "found_at", "last_seen", "detail")
+
+
+def unused_acl_findings(
+    usage_rows: Iterable[dict[str, Any]],
+    last_use_by_acl: dict[str, str],
+    last_need_by_acl: dict[str, str],
+) -> Iterator[Finding]:
+    """Yield a finding for each ACL that no observed request needs.
+
+    `usage_rows` are those of `unused_acls`. The last uses include those of earlier runs, and
+    `last_need_by_acl` has the ACLs that requests of earlier runs needed.
+    """
+    for row in usage_rows:
+        if row["can_go"]:
+            rule = row["acl"]
+            detail = (
+                f"{row['state']}{_NEEDED_EARLIER}" if rule in last_need_by_acl else row["state"]
+            )
+            yield Finding(UNUSED, rule, last_use_by_acl.get(rule), detail)
+
+
+_NEEDED_EARLIER = " in this observation, but an earlier one needed it"
+
+
+def denial_findings(denial_rows: Iterable[dict[str, Any]]) -> Iterator[Finding]:
+    """Yield a finding for each denied access; the rows are those of `denials`."""
+    for row in denial_rows:
+        name = f"{row['resource_type']}:{row['resource_name']}"
+        subject = f"{row['principal']} {row['operation']} {name}"
+        yield Finding(DENIED, subject, _iso_text(row["last_seen"]), row["remedy"])
+
+
+def missing_topic_findings(
+    acls: Iterable[Acl], topics: Collection[str], last_use_by_acl: dict[str, str]
+) -> Iterator[Finding]:
+    """Yield a finding for each ACL on a topic name or prefix that no existing topic has."""
+    for acl in acls:
+        if acl.resource_type is not ResourceType.TOPIC or acl.resource_name == WILDCARD:
+            continue
+        is_prefix = acl.pattern_type is PatternType.PREFIXED
+        name = acl.resource_name
+        if not (any(topic.startswith(name) for topic in topics) if is_prefix else name in topics):
+            rule = format_acl_rule(acl)
+            detail = "no topic has this prefix" if is_prefix else "no such topic"
+            yield Finding(NO_TOPIC, rule, last_use_by_acl.get(rule), detail)
+
+
+def removable_acls(present: AclSet, findings: Iterable[Finding]) -> list[Acl]:
+    """Return the unused ACLs, except those that an earlier observation needed."""
+    unused = {
+        finding.subject
+        for finding in findings
+        if finding.kind == UNUSED and not finding.detail.endswith(_NEEDED_EARLIER)
+    }
+    return [acl for acl in present.acls if format_acl_rule(acl) in unused]
+
+
+def _iso_text(time: Any) -> str:
+    return str(time.astimezone(UTC).isoformat())
+
+
+def _add_history_topics_and_fix_options(job: argparse.ArgumentParser) -> None:
+    add = job.add_argument
+    add("--acls", required=True, metavar="FILE", help=f"The ACLs in force ({ACL_FORMATS})")
+    add(
+        "--history",
+        metavar="FILE",
+        help=f"File that keeps the findings between runs (default: {HISTORY_FILE} in the lake)",
+    )
+    add(
+        "--topics",
+        metavar="FILE",
+        help="Names of the existing topics, one per line, as kafka-topics --list prints them",
+    )
+    add(
+        "--pull-request",
+        metavar="FOLDER",
+        help="Write the remaining ACLs (Strimzi, Terraform, YAML), the kafka-acls commands that"
+        " remove the others, and the proof",
+    )
+    add("--fail", action="store_true", help="Exit with code 3 if there are new findings")
+
+
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+    path = _history_path(args, trace_input)
+    history, topics = read_findings_history(path), _existing_topics(args.topics)
+    observation = trace_input.cached_observation(args).with_listed_accesses()
+    present = observation.read_acl_set_with_observed_settings(args.acls)
+    engine = trace_input.engine
+    reasons = reason_by_acl_without_evidence_in_trace(trace_input, observation, present)
+    accesses = observation.request_accesses
+    usage = engine.rows(unused_acls(engine, accesses, present, reasons))
+    last_uses = latest_by_acl(
+        history.last_use_by_acl,
+        {row["acl"]: _iso_text(row["last_used"]) for row in usage if row["last_used"] is not None},
+    )
+    requested = trace_input.cached_observation(args).request_accesses
+    found = [
+        *unused_acl_findings(usage, last_uses, _needed_earlier(history, present)),
+        *denial_findings(engine.rows(denials(engine, requested, present))),
+    ]
+    if topics is not None:
+        found += missing_topic_findings(present.acls, topics, last_uses)
+    until = observation.totals_and_settings["last_seen"]
+    statuses = findings_with_status(history, found, until)
+    outcome = _outcome_of_statuses(args, observation, statuses)
+    outcome.totals["last_use_by_acl"] = last_uses
+    if args.pull_request:
+        _check_and_write_pull_request(args, observation, present, found, outcome)
+    still_open = [finding for status, finding in statuses if status != RESOLVED]
+    needs = {row["acl"]: until for row in usage if until is not None and not row["can_go"]}
+    last_needs = latest_by_acl(history.last_need_by_acl, needs)
+    write_findings_history(path, FindingsHistory(until, still_open, last_uses, last_needs))
+    return outcome
+
+
+def _needed_earlier(history: FindingsHistory, present: AclSet) -> dict[str, str]:
+    """Return the ACLs that must stay, with a time, since requests of earlier runs needed them.
+
+    Of DENYs, these are all that an earlier run used: if one of several is removed, and the ALLOWs
+    that it overrules stay, requests are newly allowed.
+    """
+    denies = {format_acl_rule(acl) for acl in present.acls if acl.permission is Permission.DENY}
+    used_denies = {acl: at for acl, at in history.last_use_by_acl.items() if acl in denies}
+    return used_denies | history.last_need_by_acl
+
+
+def _history_path(args: argparse.Namespace, trace_input: "TraceInput") -> Path:
+    lake = trace_input.lake_folder()
+    if args.history is None and lake is None:
+        raise PipelineError("a trace keeps no findings: name a file with --history, or use a lake")
+    return lake / HISTORY_FILE if lake and args.history is None else Path(args.history)
+
+
+def _existing_topics(path: str | None) -> frozenset[str] | None:
+    if path is None:
+        return None
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise PipelineError(f"{path}: {error}") from error
+    return frozenset(filter(None, map(str.strip, lines)))
+
+
+def _outcome_of_statuses(
+    args: argparse.Namespace, observation: "Observation", statuses: list[tuple[str, Finding]]
+) -> Outcome:
+    schema = pa.schema([(name, pa.string()) for name in _SHOWN])
+    rows = [status_row(status, finding) for status, finding in statuses]
+    relation = observation.engine.relation_from_arrow(pa.Table.from_pylist(rows, schema))
+    outcome = access_outcome_with_observation_notes(args, observation, relation, _SHOWN)
+    counts = [sum(row["status"] == status for row in rows) for status in (NEW, RESOLVED)]
+    outcome.totals |= {"new": counts[0], "resolved": counts[1]}
+    is_open = len(rows) - sum(counts)
+    outcome.notes.append(
+        f"{counts[0]} new findings, {is_open} open, {counts[1]} no longer found since the last run"
+    )
+    outcome.has_failing_findings = bool(args.fail and counts[0])
+    return outcome
+
+
+def _check_and_write_pull_request(
+    args: argparse.Namespace,
+    observation: "Observation",
+    present: AclSet,
+    found: list[Finding],
+    outcome: Outcome,
+) -> None:
+    """Write the files, after a check that no decision changes without the removed ACLs."""
+    from kafka_shim.pipeline.jobs.what_breaks import what_breaks
+
+    removed = removable_acls(present, found)
+    remaining = [acl for acl in present.acls if acl not in set(removed)]
+    candidate = observation.acl_set_with_observed_settings(remaining)
+    engine = observation.engine
+    changes = count_rows(
+        engine, what_breaks(engine, observation.request_accesses, candidate, baseline=present)
+    )
+    outcome.failed_own_check = changes > 0
+    head = observation.totals_and_settings
+    if changes or not head["considered"]:
+        outcome.notes.append(
+            f"no pull request: {changes} decisions depend on these ACLs"
+            if changes
+            else "no pull request: no access was judged"
+        )
+        return
+    period = f"{head['first_seen']} to {head['last_seen']}"
+    proof = [
+        f"{len(removed)} of {len(present.acls)} ACLs are removed.",
+        f"Accesses: {head['considered']}, {period}, {sources_text(head['sources'])}.",
+        "Each was decided with all ACLs and with the remaining ones: no decision differs.",
+        "A request that was not observed may need an ACL that is removed.",
+        *outcome.notes[1:-1],
+        *(f"`{finding.subject}`: {finding.detail}" for finding in found if finding.kind == UNUSED),
+    ]
+    files = write_acl_change_files(Path(args.pull_request), remaining, removed, proof)
+    outcome.notes.append(f"{', '.join(files)} written to {args.pull_request}")
+
+
+JOB = Job(
+    "List new and resolved findings since the last run: unused ACLs, denials, missing topics",
+    _add_history_topics_and_fix_options,
+    _run,
+    runs_locally=True,
+)

@@ -1,0 +1,165 @@
+"""`findings`: new, open and resolved since the last run, and the files of a pull request."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shim.authorizer.acl_formats import format_acls_losslessly, parse_distinct_acls
+from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.pipeline.findings_history import read_findings_history
+from kafka_shim.protocol.enums import PatternType, ResourceType
+from kafka_shim.shim.cli import main
+from tests.pipeline.traces import random_acls, random_trace
+
+ROOT = "User:root"
+
+
+class Recorded:
+    """A long trace, a short one, the ACLs that decided both, and their file."""
+
+    def __init__(self, folder: Path) -> None:
+        rng = random.Random(7)
+        self.acls = random_acls(rng, 25)
+        authorizer = StandardAuthorizer(super_users=(ROOT,), store=AclStore(self.acls))
+        self.long, self.short = str(folder / "long"), str(folder / "short")
+        random_trace(folder / "long", rng, authorizer, 200)
+        random_trace(folder / "short", rng, authorizer, 3)
+        self.acl_file = str(folder / "acls.csv")
+        Path(self.acl_file).write_text(format_acls_losslessly(self.acls, "csv"))
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    return Recorded(tmp_path_factory.mktemp("recorded"))
+
+
+class Runs:
+    """Runs of the job that share a history."""
+
+    def __init__(self, recorded: Recorded, folder: Path, capsys: Any) -> None:
+        self.history = folder / "history.json"
+        self._acl_file, self._capsys = recorded.acl_file, capsys
+
+    def run(self, trace: str, *options: str) -> tuple[int, dict[str, Any]]:
+        """Return the exit code and the result."""
+        words = ["pipeline", "findings", trace, "--engine", "local", "--acls", self._acl_file]
+        code = main([*words, "--history", str(self.history), "--json", *options])
+        result: dict[str, Any] = json.loads(self._capsys.readouterr().out)
+        return code, result
+
+
+@pytest.fixture
+def runs(recorded: Recorded, tmp_path: Path, capsys: Any) -> Runs:
+    return Runs(recorded, tmp_path, capsys)
+
+
+def subjects(result: dict[str, Any], status: str, kind: str) -> set[str]:
+    return {
+        row["subject"]
+        for row in result["rows"]
+        if row["status"] == status and kind in ("", row["kind"])
+    }
+
+
+def test_findings_are_new_once_and_fail_once(recorded: Recorded, runs: Runs) -> None:
+    code, first = runs.run(recorded.long, "--fail")
+    assert code == 3
+    assert first["new"] == len(first["rows"]) > 0
+    code, second = runs.run(recorded.long, "--fail")
+    assert (code, second["new"], second["resolved"]) == (0, 0, 0)
+    assert subjects(second, "open", "") == subjects(first, "new", "")
+
+
+def test_what_is_no_longer_found_is_resolved_and_then_forgotten(
+    recorded: Recorded, runs: Runs
+) -> None:
+    _, first = runs.run(recorded.long)
+    _, second = runs.run(recorded.short)
+    denied = subjects(first, "new", "denied access")
+    still = subjects(second, "open", "denied access")
+    assert subjects(second, "resolved", "denied access") == denied - still != set()
+    assert runs.run(recorded.short)[1]["resolved"] == 0
+
+
+def test_the_last_use_is_kept_and_an_acl_needed_earlier_is_not_removed(
+    recorded: Recorded, runs: Runs, tmp_path: Path
+) -> None:
+    _, first = runs.run(recorded.long)
+    pull_request = tmp_path / "pull-request"
+    _, second = runs.run(recorded.short, "--pull-request", str(pull_request))
+    needed = {format_acl_rule(acl) for acl in recorded.acls} - subjects(first, "new", "unused ACL")
+    needed_earlier = {
+        row["subject"]
+        for row in second["rows"]
+        if row["detail"].endswith("in this observation, but an earlier one needed it")
+    }
+    assert needed_earlier >= needed & subjects(second, "new", "unused ACL") != set()
+    assert all(acl.endswith("|DENY") for acl in needed_earlier - needed)  # stay if ever used
+    assert needed_earlier <= first["last_use_by_acl"].keys()
+    assert read_findings_history(runs.history).last_use_by_acl.items() >= (
+        first["last_use_by_acl"].items()
+    )
+    remaining = parse_distinct_acls((pull_request / "acls.yaml").read_text())
+    assert needed <= {format_acl_rule(acl) for acl in remaining}
+
+
+def test_a_pull_request_removes_only_what_no_decision_depends_on(
+    recorded: Recorded, runs: Runs, tmp_path: Path, capsys: Any
+) -> None:
+    pull_request = tmp_path / "pull-request"
+    _, result = runs.run(recorded.long, "--pull-request", str(pull_request))
+    unused = subjects(result, "new", "unused ACL")
+    remaining = parse_distinct_acls((pull_request / "acls.yaml").read_text())
+    kept = {format_acl_rule(acl) for acl in remaining}
+    assert kept == {format_acl_rule(acl) for acl in recorded.acls} - unused
+    commands = (pull_request / "kafka-acls.sh").read_text()
+    assert commands.count("--remove --force") == len(unused) > 0
+    proof = (pull_request / "PROOF.md").read_text()
+    assert "no decision differs" in proof
+    for acl in unused:
+        assert acl in proof
+    words = ["trace", "what-breaks", recorded.long, "--json"]
+    assert main([*words, "--acls", str(pull_request / "acls.yaml")]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == []
+
+
+def test_acls_on_topics_that_do_not_exist_are_found(
+    recorded: Recorded, runs: Runs, tmp_path: Path
+) -> None:
+    on_topics = [
+        acl
+        for acl in recorded.acls
+        if acl.resource_type is ResourceType.TOPIC and acl.resource_name != "*"
+    ]
+    kept = on_topics[0].resource_name
+    (tmp_path / "topics").write_text(f"{kept}\n")
+    _, result = runs.run(recorded.long, "--topics", str(tmp_path / "topics"))
+    expected = {format_acl_rule(acl) for acl in on_topics if not covers(acl, kept)}
+    assert subjects(result, "new", "ACL without a topic") == expected != set()
+
+
+def covers(acl: Acl, name: str) -> bool:
+    if acl.pattern_type is PatternType.PREFIXED:
+        return name.startswith(acl.resource_name)
+    return name == acl.resource_name
+
+
+def test_a_trace_needs_a_file_for_the_history(recorded: Recorded, capsys: Any) -> None:
+    words = ["pipeline", "findings", recorded.long, "--engine", "local"]
+    assert main([*words, "--acls", recorded.acl_file]) == 1
+    assert "name a file with --history" in capsys.readouterr().err
+
+
+def test_a_damaged_history_is_reported(recorded: Recorded, tmp_path: Path, capsys: Any) -> None:
+    history = tmp_path / "history.json"
+    history.write_text("[]")
+    words = ["pipeline", "findings", recorded.long, "--engine", "local"]
+    assert main([*words, "--acls", recorded.acl_file, "--history", str(history)]) == 1
+    assert "not a history of findings" in capsys.readouterr().err
+    assert history.read_text() == "[]"
