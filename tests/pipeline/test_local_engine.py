@@ -63,6 +63,21 @@ def test_each_job_runs_without_a_jvm(
     assert result(capsys, "trace", "least-acls", recorded.trace)["changes"] == 0
 
 
+def test_a_lake_gives_the_same_result_as_its_trace(
+    recorded: Recorded, tmp_path: Path, capsys: Any
+) -> None:
+    lake = tmp_path / "lake"
+    (lake / "_runs").mkdir(parents=True)
+    engine = DuckDbEngine()
+    tables = trace_tables.LocalTraceTables(engine, [recorded.trace], {})
+    for name in ("accesses", "requests", "damage"):
+        engine.overwrite_table(tables.table(name), str(lake / name / "date=2023-11-14"), "parquet")
+    words = ("pipeline", "denials", "--engine", "local", "--acls", recorded.acl_file)
+    of_lake, of_trace = (result(capsys, *words, path) for path in (str(lake), recorded.trace))
+    assert of_lake == of_trace
+    assert of_lake["rows"]
+
+
 def test_denials_are_counted_by_interval(recorded: Recorded, capsys: Any) -> None:
     words = ("trace", "denials", recorded.trace, "--interval", "1 second")
     rows = result(capsys, *words)["rows"]

@@ -55,7 +55,8 @@ class DuckDbEngine:
     def parquet_files(self, files: list[str], columns: list[str]) -> str:
         """Return columns of Parquet files."""
         names = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
-        return self._create("view", f"select {', '.join(columns)} from read_parquet([{names}])")
+        selected = ", ".join(f'"{column}"' for column in columns)  # `at` is a reserved word
+        return self._create("view", f"select {selected} from read_parquet([{names}])")
 
     def map_batches(self, relation: str, function: BatchFunction, schema: pa.Schema) -> str:
         reader = self.connection.sql(f"from {relation}").to_arrow_reader(BATCH_ROWS)
