@@ -47,7 +47,10 @@ def latest_by_acl(earlier: dict[str, str], current: dict[str, str]) -> dict[str,
 
 
 def read_findings_history(path: Path) -> FindingsHistory:
-    """Return the history in a file, empty without the file; PipelineError if it is unreadable."""
+    """Return the history in a file, empty without the file.
+
+    Raise PipelineError if the file is unreadable.
+    """
     try:
         return msgspec.json.decode(path.read_bytes(), type=FindingsHistory)
     except FileNotFoundError:
