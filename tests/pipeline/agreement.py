@@ -60,7 +60,6 @@ class Agreement:
             elif not found:
                 self.wrong[ways[0]] += 1
         self.missed = {decision for decision in logged if decision not in self.told}
-        self.counted = sum(min(times, logged[decision]) for decision, times in self.told.items())
 
 
 def _ways(row: dict[str, Any]) -> Iterator[Decision]:
