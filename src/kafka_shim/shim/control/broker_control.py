@@ -65,7 +65,7 @@ from kafka_shim.shim.state.snapshot import Snapshot
 from kafka_shim.shim.state.topics import Topic
 from kafka_shim.shim.whole_number import parse_whole_number
 
-_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.+)`")
+_UNKNOWN_FIELD = re.compile(r"Object contains unknown field `([^`]+)`(?: - at `\$\.?(.*)`)?")
 _CONTROL_ACTOR = Actor("User:ANONYMOUS", "127.0.0.1")
 
 ACLS_PER_STEP = 100
@@ -421,10 +421,12 @@ def convert_body(body: Any, body_type: type[msgspec.Struct]) -> Any:
 
 
 def _body_error_text(text: str, body_type: type[msgspec.Struct]) -> str:
-    """Return msgspec's text about a body; of an unknown key, with the known ones."""
+    """Return msgspec's text about a body; of an unknown key, with its place or the known ones."""
     unknown = _UNKNOWN_FIELD.fullmatch(text)
     if unknown is None:
         return text
+    if unknown[2]:
+        return f"unknown key `{unknown[1]}` in `{unknown[2]}`"
     keys = [field.encode_name for field in msgspec.structs.fields(body_type)]
     hint = did_you_mean_text(unknown[1], keys) or f"; expected {', '.join(keys) or 'none'}"
     return f"unknown key `{unknown[1]}`{hint}"

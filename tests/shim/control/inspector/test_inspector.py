@@ -110,7 +110,7 @@ def test_faults_are_added_released_and_removed(page: Page, broker: KafkaBroker) 
     field.clear()
     field.send_keys('{"action": {"pauze": true}}')
     page.element("#new-fault button").click()
-    page.wait(lambda: "unknown field `pauze`" in page.element("#note").text)
+    page.wait(lambda: "unknown key `pauze` in `action`" in page.element("#note").text)
 
 
 @needs_browser
