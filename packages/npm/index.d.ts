@@ -16,7 +16,7 @@ export type Acl = { principal: Names; host?: Names; pattern?: "literal" | "prefi
 
 /** What a test breaks: `{ action: { error: "NOT_LEADER_OR_FOLLOWER" }, match: { api: "Produce" } }`. */
 export interface Fault {
-  /** The effects, which can be combined; docs/testing.md says what each does. */
+  /** The effects, which can be combined; docs/guides/faults.md says what each does. */
   action: {
     error?: string | number; delayMs?: number; disconnect?: "before" | "after"; pause?: boolean;
     blackHole?: boolean; throttleTimeMs?: number; truncate?: number; corrupt?: boolean;

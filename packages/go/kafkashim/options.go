@@ -70,7 +70,7 @@ type Fault struct {
 
 func (f Fault) apply(s settings) { s["faults"] = append(s["faults"].([]Fault), f) }
 
-// Action has the effects of a fault, which can be combined; docs/testing.md says what each does.
+// Action has the effects of a fault, which can be combined; docs/guides/faults.md says what each does.
 type Action struct {
 	Error          string         `json:"error,omitempty"` // such as "NOT_LEADER_OR_FOLLOWER"
 	DelayMs        int            `json:"delay_ms,omitempty"`
