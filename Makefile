@@ -28,7 +28,7 @@ help:
 	@echo "make quick                   run the tests of authorizer, protocol, handlers and state, in half a minute"
 	@echo "make check                   run linters, type checks, import contracts and all tests, and check generated files"
 	@echo "make architecture            print packages, the imports between them and layers; fail if there is a cycle"
-	@echo "make coverage                measure line and branch coverage of make quick and recorded responses; fail below the minimum"
+	@echo "make coverage                measure line and branch coverage of all tests; fail if a package is below its minimum"
 	@echo "make clients                 test every client with every kind of authentication; KAFKA=4.3.1: against a real broker (Java 17, Maven)"
 	@echo "make drivers                 test the drivers of the conformance suite, a few cases each (Java 17, Go, Node, Rust)"
 	@echo "make pipeline-demo           record three clients and analyse their ACLs on Spark (Java 17)"
@@ -100,14 +100,16 @@ quick: install
 	$(BIN)/python -m pytest $(TEST_ARGS) --dist load -m 'not heavy and not deep' --hypothesis-profile quick \
 	  $(QUICK) tests/test_tidy.py
 
-# the whole takes too long under a tracer: the quick part and what was recorded of real brokers
+# the tests of `make test`, of random cases a few; what fails under a tracer only because it is slow
+# does not change what is measured, so the minimum decides
 # timeouts by thread: one by signal can interrupt the tracer with its lock held, and the run hangs
 coverage: install
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest $(TEST_ARGS) --timeout-method=thread --dist load -m 'not heavy and not deep' \
-	  --hypothesis-profile quick $(QUICK) tests/schemas tests/recordings/conformance
+	-$(BIN)/coverage run -m pytest $(TEST_ARGS) --timeout-method=thread -m 'not heavy and not deep' \
+	  --hypothesis-profile quick
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+	$(BIN)/python -m tests.coverage_floors
 
 # a few cases with each driver of the conformance suite (Java 17, Go, Node, Rust)
 drivers: install
