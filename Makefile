@@ -6,6 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 RUNNABLE := $(VENV)/.runnable
 STAMP := $(VENV)/.installed
 TOOLS := .venv-tools
+BINARY := .venv-binary
 SITE := .venv-site
 LOCK := requirements/ci.txt
 PART_LOCK = $(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
@@ -20,7 +21,7 @@ EXTRAS := capture,completion,compression,connect,control,demo,local,mcp,oauth,pi
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 4)
 TEST_ARGS ?= -n $(WORKERS) --maxprocesses 6 --dist loadfile
 
-.PHONY: help pictures site release scorecards both-ways conformance mutants drivers install run test quick coverage clients check lint types contracts architecture bench generate facts pipeline-demo pipeline-check docs-check packages-test image-check package package-check test-all lock part-locks audit clean oracle suite suites atlas fuzz turns soak kills
+.PHONY: help pictures site release scorecards both-ways conformance mutants drivers install run test quick coverage clients check lint types contracts architecture bench generate facts pipeline-demo pipeline-check docs-check packages-test image-check binary binary-test package package-check test-all lock part-locks audit clean oracle suite suites atlas fuzz turns soak kills
 
 help:
 	@echo "make run                     start a broker on 127.0.0.1:9092 with demo users and ACLs"
@@ -39,6 +40,8 @@ help:
 	@echo "make image-check             build the container image and connect a client to it (buildah)"
 	@echo "make test-all                run make test on each installed Python of PYTHONS (3.11 to 3.14)"
 	@echo "make package                 build the sdist and the wheel in dist/"
+	@echo "make binary                  build the single file dist/kafka-shim, which needs no Python"
+	@echo "make binary-test             test it: the tests of the command line, with it"
 	@echo "make package-check           install the package in new environments and try it"
 	@echo "make lock                    update requirements/ci.txt, which LOCKED=1 make install installs"
 	@echo "make part-locks              make the locks of the image and the single file from it, without updates"
@@ -178,12 +181,29 @@ $(TOOLS)/.installed: pyproject.toml
 	@touch $@
 
 package: $(TOOLS)/.installed
-	rm -rf dist
+	rm -f dist/*.whl dist/*.tar.gz
 	$(TOOLS)/bin/python -m build
-	$(TOOLS)/bin/twine check --strict dist/*
+	$(TOOLS)/bin/twine check --strict dist/*.whl dist/*.tar.gz
 
 package-check: install package
 	$(BIN)/python -m pytest -m heavy tests/test_package.py
+
+$(BINARY)/.installed: pyproject.toml requirements/parts/binary.txt
+	$(PYTHON) -m venv $(BINARY)
+	$(BINARY)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/parts/binary.txt
+	@touch $@
+
+# PYTHON is the Python in it: its start is the file's; one with a shared library, made with optimisations
+binary: $(BINARY)/.installed
+	$(BINARY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall .
+	$(BINARY)/bin/pyinstaller --noconfirm --log-level WARN --distpath dist --workpath build/binary packages/binary/kafka_shim.spec
+	.ci/try-binary dist/kafka-shim
+
+BINARY_TESTS := tests/shim/cli tests/shim/control/test_control_port.py tests/shim/storage/test_serving.py
+
+binary-test: install
+	$(BIN)/python -m pytest -m 'heavy or not heavy' tests/test_binary.py
+	SHIM_TEST_COMMAND=$(abspath dist/kafka-shim) $(BIN)/python -m pytest -n 2 $(BINARY_TESTS)
 
 $(SITE)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(SITE)

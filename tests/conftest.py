@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.commands import TESTED
+
 # no deadlines: a slow machine must not fail a property test
 settings.register_profile("any pace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("quick", settings.get_profile("any pace"), max_examples=10)
@@ -49,6 +51,10 @@ def order_of(node_id: str) -> tuple[int, str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if TESTED:
+        skip = pytest.mark.skip(reason="replaces code, or needs what the single file lacks")
+        for item in filter(lambda item: item.get_closest_marker("package_only"), items):
+            item.add_marker(skip)
     if config.getoption("dist", "no") == "loadfile" or hasattr(config, "workerinput"):
         items.sort(key=lambda item: order_of(item.nodeid))
 

@@ -6,6 +6,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from kafka_shim import installation
+
 _SPARK_MODULES = ("pyspark", "pyarrow", "pandas")
 _MODULES = {
     "control": ("starlette", "uvicorn", "prometheus_client"),
@@ -24,6 +26,11 @@ def is_installed(extra: str) -> bool:
 
 def requires(feature: str, extra: str) -> str:
     """Return the error message of a feature whose extra is not installed."""
+    if installation.IS_SINGLE_FILE:
+        return (
+            f"{feature} requires the extra `{extra}`, which the single file does not contain;"
+            f" install the Python package: pip install 'kafka-shim[{extra}]'"
+        )
     command = install_command(extra)
     return f"{feature} requires the extra `{extra}`, which is not installed; run: {command}"
 

@@ -23,6 +23,10 @@ RUN_BY_OTHERS = {
         "test_the_command_that_an_error_shows_works",
     "docs/start/install.md: pip install 'kafka-shim[control]'": "tests/test_package.py::"
         "test_the_command_that_an_error_shows_works",
+    "docs/start/install.md: chmod +x kafka-shim-linux-x64":
+        "tests/test_binary.py::test_the_commands_of_the_page_run_it",
+    "docs/start/install.md: ./kafka-shim-linux-x64 run --topic orders -- make test":
+        "tests/test_binary.py::test_the_commands_of_the_page_run_it",
     "DEVELOPERS.md: git config diff.recording.textconv '.venv/bin/python -m tests.recordings.show'":
         "tests/recordings/test_store.py::"
         "test_git_shows_what_changed_in_a_recording_as_the_page_says",

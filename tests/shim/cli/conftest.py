@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.cli import main
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.logs import NonBlockingHandler
 from kafka_shim.shim.state.cluster import Cluster
+from tests.commands import TESTED
+from tests.shim.cli.tested_command import run_tested_command
 
 PLAINTEXT = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0)
 SASL = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 0)
@@ -67,6 +70,13 @@ def logs_as_before() -> Iterator[None]:
     for handler in root.handlers[:]:
         if isinstance(handler, NonBlockingHandler):
             root.removeHandler(handler)
+
+
+@pytest.fixture(autouse=True)
+def tested_command(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run another `kafka-shim` where a test calls `main`."""
+    if TESTED and getattr(request.module, "main", None) is main:
+        monkeypatch.setattr(request.module, "main", run_tested_command)
 
 
 @pytest.fixture

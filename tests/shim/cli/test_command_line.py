@@ -295,6 +295,7 @@ def test_names_are_utf_8_whatever_the_locale(encoding: str) -> None:
     assert "User:jürgen✓" in done.stdout.decode("utf-8")
 
 
+@pytest.mark.package_only
 def test_an_interrupt_during_loading_prints_no_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

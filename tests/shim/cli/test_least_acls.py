@@ -175,6 +175,7 @@ def test_the_placeholder_is_replaced_by_the_address() -> None:
 LAYOUTS = Path(__file__).parents[2] / "recordings/audit/recorded_layouts"
 
 
+@pytest.mark.package_only
 def test_a_log_of_a_real_broker_shows_the_acls_that_are_needed(tmp_path: Path) -> None:
     result = least_acls("--from-log", str(LAYOUTS / "strimzi.txt"), "--format", "list")
     assert result.returncode == 0, result.stderr
@@ -183,6 +184,7 @@ def test_a_log_of_a_real_broker_shows_the_acls_that_are_needed(tmp_path: Path) -
     assert "the decisions on 3 accesses are the same" in result.stderr
 
 
+@pytest.mark.package_only
 def test_a_log_that_cannot_be_read_is_no_proof_of_anything(tmp_path: Path) -> None:
     lines = (LAYOUTS / "kafka.txt").read_text() + "2026-11-23 Principal = torn\n" * 5
     result = least_acls("--from-log", str(written(tmp_path / "torn.log", lines)))

@@ -13,6 +13,7 @@ from tests.shim.cli.conftest import Running
 GRANT = ("--add", "--allow-principal", "User:x y", "--operation", "Read", "--topic", 'a "b",c')
 
 
+@pytest.mark.package_only
 def test_a_job_reads_the_acls_of_a_broker(
     broker: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

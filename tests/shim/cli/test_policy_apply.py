@@ -72,6 +72,7 @@ def test_a_plan_is_refused_if_the_cluster_changed(
     assert not (tmp_path / "plan.undo.json").exists()
 
 
+@pytest.mark.package_only
 @pytest.mark.parametrize("sent_of_second", [0, 1])
 def test_an_interrupted_plan_goes_on(
     sent_of_second: int,
@@ -97,6 +98,7 @@ def test_an_interrupted_plan_goes_on(
     assert has_acls_of("new.yaml", tmp_path, at)
 
 
+@pytest.mark.package_only
 def test_an_interrupted_plan_can_be_undone(
     saved: str, at: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

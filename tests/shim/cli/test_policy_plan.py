@@ -105,6 +105,7 @@ def test_a_plan_is_applied_only_after_confirmation(
     assert has_acls_of(files[which], at)
 
 
+@pytest.mark.package_only
 def test_completed_steps_are_undone_if_one_fails(
     files: Files,
     at: list[str],

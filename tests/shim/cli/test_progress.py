@@ -60,6 +60,7 @@ def places(trace: Path, tmp_path: Path, broker: Running) -> dict[str, str]:  # n
     return names | {"trace": str(trace), "broker": broker.plaintext}
 
 
+@pytest.mark.package_only
 @pytest.mark.parametrize(("what", "words"), COMMANDS)
 def test_a_bar_is_drawn_on_a_terminal_and_erased(
     what: str, words: list[str], places: dict[str, str]
@@ -100,6 +101,7 @@ def test_progress_without_a_total_shows_the_number() -> None:
     assert terminal.shown().startswith("\rreading lines 12,345\r ")
 
 
+@pytest.mark.package_only
 @pytest.mark.parametrize(
     ("what", "words"),
     [

@@ -201,6 +201,7 @@ def test_a_local_folder_named_protocol_is_not_imported(tmp_path: Path) -> None:
     assert "CreateAcls" in done.stdout
 
 
+@pytest.mark.package_only
 @needs_a_limit
 def test_a_full_disk_ends_the_recording_but_not_the_command(tmp_path: Path) -> None:
     ask = "import os, socket; host, port = os.environ['KAFKA_BOOTSTRAP_SERVERS'].split(':');"

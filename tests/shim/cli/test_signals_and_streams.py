@@ -43,7 +43,7 @@ def test_ctrl_c_reaches_the_command_once() -> None:
     pid, terminal = pty.fork()
     if pid == 0:
         words = [*SHIM, "run", "--", sys.executable, "-c", COUNTING]
-        os.execve(sys.executable, words, environment())
+        os.execve(words[0], words, environment())
     try:
         assert READY in read_until(terminal, READY)
         os.write(terminal, b"\x03")

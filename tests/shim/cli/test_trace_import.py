@@ -124,6 +124,7 @@ def test_a_failed_import_leaves_no_files(tmp_path: Path, is_there: bool) -> None
     ]
 
 
+@pytest.mark.package_only
 def test_an_interrupted_import_leaves_no_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,6 +57,7 @@ def read(consumer: Consumer, count: int) -> list[bytes]:
     return [message.value() or b"" for message in found]
 
 
+@pytest.mark.package_only
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_librdkafka_continues_after_a_restart(tmp_path: Path, port: int, protocol: str) -> None:
     client = {"bootstrap.servers": f"127.0.0.1:{port}", **QUIET}

@@ -10,7 +10,13 @@ from collections.abc import Collection, Sequence
 from typing import Protocol, cast
 
 from kafka_shim.authorizer.message_text import shortened_and_escaped
-from kafka_shim.shim.cli.command_parser import EXIT_USAGE as EXIT_USAGE, CommandParser, ShowVersion
+from kafka_shim.shim.cli.command_parser import (
+    EXIT_USAGE as EXIT_USAGE,
+    CommandParser,
+    ShowText,
+    license_text,
+    version_text,
+)
 from kafka_shim.shim.cli.error_locations import error_text_with_location
 from kafka_shim.shim.cli.error_output import print_command_error, print_command_errors_limited
 from kafka_shim.shim.errors import ConfigError, UnavailableError
@@ -61,6 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
     except KeyboardInterrupt:
         return 130
+    except BrokenPipeError:  # the reader of a help text has closed it, such as `head`
+        _discard_unwritable_output()
+        return 0
 
 
 def _use_utf8_for_stdin_and_stdout() -> None:
@@ -112,7 +121,15 @@ def build_command_line_parser(
         epilog="`kafka-shim help COMMAND` shows the options of a command, with examples.\n"
         "Pages named docs/... are at https://github.com/kafka-shim/kafka-shim",
     )
-    parser.add_argument("--version", action=ShowVersion, help="Print the version and exit")
+    parser.add_argument(
+        "--version", action=ShowText, text=version_text, help="Print the version and exit"
+    )
+    parser.add_argument(
+        "--licenses",
+        action=ShowText,
+        text=license_text,
+        help="Print the licenses of kafka-shim, and of all that the single file contains, and exit",
+    )
     # `prog` avoids that argparse finds out the terminal's width, which is slow
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", prog=parser.prog)
     for name in command_names:

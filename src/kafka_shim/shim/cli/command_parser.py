@@ -1,9 +1,10 @@
 """The parser of all commands: an error is one line that points to --help."""
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
+from kafka_shim import installation
 from kafka_shim.authorizer.message_text import shortened_and_escaped
 from kafka_shim.authorizer.option_parser import (
     SuggestingArgumentParser,
@@ -82,11 +83,12 @@ class CommandParser(SuggestingArgumentParser):
         )
 
 
-class ShowVersion(argparse.Action):
-    """Print the version and the releases of Kafka that can be emulated."""
+class ShowText(argparse.Action):
+    """Print the text that a function returns for the name of the program, and exit."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, text: Callable[[str], str], **settings: Any) -> None:
         super().__init__(**settings, nargs=0)
+        self._text = text
 
     def __call__(
         self,
@@ -95,10 +97,29 @@ class ShowVersion(argparse.Action):
         values: str | Sequence[Any] | None,  # noqa: ARG002 - argparse's
         option_string: str | None = None,  # noqa: ARG002 - argparse's
     ) -> NoReturn:
-        from importlib.metadata import version
-
-        from kafka_shim.protocol.api_versions import RELEASES
-
-        releases = f"Apache Kafka {RELEASES[0]} to {RELEASES[-1]}"
-        print(f"{parser.prog} {version('kafka-shim')}, as {releases}")
+        print(self._text(parser.prog))
         parser.exit()
+
+
+def version_text(program: str) -> str:
+    """Return the version and the releases of Kafka that can be emulated."""
+    import platform
+    from importlib.metadata import version
+
+    from kafka_shim.protocol.api_versions import RELEASES
+
+    number = version("kafka-shim")
+    if installation.IS_SINGLE_FILE:
+        number += f" (single file with Python {platform.python_version()})"
+    return f"{program} {number}, as Apache Kafka {RELEASES[0]} to {RELEASES[-1]}"
+
+
+def license_text(_program: str) -> str:
+    """Return the license of kafka-shim, and in the single file those of all that it contains."""
+    from importlib import import_module
+    from importlib.metadata import files
+
+    if installation.IS_SINGLE_FILE:
+        return str(import_module("single_file_licenses").TEXT)
+    texts = [file for file in files("kafka-shim") or () if file.name in ("LICENSE", "NOTICE")]
+    return "\n".join(file.read_text() for file in texts)

@@ -5,7 +5,6 @@ So an assistant reads the same text as a person, with the ACL or the example tha
 
 import argparse
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
-from kafka_shim import __version__
+from kafka_shim import __version__, installation
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ResourceType
@@ -152,7 +151,7 @@ class McpTools:
         """Return the output of a command. Raise ToolError with its message if it failed."""
         try:
             done = subprocess.run(  # noqa: S603 - this program, with options that are checked
-                [sys.executable, "-m", "kafka_shim", *words],
+                [*installation.kafka_shim_command(), *words],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 encoding="utf-8",

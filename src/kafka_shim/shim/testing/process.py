@@ -3,13 +3,13 @@
 import contextlib
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from kafka_shim import installation
 from kafka_shim.extras import is_installed, requires
 from kafka_shim.shim.testing.settings import Settings
 from kafka_shim.shim.testing.transport import BrokerError, HttpControl
@@ -69,7 +69,7 @@ class ServeProcess:
         return self._log.read_text(encoding="utf-8", errors="replace").strip()
 
     def _start_process(self, arguments: list[str]) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-P", "-m", "kafka_shim", "serve", *arguments]
+        command = [*installation.kafka_shim_command(), "serve", *arguments]
         command += ["--ready-file", str(self._ready), "--stop-with-stdin"]
         with self._log.open("wb") as log:
             return subprocess.Popen(  # noqa: S603 - our own command
