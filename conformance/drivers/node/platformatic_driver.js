@@ -262,12 +262,6 @@ class Client extends RunningClient {
     this._transaction = await this.#producer().beginTransaction();
   }
 
-  async send_offsets({ group, topic, partition, offset }) {
-    this.#settings["group.id"] = group;
-    await this._transaction.addConsumer(this.#consumer());
-    await this._transaction.addOffset({ topic, partition, offset: BigInt(offset - 1) });
-  }
-
   async _run(topics) {
     const stream = await this.#consumer().consume({
       topics,

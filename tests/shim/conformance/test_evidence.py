@@ -11,6 +11,11 @@ from kafka_shim.protocol.messages.list_offsets_response import (
     ListOffsetsTopicResponse,
 )
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
+from kafka_shim.protocol.messages.offset_fetch_response import (
+    OffsetFetchResponse,
+    OffsetFetchResponsePartition,
+    OffsetFetchResponseTopic,
+)
 from kafka_shim.protocol.messages.produce_response import (
     PartitionProduceResponse,
     ProduceResponse,
@@ -29,6 +34,14 @@ OFFSETS = ListOffsetsResponse(
     topics=[
         ListOffsetsTopicResponse(
             name="orders", partitions=[ListOffsetsPartitionResponse(partition_index=0, offset=7)]
+        )
+    ]
+)
+COMMITTED = OffsetFetchResponse(
+    topics=[
+        OffsetFetchResponseTopic(
+            name="orders",
+            partitions=[OffsetFetchResponsePartition(partition_index=0, committed_offset=7)],
         )
     ]
 )
@@ -62,6 +75,10 @@ LISTED = exchange(ApiKey.METADATA, TOPICS)
         (run("list_topics", {"topics": ["orders", "new"]}), LISTED, False),
         (run("list_offsets", {"items": {"orders-0": {"offset": 7}}}), OFFSETS, True),
         (run("list_offsets", {"items": {"orders-0": {"offset": 0}}}), OFFSETS, False),
+        (run("group_offsets", {"items": {"orders-0": {"offset": 7}}}), COMMITTED, True),
+        (run("group_offsets", {"items": {"orders-0": {"offset": None}}}), COMMITTED, False),
+        (run("group_offsets", {"items": {"orders-1": {"offset": None}}}), COMMITTED, True),
+        (run("group_offsets", {"items": {"orders-1": {"offset": 7}}}), COMMITTED, False),
         (run("produce", {"offsets": [5, 6]}, values=["a", "b"]), PRODUCED, True),
         (run("produce", {"offsets": [0, 1]}, values=["a", "b"]), PRODUCED, False),
         (run("produce", {"offsets": []}, values=["a", "b"]), PRODUCED, False),
@@ -70,7 +87,11 @@ LISTED = exchange(ApiKey.METADATA, TOPICS)
 def test_a_result_is_that_of_the_responses(
     command_run: CommandRun, observed: Any, is_true: bool
 ) -> None:
-    apis = {"list_offsets": ApiKey.LIST_OFFSETS, "produce": ApiKey.PRODUCE}
+    apis = {
+        "list_offsets": ApiKey.LIST_OFFSETS,
+        "group_offsets": ApiKey.OFFSET_FETCH,
+        "produce": ApiKey.PRODUCE,
+    }
     if not isinstance(observed, ObservedExchange):
         observed = exchange(apis[command_run.command], observed)
     assert (first_untrue_result_expected_and_observed([command_run], [observed]) is None) is is_true

@@ -58,9 +58,13 @@ func groupOffsets(ctx context.Context, to *kafka.Client, asked loop.Fields) (loo
 	return driver.ItemsAfter(err, asked.Partitions, func(name string) (loop.Ok, error) {
 		place := loop.Partition(name)
 		for _, row := range found.Topics[place.Topic] {
-			if row.Partition == int(place.Partition) && row.CommittedOffset >= 0 {
-				return loop.Ok{"offset": row.CommittedOffset}, row.Error
+			if row.Partition != int(place.Partition) {
+				continue
 			}
+			if row.Error != nil || row.CommittedOffset < 0 {
+				return loop.Ok{"offset": nil}, row.Error
+			}
+			return loop.Ok{"offset": row.CommittedOffset}, nil
 		}
 		return loop.Ok{"offset": nil}, nil
 	})

@@ -57,18 +57,35 @@ func main() {
 	driver.Serve()
 }
 
+// highestCode is above all codes of Kafka's errors.
+const highestCode = 200
+
 // failure reports an error with the code of the Kafka error that it wraps, at any depth.
 func failure(err error) loop.Failure {
 	var several sarama.ProducerErrors
 	if errors.As(err, &several) && len(several) > 0 {
 		err = several[0].Err
 	}
+	if code := kafkaCode(err); code != nil {
+		return loop.Failure{Class: "KError", Code: code, Text: err.Error()}
+	}
+	return loop.Failure{Class: fmt.Sprintf("%T", err), Text: err.Error()}
+}
+
+// kafkaCode returns the code of the Kafka error that an error wraps, or nil. Errors that sarama.Wrap made
+// show it to errors.Is only: their Unwrap leaves it out.
+func kafkaCode(err error) *int16 {
 	var known sarama.KError
 	if errors.As(err, &known) {
 		code := int16(known)
-		return loop.Failure{Class: "KError", Code: &code, Text: err.Error()}
+		return &code
 	}
-	return loop.Failure{Class: fmt.Sprintf("%T", err), Text: err.Error()}
+	for code := int16(1); code <= highestCode; code++ {
+		if errors.Is(err, sarama.KError(code)) {
+			return &code
+		}
+	}
+	return nil
 }
 
 func open(asked loop.Fields) (*client, error) {

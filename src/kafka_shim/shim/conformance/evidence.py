@@ -201,9 +201,14 @@ def _metadata_topic_names_without_error(response: Any) -> Iterator[str]:
 
 
 def _check_that_item_field_was_returned(
-    field: str, values_by_name: Callable[[Any], Iterable[tuple[str, Any]]]
+    field: str,
+    values_by_name: Callable[[Any], Iterable[tuple[str, Any]]],
+    values_without_name: Sequence[Any] = (),
 ) -> ResultCheck:
-    """Return a check that a field of each item that succeeded has a value in the responses."""
+    """Return a check that a field of each item that succeeded has a value in the responses.
+
+    `values_without_name` are right for an item whose name is in no response.
+    """
 
     def check(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
         assert run.response.ok is not None
@@ -213,9 +218,10 @@ def _check_that_item_field_was_returned(
                 returned.setdefault(name, []).append(value)
         for name in run.response.ok["items"]:
             item = run.response.item_or_whole_error_response(name).ok
-            if item is not None and field in item and item[field] not in returned.get(name, []):
+            values = returned.get(name, values_without_name)
+            if item is not None and field in item and item[field] not in values:
                 return (
-                    f"for `{name}` the {field} {' or '.join(map(str, returned.get(name, [])))}",
+                    f"for `{name}` the {field} {' or '.join(map(str, values))}",
                     f"`{run.command}` reported {item[field]}",
                 )
         return None
@@ -327,6 +333,9 @@ def _record_values(response: Any) -> Iterator[bytes | None]:
 
 _MAGIC_AT = 16
 
+# A response to a request for all partitions of a group has only those with an offset.
+_NO_COMMITTED_OFFSET = (None,)
+
 _RESULT_CHECKS: Mapping[str, ResultCheck] = {
     "list_topics": _check_that_noninternal_names_are_equal(
         "topics", _metadata_topic_names_without_error
@@ -338,10 +347,10 @@ _RESULT_CHECKS: Mapping[str, ResultCheck] = {
         "offset", _topic_partitions_with_end_offsets
     ),
     "group_offsets": _check_that_item_field_was_returned(
-        "offset", _topic_partitions_with_committed_offsets
+        "offset", _topic_partitions_with_committed_offsets, _NO_COMMITTED_OFFSET
     ),
     "committed": _check_that_item_field_was_returned(
-        "offset", _topic_partitions_with_committed_offsets
+        "offset", _topic_partitions_with_committed_offsets, _NO_COMMITTED_OFFSET
     ),
     "describe_configs": _first_setting_missing_in_result,
     "produce": _reported_offsets_not_in_responses,
