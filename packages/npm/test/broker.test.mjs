@@ -85,7 +85,7 @@ test("the binary is that of the platform's package; npm's own link is not starte
   const modules = join(folder, "node_modules");
   const run = () =>
     spawnSync("npx", ["--no-install", "kafka-shim", "word"], {
-      cwd: folder, encoding: "utf8", timeout: 20_000,
+      cwd: folder, encoding: "utf8", timeout: 60_000,
       env: { ...process.env, KAFKA_SHIM_BINARY: "" },
     });
   execFileSync("npm", ["pack", "--silent", "--pack-destination", folder], { cwd: PACKAGE });
