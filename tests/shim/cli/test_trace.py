@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -166,6 +167,15 @@ def test_unwritable_output_is_reported_in_one_line(words: list[str], trace: Path
     assert done.stderr == f"kafka-shim trace {words[0]}: No space left on device\n"
 
 
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """Let processes react to SIGINT, also if a shell runs the tests in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_a_trace_is_viewed_until_ctrl_c(trace: Path) -> None:
     words = [*SHIM, "trace", "view", str(trace), "--principal", "User:alice"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, env=environment(), text=True) as view:
@@ -177,7 +187,7 @@ def test_a_trace_is_viewed_until_ctrl_c(trace: Path) -> None:
         try:
             assert view.wait(10) == 130
         finally:
-            view.kill()  # if the tests run in the background, the shell makes `view` ignore SIGINT
+            view.kill()
 
 
 def test_a_port_out_of_range_is_rejected(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
