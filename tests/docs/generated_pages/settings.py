@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import kafka_shim.shim.state.settings as settings_package
 from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.shim.state.settings.configs import SYNONYMS
 
 _SHIM: Final = Path(settings_package.__file__).parents[2]
 _READERS: Final = ("handlers", "network", "observing", "sasl", "state", "storage", "tls")
@@ -28,8 +29,9 @@ Kafka's settings of brokers, topics, groups and client metrics: their releases a
 which ones the shim reads.
 
 Every setting of the chosen release can be set, is validated as by Kafka, and is returned by
-DescribeConfigs. *Read* marks those that the code of the shim names outside of these checks, so they
-have an effect. The others, such as those of disks and replication, are only stored and returned.
+DescribeConfigs. *Read* marks those that the code of the shim names outside of these checks, and the
+defaults of such settings of topics, so they have an effect. The others, such as those of disks and
+replication, are only stored and returned.
 Defaults are those of the newest release with the setting;
 [some differ](../explanation/differences.md#differences-in-timing-defaults-and-limits).
 [Configuration](../guides/configuration.md) says where to set them.
@@ -50,11 +52,22 @@ def settings_page() -> str:
 
 def _row(name: str, definitions: dict[str, dict[str, Any] | None]) -> str:
     newest = [definition for definition in definitions.values() if definition][-1]
-    names = {name, newest.get("broker")}
-    mark = "✓" if names & names_in_source() else ""
+    mark = "✓" if {name, newest.get("broker")} & names_that_have_an_effect() else ""
     default = newest.get("default")
     shown = f"`{default}`" if default not in (None, "") else ""
     return f"| `{name}` | {mark} | {newest['type']} | {shown} | {_releases(definitions)} |"
+
+
+@cache
+def names_that_have_an_effect() -> frozenset[str]:
+    """Return the names in the source, and the defaults of settings of topics that are there."""
+    definitions = json.loads(_DEFINITIONS.read_text(encoding="utf-8"))["topic"]
+    names = set(names_in_source())
+    for topic_name in names_in_source() & definitions.keys():
+        newest = [definition for definition in definitions[topic_name].values() if definition][-1]
+        default = newest.get("broker")
+        names |= {synonym for synonym, _ in SYNONYMS.get(default, ((default, 1),))}
+    return frozenset(names)
 
 
 def _releases(definitions: dict[str, dict[str, Any] | None]) -> str:
