@@ -71,7 +71,10 @@ def test_actions_are_pinned_by_major_version(path: Path) -> None:
 def test_only_jobs_that_publish_may_write(path: Path) -> None:
     assert yaml.safe_load(path.read_text())["permissions"] == {"contents": "read"}
     writers = {name for name, job in jobs(path).items() if "permissions" in job}
-    allowed = {"release.yml": {"publish", "image", "npm", "maven", "go"}, "site.yml": {"publish"}}
+    allowed = {
+        "release.yml": {"publish", "files", "image", "npm", "maven", "go"},
+        "site.yml": {"publish"},
+    }
     assert writers == allowed.get(path.name, set())
 
 
