@@ -185,13 +185,17 @@ gets if one fails.
 The checks of an API are in the order in which the broker makes them. `kafka-shim requirements`
 prints them for one API or release, and `kafka-shim requirements --markdown` prints this page.
 
-* *Needs*: the required operation and resource type. If there are several, one is enough.
-* *Names*: the fields with the names of the resources, in the request, or in the response if the
-  broker looks the names up. The name of the cluster is always `kafka-cluster`.
-* *Denied*: the error, and where it is in the response.
-* *Releases*: the releases that make this check for clients. Releases up to 2.8 run on ZooKeeper,
-  later ones on KRaft. *Versions* limits it to versions of the API.
-* *When, and notes*: the condition for the check, and what else a client can see.
+* *Needs*: the required operation and resource type. If there are several, one is enough. *WRITE on
+  any TOPIC* needs WRITE on at least one topic. An ALLOW of READ, WRITE, DELETE or ALTER includes
+  DESCRIBE, and one of ALTER_CONFIGS includes DESCRIBE_CONFIGS; a DENY of one denies no other.
+* *Names*: the fields of the request with the names of the resources, or of the response
+  (`response.`) if the broker looks the names up. The cluster is always `kafka-cluster`.
+* *Denied*: the error, and where it is: in *the response's code*, in *each element's code* (of the
+  elements with the denied name), or in *a separate field*, while the code reports success. *Left
+  out*: the response is without the denied elements.
+* *Releases*: the releases in which clients can meet this check; a second line limits it to versions
+  of the API. Releases up to 2.8 run on ZooKeeper, later ones on KRaft, unless a row says otherwise.
+* *When, and notes*: when the check is made; after the line break, what else a client can see.
 """
 
 
