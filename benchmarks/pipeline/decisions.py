@@ -76,7 +76,7 @@ def s6_engine(bench: Bench) -> Ratio:
     return faster("S6", "joins in DuckDB", "authorizer", times, 1.2)
 
 
-def what_breaks_on_duckdb_to_spark(bench: Bench) -> Ratio:
+def what_breaks_speedup_of_duckdb_over_spark(bench: Bench) -> Ratio:
     """Compare both engines; no goal, since DuckDB is for data that fits on one machine."""
     ways = decisions(bench.spark, bench.args.accesses, bench.args.acls)
     assert ways.on_spark() == ways.embedded()

@@ -114,7 +114,7 @@ def _marshalled(name: str, source: Path) -> tuple[bool, bytes]:
 
 
 def _is_needed_by_bootloader(entry: Entry, binaries: Iterable[Entry]) -> bool:
-    """Return whether a library is loaded before any code of ours: Python, and what it needs."""
+    """Return whether the library is Python's or one that Python needs to start."""
     if sys.platform != "linux":
         return True
     if "lib-dynload" not in entry[0] and entry[2] == "EXTENSION":

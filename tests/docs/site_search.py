@@ -24,7 +24,7 @@ def open_site(driver: Any, site: Path) -> None:
     _first_results(driver, "kafka")
 
 
-def found_pages(driver: Any, site: Path, query: str) -> list[str]:
+def search_result_pages(driver: Any, site: Path, query: str) -> list[str]:
     """Return the pages that a search lists, best first, relative to the site's folder."""
     root = site.as_uri() + "/"
     links = _first_results(driver, query)

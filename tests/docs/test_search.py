@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.browser import BROWSER, DRIVER, chromium
-from tests.docs.site_search import found_pages, open_site
+from tests.docs.site_search import open_site, search_result_pages
 
 pytestmark = [
     pytest.mark.heavy,
@@ -67,5 +67,5 @@ def browser(site: Path) -> Iterator[Any]:
 
 @pytest.mark.parametrize("query", FIRST)
 def test_the_first_result_is_the_page_of_the_query(query: str, browser: Any, site: Path) -> None:
-    results = found_pages(browser, site, query)
+    results = search_result_pages(browser, site, query)
     assert results[0] == f"{FIRST[query]}.html", results[:5]

@@ -11,7 +11,7 @@ from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE, main
 from kafka_shim.shim.client.client import Client
 from kafka_shim.shim.client.config import ClientConfig, Trust
 from kafka_shim.shim.config import SecurityProtocol
-from kafka_shim.shim.traffic.traces.record_masks import masks_of_trace
+from kafka_shim.shim.traffic.traces.record_masks import record_masks_named_in_trace
 from tests.commands import SHIM, environment
 from tests.record_requests import produce_request
 from tests.shim.cli.conftest import Running
@@ -52,7 +52,7 @@ def test_masked_records_are_not_in_the_trace(tmp_path: Path, broker: Running) ->
     written = b"".join(path.read_bytes() for path in trace.iterdir())
     assert b"[masked]" in written
     assert b"value-secret" not in written
-    assert masks_of_trace(trace) == ["value"]
+    assert record_masks_named_in_trace(trace) == ["value"]
 
 
 @pytest.mark.parametrize(

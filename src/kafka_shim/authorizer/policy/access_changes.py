@@ -265,21 +265,30 @@ def _changes_grouped_by_hosts(
     delta: ChangedBitsByHost,
 ) -> Iterator[AccessChange]:
     """Return a delta as changes; hosts with the same change are combined."""
+    for gained, bits, hosts, except_hosts in _hosts_with_the_same_change(delta):
+        yield AccessChange(
+            gained,
+            principal,
+            (),
+            resource_type,
+            names,
+            except_names,
+            _operations_of_bits(bits),
+            hosts,
+            except_hosts,
+        )
+
+
+def _hosts_with_the_same_change(
+    delta: ChangedBitsByHost,
+) -> Iterator[tuple[bool, int, tuple[str, ...], tuple[str, ...]]]:
+    """Yield whether it is a gain, the bits of the operations, the hosts, and the hosts in their
+    networks that are excepted.
+    """
     if len(delta) == 1:  # every host, as nearly always
         for gained, mask in zip((True, False), delta[WILDCARD], strict=True):
             if mask:
-                operations = _operations_of_bits(mask)
-                yield AccessChange(
-                    gained,
-                    principal,
-                    (),
-                    resource_type,
-                    names,
-                    except_names,
-                    operations,
-                    (WILDCARD,),
-                    (),
-                )
+                yield gained, mask, (WILDCARD,), ()
         return
     outer = {
         host: smallest_enclosing_candidate_or_wildcard(host, delta)
@@ -296,14 +305,9 @@ def _changes_grouped_by_hosts(
             if bits[host] and (host == WILDCARD or host in inner):
                 groups.setdefault(bits[host], []).append(host)
         for mask, hosts in groups.items():
-            yield AccessChange(
+            yield (
                 gained,
-                principal,
-                (),
-                resource_type,
-                names,
-                except_names,
-                _operations_of_bits(mask),
+                mask,
                 tuple(hosts),
                 tuple(host for host in inner if bits[outer[host]] == mask),
             )

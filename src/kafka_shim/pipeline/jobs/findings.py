@@ -57,14 +57,10 @@ def unused_acl_findings(
     """
     for row in usage_rows:
         if row["can_go"]:
-            rule = row["acl"]
-            detail = (
-                f"{row['state']}{_NEEDED_EARLIER}" if rule in last_need_by_acl else row["state"]
-            )
+            rule, detail = row["acl"], row["state"]
+            if rule in last_need_by_acl:
+                detail += " in this observation, but an earlier one needed it"
             yield Finding(UNUSED, rule, last_use_by_acl.get(rule), detail)
-
-
-_NEEDED_EARLIER = " in this observation, but an earlier one needed it"
 
 
 def denial_findings(denial_rows: Iterable[dict[str, Any]]) -> Iterator[Finding]:
@@ -90,14 +86,13 @@ def missing_topic_findings(
             yield Finding(NO_TOPIC, rule, last_use_by_acl.get(rule), detail)
 
 
-def removable_acls(present: AclSet, findings: Iterable[Finding]) -> list[Acl]:
-    """Return the unused ACLs, except those that an earlier observation needed."""
-    unused = {
-        finding.subject
-        for finding in findings
-        if finding.kind == UNUSED and not finding.detail.endswith(_NEEDED_EARLIER)
-    }
-    return [acl for acl in present.acls if format_acl_rule(acl) in unused]
+def removable_acls(
+    present: AclSet, findings: Iterable[Finding], last_need_by_acl: dict[str, str]
+) -> list[Acl]:
+    """Return the unused ACLs, except those that requests of earlier runs needed."""
+    unused = {finding.subject for finding in findings if finding.kind == UNUSED}
+    removable = unused - last_need_by_acl.keys()
+    return [acl for acl in present.acls if format_acl_rule(acl) in removable]
 
 
 def _iso_text(time: Any) -> str:
@@ -140,8 +135,9 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         {row["acl"]: _iso_text(row["last_used"]) for row in usage if row["last_used"] is not None},
     )
     requested = trace_input.cached_observation(args).request_accesses
+    needed_earlier = _needed_earlier(history, present)
     found = [
-        *unused_acl_findings(usage, last_uses, _needed_earlier(history, present)),
+        *unused_acl_findings(usage, last_uses, needed_earlier),
         *denial_findings(engine.rows(denials(engine, requested, present))),
     ]
     if topics is not None:
@@ -151,7 +147,8 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     outcome = _outcome_of_statuses(args, observation, statuses)
     outcome.totals["last_use_by_acl"] = last_uses
     if args.pull_request:
-        _check_and_write_pull_request(args, observation, present, found, outcome)
+        removed = removable_acls(present, found, needed_earlier)
+        _check_and_write_pull_request(args, observation, present, removed, found, outcome)
     still_open = [finding for status, finding in statuses if status != RESOLVED]
     needs = {row["acl"]: until for row in usage if until is not None and not row["can_go"]}
     last_needs = latest_by_acl(history.last_need_by_acl, needs)
@@ -208,14 +205,15 @@ def _check_and_write_pull_request(
     args: argparse.Namespace,
     observation: "Observation",
     present: AclSet,
+    removed: list[Acl],
     found: list[Finding],
     outcome: Outcome,
 ) -> None:
     """Write the files, after a check that no decision changes without the removed ACLs."""
     from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 
-    removed = removable_acls(present, found)
-    remaining = [acl for acl in present.acls if acl not in set(removed)]
+    gone = set(removed)
+    remaining = [acl for acl in present.acls if acl not in gone]
     candidate = observation.acl_set_with_observed_settings(remaining)
     engine = observation.engine
     changes = count_rows(

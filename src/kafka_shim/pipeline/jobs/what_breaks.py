@@ -51,8 +51,7 @@ def what_breaks(
     decisions, or with those of `baseline` if it is given.
     """
     decided = decided_accesses_except_still_allowed(engine, accesses, candidate, baseline)
-    changes = engine.computed_once(sum_changed_decisions(engine, decided))
-    return sort_changes(engine, changes)
+    return sort_changes(engine, sum_changed_decisions(engine, decided))
 
 
 def decided_accesses_except_still_allowed(
@@ -79,8 +78,11 @@ def decided_accesses_except_still_allowed(
 
 
 def sum_changed_decisions(engine: SqlEngine, decided_accesses: Relation) -> Relation:
-    """Return the differences in decided accesses, by principal, operation and resource."""
-    return engine.sql(
+    """Return the differences in decided accesses, by principal, operation and resource.
+
+    They are computed once: Spark reads rows twice to sort them.
+    """
+    changes = engine.sql(
         f"""
         select {_KEYS}, array_sort(array_distinct(array_agg(host))) as hosts,
             array_sort(array_distinct(array_agg(api))) as apis,
@@ -96,6 +98,7 @@ def sum_changed_decisions(engine: SqlEngine, decided_accesses: Relation) -> Rela
         """,
         decided=decided_accesses,
     )
+    return engine.computed_once(changes)
 
 
 def add_changed_request_counts(
@@ -141,10 +144,7 @@ def add_changed_request_counts(
 
 
 def sort_changes(engine: SqlEngine, changes: Relation) -> Relation:
-    """Sort changes: newly denied accesses first, then by number.
-
-    The engine should keep the changes: Spark reads them twice to sort them.
-    """
+    """Sort changes: newly denied accesses first, then by number."""
     return engine.sql(
         f"select * from {{changes}} order by case when change = '{DENIED}' then 0 else 1 end,"
         f" requests desc, {_KEYS}",
@@ -258,7 +258,7 @@ def _changes_with_request_counts(
 ) -> Relation:
     """Return the changes; the affected requests are searched only if there are changes."""
     engine = trace_input.engine
-    changes = engine.computed_once(sum_changed_decisions(engine, decided))
+    changes = sum_changed_decisions(engine, decided)
     if not has_rows(engine, changes):
         return engine.sql(
             "select *, 0 as requests_changed, 0 as requests_changed_of_principal from {changes}",

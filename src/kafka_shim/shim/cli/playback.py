@@ -285,9 +285,9 @@ def _upstream(args: argparse.Namespace) -> "Upstream":
 
 def _recorded_masks(args: argparse.Namespace) -> "RecordMasks":
     """Return the masks of the trace. Raise ConfigError if other ones are given."""
-    from kafka_shim.shim.traffic.traces.record_masks import RecordMasks, masks_of_trace
+    from kafka_shim.shim.traffic.traces.record_masks import RecordMasks, record_masks_named_in_trace
 
-    recorded = masks_of_trace(args.playback)
+    recorded = record_masks_named_in_trace(args.playback)
     if args.mask and {*args.mask} != {*recorded}:
         raise ConfigError(
             f"--mask differs from the masks of `{args.playback}`"

@@ -29,7 +29,11 @@ from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackServer
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
 from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
 from kafka_shim.shim.traffic.replay.events import TraceEvents
-from kafka_shim.shim.traffic.traces.record_masks import RecordMasks, masks_of_trace, parse_mask
+from kafka_shim.shim.traffic.traces.record_masks import (
+    RecordMasks,
+    parse_mask,
+    record_masks_named_in_trace,
+)
 from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
 from tests.addresses import split
 from tests.shim.traffic.cassettes.kit import fetch, metadata, new_topic, records
@@ -60,7 +64,7 @@ async def playing(
     cassette: Path, broker: Broker | None = None, **options: Any
 ) -> AsyncIterator[tuple[Wire, PlaybackState]]:
     """Yield a connection to a playback; a broker answers what is missing and extends it."""
-    masks = RecordMasks(masks_of_trace(cassette))
+    masks = RecordMasks(record_masks_named_in_trace(cassette))
     state = PlaybackState(TraceIndex(cassette), PlaybackOptions(masks=masks, **options))
     episodes = None
     if broker is not None:
@@ -165,7 +169,7 @@ async def test_masked_records_are_not_in_the_cassette_and_match_themselves(
         assert [(each.key, each.value) for each in await consumed(wire)] == [sent]
     frames = b"".join(getattr(event.entry, "frame", b"") for event in TraceEvents(cassette))
     assert b"secret" not in frames
-    assert masks_of_trace(cassette) == ["key", "orders:value:name"]
+    assert record_masks_named_in_trace(cassette) == ["key", "orders:value:name"]
     async with playing(cassette) as (wire, state):
         await wire.ask(ApiKey.CREATE_TOPICS, 7, new_topic("orders"))
         assert await produce(wire, (b"another", b'{"name":"x","id":1}')) == (0, 0)

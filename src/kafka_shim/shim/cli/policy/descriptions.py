@@ -103,7 +103,7 @@ def signed_access_change_line(change: AccessChange) -> str:
     )
 
 
-def which_follow_from_others(changes: Sequence[AccessChange]) -> list[bool]:
+def flags_of_changes_that_follow_from_others(changes: Sequence[AccessChange]) -> list[bool]:
     """Return for each change whether it follows from the others.
 
     A literal `*` does not cover the name `*` itself, which no topic has; and every gain of Write on

@@ -12,8 +12,8 @@ from kafka_shim.authorizer.policy.witness import Witness
 from kafka_shim.shim.cli.policy.descriptions import (
     access_change_object,
     count_with_noun,
+    flags_of_changes_that_follow_from_others,
     signed_access_change_line,
-    which_follow_from_others,
 )
 from kafka_shim.shim.cli.policy.html_page import html_page_with_table
 from kafka_shim.shim.cli.policy.witness_text import witness_line, witness_object_with_decisions
@@ -48,7 +48,7 @@ def unimplied_changes_most_used_first(
     described: Sequence[DescribedChange],
 ) -> list[DescribedChange]:
     """Return the changes without those that follow from others; used ones come first."""
-    follow = which_follow_from_others([each.change for each in described])
+    follow = flags_of_changes_that_follow_from_others([each.change for each in described])
     return sorted(
         (each for each, follows in zip(described, follow, strict=True) if not follows),
         key=lambda each: -(each.use_count or 0),
@@ -75,7 +75,7 @@ def diff_html(described: Sequence[DescribedChange], release: str) -> str:
 
 
 def diff_object(described: Sequence[DescribedChange], release: str) -> dict[str, Any]:
-    follow = which_follow_from_others([each.change for each in described])
+    follow = flags_of_changes_that_follow_from_others([each.change for each in described])
     return {
         "release": release,
         "changes": [

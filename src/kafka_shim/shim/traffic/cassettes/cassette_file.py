@@ -15,7 +15,7 @@ from kafka_shim.protocol.trace.segments import TraceStorage
 from kafka_shim.shim.traffic.cassettes.request_content import content_of_fields, request_fields
 from kafka_shim.shim.traffic.cassettes.touched_state import GROUP_HEARTBEATS
 from kafka_shim.shim.traffic.replay.events import ConnectionId, Event, TraceEvents
-from kafka_shim.shim.traffic.traces.record_masks import masks_of_trace
+from kafka_shim.shim.traffic.traces.record_masks import record_masks_named_in_trace
 from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
 
 SUFFIX = ".ktrace"
@@ -27,7 +27,9 @@ _RequestKey = tuple[ConnectionId, int]
 def write_cassette(sources: Sequence[Path], cassette: Path) -> None:
     """Write the traces one after the other into one file, which replaces an existing one."""
     events = [TraceEvents(source) for source in sources]
-    masks = dict.fromkeys(mask for source in sources for mask in masks_of_trace(source))
+    masks = dict.fromkeys(
+        mask for source in sources for mask in record_masks_named_in_trace(source)
+    )
     folder = Path(tempfile.mkdtemp(prefix=f".{cassette.name}-", dir=cassette.parent))
     try:
         storage = TraceStorage("zlib", segment_bytes=_UNLIMITED)

@@ -136,9 +136,10 @@ def _lowest(
     """Return the first of those with the lowest rank."""
     best: tuple[tuple[bool, ...], Interaction] | None = None
     for row in rows:
-        if best is None or rank(row) < best[0]:
-            best = rank(row), row
-            if not any(best[0]):
+        row_rank = rank(row)
+        if best is None or row_rank < best[0]:
+            best = row_rank, row
+            if not any(row_rank):
                 break
     return None if best is None else best[1]
 

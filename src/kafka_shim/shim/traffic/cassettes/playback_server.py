@@ -139,7 +139,7 @@ class PlaybackServer:
         except MismatchError as error:
             if upstream is not None and error.kind in _FORWARDED_KINDS:
                 with contextlib.suppress(UnextendableError):
-                    return await _forward_what_is_new(connection, upstream, frame)
+                    return await _forward_unrecorded_part(connection, upstream, frame)
             return self._error_response(connection, frame, error)
         if response.frame is not None:
             await self._wait_scaled_latency_or_delay(response)
@@ -189,7 +189,7 @@ async def _forward(
     return await upstream.forward(frame, authentication.principal, authentication.mechanism)
 
 
-async def _forward_what_is_new(
+async def _forward_unrecorded_part(
     connection: PlayedConnection, upstream: EpisodeConnection, frame: bytes
 ) -> bytes | None:
     """Return the cluster's response to a request, of Produce only to the records that were not

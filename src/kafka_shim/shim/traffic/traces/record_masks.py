@@ -104,7 +104,7 @@ def parse_mask(text: str) -> RecordMask:
     return RecordMask(part, topic, path)
 
 
-def masks_of_trace(trace: Path) -> list[str]:
+def record_masks_named_in_trace(trace: Path) -> list[str]:
     """Return the texts of the masks that the records of a trace have."""
     texts: dict[str, None] = {}
     for block in read_trace(trace):
