@@ -1,6 +1,7 @@
 """Cuts long values in messages to users, and escapes characters that control a terminal."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 VALUE_MAX: Final = 80
@@ -40,6 +41,14 @@ def escaped_result_line_with_overlong_words_cut(text: str) -> str:
     longest name of a topic are cut.
     """
     return escaped(_RESULT_WORD.sub(r"\1…", text) if len(text) > PATH_MAX else text)
+
+
+def text_of_escaped_result_lines(lines: Iterable[str]) -> str:
+    """Return lines of a result as one text, each as the function above returns it."""
+    listed = list(lines)
+    if "".join(listed).isprintable() and max(map(len, listed), default=0) <= PATH_MAX:
+        return "\n".join(listed)  # as mostly: no line changes
+    return "\n".join(map(escaped_result_line_with_overlong_words_cut, listed))
 
 
 def escaped(text: str) -> str:

@@ -4,6 +4,7 @@ import argparse
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain, groupby
 from typing import NoReturn
 
@@ -34,6 +35,8 @@ _RESOURCE_OPTIONS = {
     ResourceType.DELEGATION_TOKEN: "--delegation-token",
     ResourceType.USER: "--user-principal",
 }
+_quoted = lru_cache(1 << 12)(shlex.quote)
+"""Many commands name the same few principals and resources."""
 _CONNECTION_OPTIONS = (
     "--bootstrap-server",
     "--bootstrap-controller",
@@ -117,9 +120,7 @@ def _format_options(acls: Sequence[Acl]) -> list[str]:
 
 def _format_option(name: str, value: str) -> str:
     """Return an option with its value in quotes, if a shell needs them."""
-    return (
-        shlex.quote(f"{name}={value}") if value.startswith("-") else f"{name} {shlex.quote(value)}"
-    )
+    return _quoted(f"{name}={value}") if value.startswith("-") else f"{name} {_quoted(value)}"
 
 
 def _split_commands(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -14,11 +14,18 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import groupby
 
-from kafka_shim.authorizer.acl_formats.fields import AclWithLine, ErrorCollector, parse_acl_texts
-from kafka_shim.authorizer.acl_names import AclTextError, camel_case
+from kafka_shim.authorizer.acl_formats.fields import AclWithLine, ErrorCollector
+from kafka_shim.authorizer.acl_names import (
+    AclTextError,
+    camel_case,
+    parse_operation,
+    parse_pattern_type,
+    parse_permission,
+    parse_resource_type,
+)
 from kafka_shim.authorizer.acl_tool_releases import NEWEST_TOOL, AclToolOutput, ResourceHeadingForm
 from kafka_shim.authorizer.model import Acl, AclFilter
-from kafka_shim.protocol.enums import PatternType, ResourceType
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 _HEADING = re.compile(
     r"(?:Current|Adding) ACLs for resource `(?:"
@@ -34,6 +41,11 @@ _OLD_ENTRY = re.compile(
     r"(?P<principal>.*) has (?P<permission>\w+) permission for operations: (?P<operation>\w+)"
     r" from hosts: (?P<host>.*)"
 )
+_NEW_HEADING = "Current ACLs for resource `ResourcePattern(resourceType="
+_RESOURCE_TYPES = frozenset(kind.name for kind in ResourceType)
+_PATTERN_TYPES = frozenset(pattern.name for pattern in PatternType)
+_PatternTexts = tuple[str, str, str]
+"""Resource type, name and pattern type."""
 _HEADER_LINE = re.compile(r"ACLs for principal `.*`")
 
 
@@ -45,14 +57,14 @@ def parse_acls(text: str) -> list[AclWithLine]:
     """
     acls: list[AclWithLine] = []
     mistakes = ErrorCollector()
-    pattern: tuple[str, str, str] | None = None
+    pattern: _PatternTexts | None = None
     for number, line in enumerate(text.split("\n"), start=1):
         bare = line.strip(" \t\r")
         try:
             if bare.startswith("("):  # an entry; every second line or more
                 acls.append((_parse_entry_line(bare, pattern), number))
-            elif (heading := _HEADING.fullmatch(bare)) is not None:
-                pattern = _parse_heading(heading)
+            elif (heading := _parse_heading(bare)) is not None:
+                pattern = heading
             elif bare and not _HEADER_LINE.fullmatch(bare):
                 acls.append((_parse_entry_line(bare, pattern), number))
         except AclTextError as error:
@@ -63,15 +75,31 @@ def parse_acls(text: str) -> list[AclWithLine]:
 
 def ends_with_heading(text: str) -> bool:
     """Return whether the last line is a heading, so that its entries may be cut off."""
-    return _HEADING.fullmatch(text.rstrip().rpartition("\n")[2].strip()) is not None
+    return _parse_heading(text.rstrip().rpartition("\n")[2].strip()) is not None
 
 
-def _parse_entry_line(line: str, pattern: tuple[str, str, str] | None) -> Acl:
+def _parse_entry_line(line: str, pattern: _PatternTexts | None) -> Acl:
     texts = _texts_of_entry(line)
     if texts is None or pattern is None:
         raise AclTextError(f"not a line that kafka-acls --list prints: `{line}`")
-    principal, host, operation, permission = texts
-    return parse_acl_texts((principal, host, *pattern, operation, permission))
+    principal, host, operation_text, permission_text = texts
+    type_text, name, pattern_text = pattern
+    resource_type, pattern_type, operation, permission = _parse_words(
+        type_text, pattern_text, operation_text, permission_text
+    )
+    return Acl(resource_type, name, pattern_type, principal, host, operation, permission)
+
+
+@lru_cache(maxsize=1 << 12)
+def _parse_words(
+    resource_type: str, pattern_type: str, operation: str, permission: str
+) -> tuple[ResourceType, PatternType, Operation, Permission]:
+    return (
+        parse_resource_type(resource_type),
+        parse_pattern_type(pattern_type),
+        parse_operation(operation),
+        parse_permission(permission),
+    )
 
 
 @lru_cache(maxsize=1 << 14)  # most principals have the same access to many resources
@@ -153,7 +181,16 @@ def format_acl_on_one_line(acl: Acl) -> str:
     return f"{format_entry(acl)} on {format_pattern(acl)}"
 
 
-def _parse_heading(heading: re.Match[str]) -> tuple[str, str, str]:
+def _parse_heading(line: str) -> _PatternTexts | None:
+    """Return what the heading names; None if the line is not a heading."""
+    if line.startswith(_NEW_HEADING) and line.endswith(")`:"):  # much faster than the expression
+        words, _, pattern = line[len(_NEW_HEADING) : -3].rpartition(", patternType=")
+        kind, equals, name = words.partition(", name=")
+        if equals and kind in _RESOURCE_TYPES and pattern in _PATTERN_TYPES:
+            return kind, name, pattern
+    heading = _HEADING.fullmatch(line)
+    if heading is None:
+        return None
     if heading["type"] is not None:
         return heading["type"], heading["name"], heading["pattern"]
     return heading["old_type"], heading["old_name"], heading["old_pattern"] or "LITERAL"

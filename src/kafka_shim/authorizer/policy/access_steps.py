@@ -1,5 +1,7 @@
 """The changes of ACLs that make an expected access allowed, or denied."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
@@ -81,16 +83,15 @@ def _suffices(authorizer: StandardAuthorizer, acl: Acl, actor: Actor, action: Ac
 
 
 def steps_to_deny_access(
-    authorizer: StandardAuthorizer, access: PolicyAccess, sample_name: str
+    authorizer: StandardAuthorizer, access: PolicyAccess, allows: Sequence[Acl]
 ) -> tuple[Step, ...]:
-    """Return the steps that deny it.
+    """Return the steps that deny the access, which `allows` allow.
 
     An ALLOW that allows nothing else, or that is for all principals, is removed; otherwise a DENY
     for exactly this is added. A super user cannot be denied.
     """
     if access.principal in authorizer.super_users:
         return ()
-    allows = acls_that_allow(authorizer, access, sample_name)
     if allows and (
         access.principal == ANY_USER or all(_acl_is_within_access(acl, access) for acl in allows)
     ):

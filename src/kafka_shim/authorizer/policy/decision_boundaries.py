@@ -6,15 +6,14 @@ ACL closes a resource for everybody.
 """
 
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from itertools import chain
 from operator import itemgetter
 
-import msgspec
-
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
+from kafka_shim.authorizer.pattern import Pattern
 from kafka_shim.authorizer.policy.name_sets import (
     NameSet,
     names_covered_by_acl,
@@ -23,35 +22,37 @@ from kafka_shim.authorizer.policy.name_sets import (
 from kafka_shim.protocol.enums import ResourceType
 
 
-class PrincipalBoundaries(msgspec.Struct):
-    """The names and hosts in the ACLs of one principal; the first search sorts the names."""
+class PrincipalBoundaries:
+    """The names and hosts in the ACLs of one principal."""
 
-    names: list[NameSet]
-    hosts: set[str]
-    is_sorted: bool = False
+    def __init__(self, patterns: Iterable[Pattern], hosts: Iterable[str]) -> None:
+        self._patterns = list(patterns)
+        self.hosts = set(hosts)
+
+    @cached_property
+    def _sorted_names(self) -> list[NameSet]:
+        names = (names_covered_by_pattern(p.resource_name, p.pattern_type) for p in self._patterns)
+        return sorted(names, key=_name_set_text)
 
     def names_in_region(self, region: NameSet) -> Iterator[NameSet]:
         """Yield the names that lie in the region."""
-        if not self.is_sorted:
-            self.names.sort(key=_name_set_text)
-            self.is_sorted = True
-        at = bisect_left(self.names, region.text, key=_name_set_text)
-        while at < len(self.names) and self.names[at].text.startswith(region.text):
-            if region.includes_all_of_ignoring_glob(self.names[at]):
-                yield self.names[at]
+        names = self._sorted_names
+        at = bisect_left(names, region.text, key=_name_set_text)
+        while at < len(names) and names[at].text.startswith(region.text):
+            if region.includes_all_of_ignoring_glob(names[at]):
+                yield names[at]
             at += 1
 
 
-_NO_PATTERNS = PrincipalBoundaries([], set(), is_sorted=True)
 _ALL_PRINCIPALS = ""
-"""Key of the names of all principals, which is only filled if any ACL closes a resource."""
+"""Key of the names of all principals, which is only used if any ACL closes a resource."""
 
 
 class DecisionBoundaries:
     """The names and hosts that an authorizer may decide differently from all others.
 
-    The ACLs of a resource type are read once, when it is first used. ACLs that are added later, to
-    try them, must be given to `set_trial_acls`; those that are removed only make the result finer.
+    The ACLs of a principal are read once, when they are first used. Those that are added to be
+    tried, or removed to try without them, must be given to `set_trial_acls` before.
     """
 
     def __init__(self, authorizer: StandardAuthorizer) -> None:
@@ -59,16 +60,27 @@ class DecisionBoundaries:
         self._store = authorizer.store
         self._allow_everyone = authorizer.allow_everyone
         self._networks = authorizer.rules.host_networks
-        self._patterns: dict[ResourceType, dict[str, PrincipalBoundaries]] = {}
+        self._boundaries: dict[tuple[ResourceType, str], PrincipalBoundaries] = {}
         self._hosts: dict[tuple[ResourceType, str], list[str]] = {}
         self._principals_by_name: dict[ResourceType, list[tuple[str, list[str]]]] = {}
 
-    def set_trial_acls(self, acls: Iterable[Acl]) -> None:
-        """Set the ACLs that were added to be tried, in place of earlier ones."""
+    def set_trial_acls(self, added: Iterable[Acl] = (), removed: Iterable[Acl] = ()) -> None:
+        """Set the ACLs that will be added or removed to be tried, in place of earlier ones.
+
+        ACLs that are removed remain boundaries, which only makes the result finer.
+        """
         self._trial_acls = {}
-        for acl in acls:
+        for acl in removed:
+            self._read_boundaries_affected_by(acl)
+        for acl in added:
+            self._read_boundaries_affected_by(acl)
             by_principal = self._trial_acls.setdefault(acl.resource_type, {})
             by_principal.setdefault(acl.principal, []).append(acl)
+
+    def _read_boundaries_affected_by(self, acl: Acl) -> None:
+        self._boundaries_of_principal(acl.resource_type, acl.principal)
+        if self._allow_everyone:
+            self._boundaries_of_principal(acl.resource_type, _ALL_PRINCIPALS)
 
     def hosts_that_may_be_decided_differently(
         self, resource_type: ResourceType, principal: str
@@ -135,32 +147,29 @@ class DecisionBoundaries:
         self, resource_type: ResourceType, principal: str
     ) -> Iterator[PrincipalBoundaries]:
         """Yield the patterns of the principal, and those of `User:*`."""
-        by_principal = self._patterns.get(resource_type)
-        if by_principal is None:
-            by_principal = self._patterns[resource_type] = self._collect_boundaries_by_principal(
-                resource_type
-            )
         for key in dict.fromkeys((principal, ANY_USER)):
-            yield by_principal.get(key, _NO_PATTERNS)
+            yield self._boundaries_of_principal(resource_type, key)
 
-    def _collect_boundaries_by_principal(
-        self, resource_type: ResourceType
-    ) -> dict[str, PrincipalBoundaries]:
-        by_principal: dict[str, PrincipalBoundaries] = defaultdict(
-            lambda: PrincipalBoundaries([], set())
-        )
-        for pattern in self._store.patterns_of_type(resource_type):
-            names = names_covered_by_pattern(pattern.resource_name, pattern.pattern_type)
-            for subject, _ in pattern.subject_grants():
-                patterns = by_principal[subject.principal]
-                patterns.names.append(names)
-                patterns.hosts.add(subject.host)
-        if self._allow_everyone:
-            by_principal[_ALL_PRINCIPALS] = PrincipalBoundaries(
-                [names for each in by_principal.values() for names in each.names],
-                {host for each in by_principal.values() for host in each.hosts},
+    def _boundaries_of_principal(
+        self, resource_type: ResourceType, principal: str
+    ) -> PrincipalBoundaries:
+        boundaries = self._boundaries.get((resource_type, principal))
+        if boundaries is None:
+            boundaries = self._boundaries[resource_type, principal] = (
+                PrincipalBoundaries(self._store.patterns_of_type(resource_type), ())
+                if principal == _ALL_PRINCIPALS
+                else self._read_boundaries_of_principal(resource_type, principal)
             )
-        return by_principal
+        return boundaries
+
+    def _read_boundaries_of_principal(
+        self, resource_type: ResourceType, principal: str
+    ) -> PrincipalBoundaries:
+        by_host = list(self._store.patterns_of_principal(resource_type, principal))
+        return PrincipalBoundaries(
+            chain.from_iterable(patterns for _, patterns in by_host),
+            (subject.host for subject, _ in by_host),
+        )
 
     def _principals_by_pattern_name(
         self, resource_type: ResourceType

@@ -61,7 +61,8 @@ class Verdict(msgspec.Struct, frozen=True):
 
     The `steps` together make it hold; there are none if a super user prevents that. If they add a
     DENY, `removals` make it hold without one, but end other access of the same principals, too;
-    there are none if only ACLs for everybody allow the access.
+    there are none if only ACLs for everybody allow the access. `allowing_acls` are those that allow
+    an access that is to be denied, as it is now.
     """
 
     expectation: Expectation
@@ -70,6 +71,7 @@ class Verdict(msgspec.Struct, frozen=True):
     existing_forbidden_acls: tuple[Acl, ...] = ()
     steps: tuple[Step, ...] = ()
     removals: tuple[Step, ...] = ()
+    allowing_acls: tuple[tuple[CheckedAccess, tuple[Acl, ...]], ...] = ()
 
 
 class ExpectationChecker:
@@ -88,7 +90,10 @@ class ExpectationChecker:
         verdict = self._verdict_with_first_steps(expectation)
         if verdict.holds:
             return verdict
-        if not self._denying_each_access_suffices(expectation):
+        if not (
+            self._denying_each_access_suffices(expectation)
+            or self._allowing_each_access_suffices(verdict)
+        ):
             verdict = self._add_steps_made_necessary(verdict)
         verdict = self._drop_unnecessary_steps(verdict)
         if any(
@@ -112,9 +117,23 @@ class ExpectationChecker:
             and not expectation.is_one_request
             and not self._authorizer.allow_everyone
             and self._authorizer.super_users.isdisjoint(expectation.principals)
+            and _each_clause_is_one_check_of_a_name(expectation)
+        )
+
+    def _allowing_each_access_suffices(self, verdict: Verdict) -> bool:
+        """Return whether the expectation holds as soon as each violating access is allowed by
+        itself.
+
+        That is so if all accesses are to be allowed, and only need an ALLOW: it denies nothing,
+        unless resources without ACLs are open to everyone.
+        """
+        return (
+            verdict.expectation.kind is ExpectationKind.MAY
+            and not self._authorizer.allow_everyone
+            and _each_clause_is_one_check_of_a_name(verdict.expectation)
             and all(
-                len(clause.needs) == 1 and not clause.needs[0].any_name
-                for clause in expectation.clauses
+                step.is_addition and step.acl.permission is Permission.ALLOW
+                for step in verdict.steps
             )
         )
 
@@ -123,13 +142,8 @@ class ExpectationChecker:
         or would end access of other principals.
         """
         removals: dict[Step, None] = {}
-        unwanted = [
-            access
-            for access in verdict.violating_or_confirming_accesses
-            if access.decision.allowed and not access.need.any_name
-        ]
-        for access in unwanted:
-            for acl in acls_that_allow(self._authorizer, *_access_to_all_names_and_sample(access)):
+        for access, allowing_acls in verdict.allowing_acls:
+            for acl in allowing_acls:
                 if acl.principal != access.principal:
                     return ()
                 removals[Step(is_addition=False, acl=acl)] = None
@@ -192,14 +206,22 @@ class ExpectationChecker:
             for access, expect_allowed in all_violations
             if not access.need.any_name
         ]
-        steps = {
-            step: None
-            for access, expect_allowed in named or all_violations
-            for step in self._steps_to_correct(access, expectation, expect_allowed=expect_allowed)
-        }
-        responses = tuple(access for access, _ in all_violations)
+        steps: dict[Step, None] = {}
+        allowing_acls: list[tuple[CheckedAccess, tuple[Acl, ...]]] = []
+        for access, expect_allowed in named or all_violations:
+            if expect_allowed:
+                steps |= dict.fromkeys(self._steps_to_allow(access, expectation))
+                continue
+            wrong_access, name = _access_to_all_names_and_sample(access)
+            allows = tuple(acls_that_allow(self._authorizer, wrong_access, name))
+            allowing_acls.append((access, allows))
+            steps |= dict.fromkeys(steps_to_deny_access(self._authorizer, wrong_access, allows))
         return Verdict(
-            expectation, holds=False, violating_or_confirming_accesses=responses, steps=tuple(steps)
+            expectation,
+            holds=False,
+            violating_or_confirming_accesses=tuple(access for access, _ in all_violations),
+            steps=tuple(steps),
+            allowing_acls=tuple(allowing_acls) if named else (),
         )
 
     def _add_steps_made_necessary(self, verdict: Verdict) -> Verdict:
@@ -304,12 +326,15 @@ class ExpectationChecker:
         store = self._authorizer.store
         present = {step.acl for step in steps if step.acl in store}
         try:
+            self._distinct.set_trial_acls(
+                added=(step.acl for step in steps if step.is_addition),
+                removed=(step.acl for step in steps if not step.is_addition),
+            )
             for step in steps:
                 (store.add if step.is_addition else store.remove)(step.acl)
-            self._distinct.set_trial_acls(step.acl for step in steps if step.is_addition)
             yield
         finally:
-            self._distinct.set_trial_acls(())
+            self._distinct.set_trial_acls()
             for step in steps:
                 (store.add if step.acl in present else store.remove)(step.acl)
 
@@ -362,7 +387,7 @@ class ExpectationChecker:
                 for host in self._distinct.hosts_that_may_be_decided_differently(kind, principal)
             }
         if not expected_hosts:
-            return sorted(every)
+            return sorted(every) if len(every) > 1 else list(every)
         networks = self._authorizer.rules.host_networks
         inside = {
             host
@@ -419,12 +444,8 @@ class ExpectationChecker:
             names = NameSet(region.sample_name)
         return CheckedAccess(principal, host, clause, need, names, region.sample_name, decision)
 
-    def _steps_to_correct(
-        self, access: CheckedAccess, expectation: Expectation, *, expect_allowed: bool
-    ) -> tuple[Step, ...]:
+    def _steps_to_allow(self, access: CheckedAccess, expectation: Expectation) -> tuple[Step, ...]:
         wrong_access, name = _access_to_all_names_and_sample(access)
-        if not expect_allowed:
-            return steps_to_deny_access(self._authorizer, wrong_access, name)
         host = access.host if expectation.hosts else WILDCARD
         return steps_to_allow_access(self._authorizer, wrong_access, name, host)
 
@@ -458,6 +479,12 @@ class ExpectationChecker:
                     and (not forbidden.names or names_covered_by_acl(acl) in forbidden.names)
                 ):
                     yield acl
+
+
+def _each_clause_is_one_check_of_a_name(expectation: Expectation) -> bool:
+    return all(
+        len(clause.needs) == 1 and not clause.needs[0].any_name for clause in expectation.clauses
+    )
 
 
 def _resource_types_of_clause(clause: AccessClause) -> list[ResourceType]:

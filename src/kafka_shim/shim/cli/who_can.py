@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kafka_shim.authorizer.acl_formats.kafka_list import format_acl_on_one_line
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.message_text import escaped_result_line_with_overlong_words_cut
+from kafka_shim.authorizer.message_text import text_of_escaped_result_lines
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, DecisionReason
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.acl_source import (
@@ -66,11 +66,7 @@ def _print_who_can(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(who_can_json(action, result), indent=2, ensure_ascii=False))
     else:
-        print(
-            "\n".join(
-                map(escaped_result_line_with_overlong_words_cut, _who_can_lines(action, result))
-            )
-        )
+        print(text_of_escaped_result_lines(_who_can_lines(action, result)))
         if source.bootstrap_server is not None and not source.authorizer.super_users:
             print("(super users are allowed everything; brokers do not list them)")
     return 0 if result.allowed_principals else EXIT_MISMATCH

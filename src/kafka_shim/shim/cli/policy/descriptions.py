@@ -35,9 +35,9 @@ def resource_type_text(kind: ResourceType) -> str:
 
 
 def names_text(names: NameSet) -> str:
-    if names == STARRED_NAMES:
-        return "names that begin with an asterisk"
-    return f"`{names.text}*`" if names.is_prefix else f"`{names.text}`"
+    if not names.is_prefix:
+        return f"`{names.text}`"
+    return "names that begin with an asterisk" if names == STARRED_NAMES else f"`{names.text}*`"
 
 
 def resource_text_or_at_least_one(kind: ResourceType, names: NameSet | None) -> str:
@@ -47,9 +47,9 @@ def resource_text_or_at_least_one(kind: ResourceType, names: NameSet | None) -> 
         return word
     if names is None:
         return f"at least one {word}"
-    if names == ALL_NAMES:
-        return f"every {word}"
-    return f"{word}{'s' if names.is_prefix else ''} {names_text(names)}"
+    if not names.is_prefix:
+        return f"{word} {names_text(names)}"
+    return f"every {word}" if names == ALL_NAMES else f"{word}s {names_text(names)}"
 
 
 @lru_cache(maxsize=1 << 10)  # long results have the same few sets of operations

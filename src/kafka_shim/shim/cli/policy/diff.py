@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from kafka_shim.authorizer.message_text import escaped_result_line_with_overlong_words_cut
+from kafka_shim.authorizer.message_text import text_of_escaped_result_lines
 from kafka_shim.authorizer.policy.access_changes import AccessChange, access_changes
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.witness import witness_of_change
@@ -107,9 +107,7 @@ def run(args: argparse.Namespace) -> int:
         case "html":
             print(diff_html(described, new.release), end="")
         case _:
-            print(
-                "\n".join(map(escaped_result_line_with_overlong_words_cut, diff_lines(described)))
-            )
+            print(text_of_escaped_result_lines(diff_lines(described)))
     is_wanted = {"gain": (True,), "loss": (False,), "any": (True, False), None: ()}[args.fail_on]
     return EXIT_MISMATCH if any(each.change.gained in is_wanted for each in described) else 0
 

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from kafka_shim.authorizer.message_text import escaped_result_line_with_overlong_words_cut
+from kafka_shim.authorizer.message_text import text_of_escaped_result_lines
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.expectation_check import ExpectationChecker
@@ -120,11 +120,7 @@ def run(args: argparse.Namespace) -> int:
         return EXIT_MISMATCH if failed else 0
     shown = _failed(judged)[:QUIET_FAILURES_MAX] if args.quiet else judged
     for judged_expectation in shown:
-        print(
-            "\n".join(
-                map(escaped_result_line_with_overlong_words_cut, verdict_lines(judged_expectation))
-            )
-        )
+        print(text_of_escaped_result_lines(verdict_lines(judged_expectation)))
     if args.quiet and failed > len(shown):
         print(f"and {failed - len(shown)} more failures")
     if args.github:
@@ -136,7 +132,7 @@ def run(args: argparse.Namespace) -> int:
     more = f", {excepted} excepted" if excepted else ""
     print(f"{held} of {len(judged)} expectations hold in Kafka {', '.join(releases)}{more}")
     if coverage is not None:
-        print("\n".join(map(escaped_result_line_with_overlong_words_cut, coverage.report_lines())))
+        print(text_of_escaped_result_lines(coverage.report_lines()))
     return EXIT_MISMATCH if failed else 0
 
 

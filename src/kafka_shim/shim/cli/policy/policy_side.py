@@ -44,7 +44,7 @@ class PolicySide(msgspec.Struct, frozen=True):
             super_users=self.super_users,
             allow_everyone=self.allow_everyone,
             rules=acl_rules_of_release(self.release),
-            store=AclStore(self.acls),
+            store=AclStore(self.acls, caches_lookups=True),
         )
 
     def plain_policy(self) -> PlainPolicy:
