@@ -3,16 +3,18 @@
     python -m tests.clients.cassettes [--workload NAME] [--release 4.3.1 | --shim] [--keep DIR]
         [--packages DIR]
 
-The workloads are those of `both_ways`. A client ends in a playback as it did when it was recorded:
-the answers of its driver are equal, and no request is without a recorded response. `--packages`
-plays with other versions of Python clients, installed by `pip install --target DIR`. Exit code 3:
-an answer differs. Needs Java 17 and Maven, and Go and Node for their clients.
+The workloads are those of `both_ways`, and one for each client of `suite_play`. A client ends in a
+playback as it did when it was recorded: the answers of its driver are equal, and no request is
+without a recorded response. `--packages` plays with other versions of Python clients, installed by
+`pip install --target DIR`. Exit code 3: an answer differs. Needs Java 17 and Maven, and Go, Node
+and Rust for their clients.
 """
 
 import argparse
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,21 +24,25 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shim.schemas.pins import read_pins
+from tests.clients import both_ways
 from tests.clients.both_ways import (
     _ADDRESS,
     NAMES,
     SETTINGS,
-    WORKLOADS,
     Workload,
     _make_topic,
     _running,
     _shim,
 )
 from tests.clients.kit import PLAY_SECONDS
+from tests.clients.suite_play import SUITE_CLIENTS
 from tests.commands import SHIM
 from tests.oracle.real_kafka import RealKafka
 
 DIFFERENT = 3
+SUITE = "suite"
+WORKLOADS = both_ways.WORKLOADS | {name: Workload([name], SUITE) for name in SUITE_CLIENTS}
+_NUMBER = re.compile(r"\d+")
 
 
 def main() -> int:
@@ -55,10 +61,12 @@ def main() -> int:
             said = trace.with_suffix(".answers")
             if not (args.keep and said.exists()):
                 said.write_text("\n".join(_record(WORKLOADS[name], args, trace)))
-            recorded = said.read_text().splitlines()
+            recorded = [*map(comparable, said.read_text().splitlines())]
+            began = time.monotonic()
             played, report = play(WORKLOADS[name], args, trace)
             sys.stdout.write(
-                f"{name}: {report['requests']} requests, {report['mismatch_count']} mismatches\n"
+                f"{name}: {report['requests']} requests, {report['mismatch_count']} mismatches,"
+                f" {time.monotonic() - began:.1f} s\n"
             )
             differences += _tell(recorded, played, report)
     return DIFFERENT if differences else 0
@@ -113,7 +121,7 @@ def _answers(
     for client in workload.clients:
         children.append(
             subprocess.Popen(
-                [sys.executable, "-m", "tests.clients.kit", workload.replay, client],
+                [sys.executable, "-m", *_module(workload), client],
                 env=os.environ | variables,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -122,18 +130,32 @@ def _answers(
         )
         time.sleep(workload.apart_s)
     return [
-        _without_order(_ADDRESS.sub("ADDRESS", line))
+        comparable(_ADDRESS.sub("ADDRESS", line))
         for child in children
         for line in child.communicate(timeout=PLAY_SECONDS)[0].splitlines()
     ]
 
 
-def _without_order(line: str) -> str:
-    """Return an answer with sorted names: some clients return sets."""
-    answer = json.loads(line)
-    if isinstance(result := answer.get("result"), list) and all(isinstance(n, str) for n in result):
-        answer["result"] = sorted(result)
-    return json.dumps(answer)
+def _module(workload: Workload) -> Sequence[str]:
+    if workload.replay == SUITE:
+        return ("tests.clients.suite_play",)
+    return "tests.clients.kit", workload.replay
+
+
+def comparable(line: str) -> str:
+    """Return an answer with sorted names, since some clients return sets, and texts of errors
+    without times and numbers of connections.
+    """
+    return json.dumps(_comparable_value("", json.loads(line)), sort_keys=True)
+
+
+def _comparable_value(name: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _comparable_value(key, each) for key, each in value.items()}
+    if isinstance(value, list):
+        is_set = name != "values" and all(isinstance(each, str) for each in value)
+        return sorted(value) if is_set else [_comparable_value(name, each) for each in value]
+    return _NUMBER.sub("N", value) if name == "text" and value is not None else value
 
 
 def _tell(recorded: list[str], played: list[str], report: dict[str, Any]) -> int:

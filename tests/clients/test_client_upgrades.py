@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.both_ways import WORKLOADS
-from tests.clients.cassettes import play
+from tests.clients.cassettes import WORKLOADS, comparable, play
 
 EARLIER = Path(__file__).parent / "earlier_clients"
 
@@ -24,6 +23,7 @@ def test_the_next_version_ends_as_the_recorded_one_and_what_changed_is_reported(
     trace = Path(shutil.copy(EARLIER / "aiokafka-0.12.ktrace", tmp_path))
     args = argparse.Namespace(match="order", packages=None)
     answers, report = play(WORKLOADS["aiokafka"], args, trace)
-    assert answers == (EARLIER / "aiokafka-0.12.answers").read_text().splitlines()
+    recorded = (EARLIER / "aiokafka-0.12.answers").read_text().splitlines()
+    assert answers == [*map(comparable, recorded)]
     assert (report["mismatches"], report["unsent"]) == ([], [])
     assert "Metadata: version 0 -> 5" in report["changes"]

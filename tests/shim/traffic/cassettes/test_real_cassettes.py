@@ -6,6 +6,7 @@ with `group.protocol=consumer`, recorded by `kafka-shim run --playback-mode all`
 the recorded requests are sent again, in their order.
 """
 
+from collections import defaultdict, deque
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -67,20 +68,26 @@ class _Playback:
         }
 
     def compared_responses(self) -> Iterator[tuple[str, object, object]]:
-        """Yield the API, and the errors of the recorded and of the played response."""
-        pending: dict[tuple[ConnectionId, int], PendingResponse] = {}
+        """Yield the API, and the errors of the recorded and of the played response.
+
+        As in a playback, a request waits for the responses to those before it on its connection.
+        """
+        requests: dict[ConnectionId, deque[tuple[Event, Request]]] = defaultdict(deque)
+        sent: dict[ConnectionId, PendingResponse] = {}
         for event in self._events:
-            key = event.connection_id, event.entry.sequence
+            connection = event.connection_id
             if isinstance(event.entry, Request):
-                pending[key] = self._send(event, event.entry)
+                requests[connection].append((event, event.entry))
             elif isinstance(event.entry, Response):
-                waiting = pending.pop(key)
+                waiting = sent.pop(connection)
                 waiting.deadline = 0
                 response = waiting.if_due()
                 assert response is not None
                 assert response.frame is not None
                 both = [_decoded(event.entry, each) for each in (event.entry.frame, response.frame)]
                 yield ApiKey(event.entry.api_key).name, *_errors(*both)
+            if connection not in sent and requests[connection]:
+                sent[connection] = self._send(*requests[connection].popleft())
 
     def _send(self, event: Event, request: Request) -> PendingResponse:
         connection = self._connections.get(event.connection_id)

@@ -5,6 +5,7 @@ Messages are read from the trace when they are needed.
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -59,12 +60,16 @@ _Position = tuple[int, int, int]
 
 
 class _PendingRequest(NamedTuple):
-    """A request whose response was not read so far; `last_id` is that of its last record."""
+    """A request whose response was not read so far; `last_id` is that of its last record.
+
+    `changes` are those that are not counted so far.
+    """
 
     id: int
     last_id: int
     message: Any
     reads: frozenset[str]
+    changes: StateCounts
 
 
 class TraceIndex:
@@ -83,7 +88,7 @@ class TraceIndex:
         self._segments: dict[str, int] = {}
         self._connections: dict[ConnectionId, int] = {}
         self._principals_without_sasl: dict[ConnectionId, str] = {}
-        self._pending: dict[tuple[ConnectionId, int], _PendingRequest] = {}
+        self._pending: dict[ConnectionId, dict[int, _PendingRequest]] = {}
         self._fetch_offsets: dict[ConnectionId, dict[tuple[str, int], int]] = {}
         """Of each connection, since incremental requests name only what changes."""
         self._last_empty: dict[tuple[str, str, int], tuple[object, ...]] = {}
@@ -107,14 +112,20 @@ class TraceIndex:
     def _add_event(self, event: Event) -> None:
         self.principals.add(event.principal)
         self._principals_without_sasl[event.connection_id] = event.principal
-        key = event.connection_id, event.entry.sequence
+        pending = self._pending.setdefault(event.connection_id, {})
+        number = event.entry.sequence
         try:
             if isinstance(event.entry, Request):
-                self._pending[key] = self._add_request(event, event.entry.frame)
-            elif isinstance(event.entry, Response) and key in self._pending:
-                self._add_response(event, event.entry, self._pending.pop(key))
+                pending[number] = self._add_request(event, event.entry.frame)
+            elif isinstance(event.entry, Response) and number in pending:
+                request = pending.pop(number)
+                self._count_changes(request.changes)
+                self._add_response(event, event.entry, request)
         except ProtocolError:
             self.undecodable += 1
+        # a broker processes a request of a connection after its response to the one before it
+        for first in islice(pending.values(), 1):
+            self._count_changes(first.changes)
 
     def _add_request(self, event: Event, frame: bytes) -> _PendingRequest:
         header, message = read_request_frame(frame)
@@ -130,29 +141,31 @@ class TraceIndex:
             self._encoded_position(event),
         )
         reads: frozenset[str] = frozenset()
+        changes: StateCounts = {}
         if header.api_key == ApiKey.PRODUCE:
-            self._add_records(interaction, message)
+            changes = self._add_records(interaction, message)
         elif header.api_key == ApiKey.FETCH:
             self._note_fetch_offsets(event.connection_id, message)
         else:
             fields = request_fields(message, header.api_version, self.topic_names)
-            reads, changes = touched_state(header.api_key, message, fields)
+            reads, changed = touched_state(header.api_key, message, fields)
+            changes = dict.fromkeys(changed, 1)
             exact, loose = content_of_fields(header.api_key, fields)
             sequence = "changes" if header.api_key in COUNTED_CHANGES else None
             state = self._encoded_state(reads)
             interaction = interaction._replace(
                 exact=exact, loose=loose, sequence=sequence, encoded_state=state
             )
-            for part in changes:
-                self._count_changes(part, 1)
         self._tables.insert([interaction._replace(api_key=header.api_key)])
-        return _PendingRequest(interaction.id, self.last_id, message, reads)
+        return _PendingRequest(interaction.id, self.last_id, message, reads, changes)
 
     def _next_id(self) -> int:
         self.last_id += 1
         return self.last_id
 
-    def _add_records(self, request: Interaction, message: Any) -> None:
+    def _add_records(self, request: Interaction, message: Any) -> StateCounts:
+        """Add the records of a Produce request; return their number by topic."""
+        counts: StateCounts = {}
         rows = topic_partitions(message.topic_data, self.topic_names, "partition_data")
         for topic, row in rows:
             try:
@@ -169,7 +182,9 @@ class TraceIndex:
                     partition._replace(id=self._next_id(), exact=exact, loose=loose, number=number)
                 )
             self._tables.insert(interactions)
-            self._count_changes(records_of_topic(topic), len(records))
+            part = records_of_topic(topic)
+            counts[part] = counts.get(part, 0) + len(records)
+        return counts
 
     def _add_response(self, event: Event, entry: Response, request: _PendingRequest) -> None:
         state, position = self._encoded_state(request.reads), self._encoded_position(event)
@@ -246,8 +261,11 @@ class TraceIndex:
         segment_number = self._segments.setdefault(segment, len(self._segments))
         return msgspec.msgpack.encode((segment_number, block, number))
 
-    def _count_changes(self, part: str, count: int) -> None:
-        self._state[part] = self._state.get(part, 0) + count
+    def _count_changes(self, changes: StateCounts) -> None:
+        """Count changes once, and forget them."""
+        while changes:
+            part, count = changes.popitem()
+            self._state[part] = self._state.get(part, 0) + count
 
     def _encoded_state(self, parts: Iterable[str]) -> bytes:
         return encode_state({part: self._state.get(part, 0) for part in parts})
