@@ -114,9 +114,11 @@ coverage: install
 	$(BIN)/coverage report
 	$(BIN)/python -m tests.coverage_floors
 
-# a few cases with each driver of the conformance suite (Java 17, Go, Node, Rust)
+# a few cases with each driver of the conformance suite, and the examples of the test vectors
+# (Java 17, Go, Node, Rust)
 drivers: install
-	$(BIN)/python -m pytest -m 'heavy or not heavy' tests/clients/test_suite_drivers.py
+	$(BIN)/python -m pytest -m 'heavy or not heavy' tests/clients/test_suite_drivers.py \
+	  tests/recordings/test_vector_example.py
 
 KAFKA ?=
 
