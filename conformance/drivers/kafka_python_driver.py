@@ -138,18 +138,16 @@ class Client(line_loop.PolledClient):
             self._admin.close()
 
     def create_topics(self, topics: dict[str, int], configs: Any = None) -> Any:
-        new = {
-            name: {"num_partitions": count, "replication_factor": 1, "configs": configs or {}}
-            for name, count in topics.items()
-        }
+        common = {"replication_factor": 1, "configs": configs or {}}
+        new = {name: {"num_partitions": count, **common} for name, count in topics.items()}
         return _each(self._admin.create_topics(new, raise_errors=False)["topics"])
 
     def delete_topics(self, names: list[str]) -> Any:
         return _each(self._admin.delete_topics(names, raise_errors=False)["topics"])
 
     def create_partitions(self, topics: dict[str, int]) -> Any:
-        done = self._admin.create_partitions(topics, raise_errors=False)
-        return _each(done.to_dict()["results"])
+        done = self._admin.create_partitions(topics, raise_errors=False).to_dict()
+        return _each(done["results"])
 
     def list_topics(self) -> Any:
         return {"topics": self._admin.list_topics()}
@@ -171,8 +169,7 @@ class Client(line_loop.PolledClient):
 
     def alter_configs(self, type: str, names: list[str], setting: str, value: str) -> Any:
         resources = _resources(type, names, {setting: value})
-        # else it sends DescribeConfigs first
-        done = self._admin.alter_configs(resources, raise_on_unknown=False)
+        done = self._admin.alter_configs(resources, raise_on_unknown=False)  # else it describes
         return items(names, lambda name: _error_in(done[type][name]))
 
     def list_offsets(self, partitions: list[str]) -> Any:
@@ -193,8 +190,7 @@ class Client(line_loop.PolledClient):
         return {"items": dict(enumerate(outcomes))}
 
     def describe_acls(self, filter: dict[str, Any]) -> Any:
-        acls, _ = self._admin.describe_acls(_acl(filter))
-        return {"acls": [_shown(acl) for acl in acls]}
+        return {"acls": [_shown(acl) for acl in self._admin.describe_acls(_acl(filter))[0]]}
 
     def delete_acls(self, filters: list[dict[str, Any]]) -> Any:
         done = self._admin.delete_acls([_acl(row) for row in filters])

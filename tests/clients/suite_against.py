@@ -1,8 +1,10 @@
 """Plays the suite's cases with the Java client on real brokers, as the reference for the suite.
 
     python -m tests.clients.suite_against RELEASE... [--client NAME] [--case PATTERN] [--compare]
+    python -m tests.clients.suite_against --publish
 
-Brokers are started for each set-up. Needs Java 17 and Maven. Exits with 3 if a case failed.
+Brokers are started for each set-up. Needs Java 17 and Maven. Exits with 3 if a case failed. The
+JSON of each whole run of Java is kept; `--publish` writes them to the page of the reports.
 """
 
 import argparse
@@ -25,16 +27,19 @@ from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.client.client import ClientError, connect
 from kafka_shim.shim.conformance import token_signing
-from kafka_shim.shim.conformance.case import Case, CaseResult
+from kafka_shim.shim.conformance.case import Case, CaseOutcome, CaseResult
 from kafka_shim.shim.conformance.cases import all_cases
 from kafka_shim.shim.conformance.fixtures import PASSWORD, USER, ClusterSetup
-from kafka_shim.shim.conformance.output_formats import as_text
-from kafka_shim.shim.conformance.report import report_from_results
+from kafka_shim.shim.conformance.output_formats import as_json, as_text
+from kafka_shim.shim.conformance.report import Report, read_report, report_from_results
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.shim.conformance.runner import ResultListener, run_cases
 from kafka_shim.shim.conformance.selection import select_cases
 from tests.clients.operated_cluster import OperatedClusterProvider
+from tests.clients.report_page import write_real_brokers
 from tests.clients.suite_compared import differences
 from tests.clients.suite_drivers import COMMANDS
+from tests.clients.suite_reports import KEPT
 from tests.oracle.operated_kafka import OperatedKafka, can_have_two
 from tests.oracle.real_kafka import numbers
 
@@ -60,7 +65,8 @@ passwords. From 3.0 up to 3.4 (KRaft), neither can.
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("release", nargs="+", help="a full release number, such as 4.4.0")
+    parser.add_argument("release", nargs="*", help="a full release number, such as 4.4.0")
+    parser.add_argument("--publish", action="store_true", help="write the kept results to the page")
     parser.add_argument("--client", default="java", choices=COMMANDS)
     parser.add_argument("--case", action="append", default=[], help="only matching cases")
     parser.add_argument(
@@ -75,11 +81,46 @@ def main() -> int:
         name, results = played(words, release, args.case)
         report = report_from_results(f"{name} on Kafka {release}", results)
         sys.stdout.write(as_text(report))
+        if args.client == "java" and not args.case:
+            KEPT.mkdir(parents=True, exist_ok=True)
+            (KEPT / f"real-{release}.json").write_text(as_json(report), encoding="utf-8")
         has_failed |= report.failing_result_count > 0
         if args.compare:
             for line in differences(words, parse_minor_release(release), results):
                 sys.stdout.write(f"{line}\n")
+    if args.publish:
+        paths = sorted(KEPT.glob("real-*.json"), reverse=True)
+        write_real_brokers("\n".join(real_broker_lines([read_report(str(path)) for path in paths])))
     return EXIT_MISMATCH if has_failed else 0
+
+
+def real_broker_lines(reports: Sequence[Report]) -> Iterator[str]:
+    """Yield the part of the page about real brokers, with a row for each release."""
+    yield (
+        "The cases that a real broker can produce, with the newest Java client. `python -m\n"
+        "tests.clients.suite_against RELEASE...` runs them on brokers that it starts (Java 17 and\n"
+        "Maven), and `--publish` writes this part. A failed `must` is an error of the suite or of\n"
+        "the client.\n"
+    )
+    yield "| client and broker | passed | failed `must` | failed `should` | not exercised |"
+    yield "|---|---|---|---|---|"
+    for report in reports:
+        failed = report.results_with_outcome(CaseOutcome.FAILED)
+        must = [row for row in failed if row.level is RequirementLevel.MUST]
+        passed, missed = (
+            len(report.results_with_outcome(outcome))
+            for outcome in (CaseOutcome.PASSED, CaseOutcome.NOT_EXERCISED)
+        )
+        counts = f"{passed} | {len(must)} | {len(failed) - len(must)} | {missed}"
+        yield f"| {report.client} | {counts} |"
+    yield ""
+    failing = {
+        row.id: row for report in reports for row in report.results_with_outcome(CaseOutcome.FAILED)
+    }
+    yield "| failed case | level | what the client did |"
+    yield "|---|---|---|"
+    for name, row in sorted(failing.items()):
+        yield f"| `{name}` | {row.level.value} | {row.observed} |"
 
 
 def played(

@@ -7,6 +7,7 @@ from kafka_shim.shim.conformance.denied_command import (
     ALLOWED,
     DENIED,
     DeniedCommand,
+    RecommendedCheck,
     allow_on_group,
     allow_on_topic,
     allow_on_transactional_id,
@@ -84,5 +85,7 @@ APPLICATION_DENIALS: tuple[DeniedCommand, ...] = (
             TXN_OFFSET_COMMIT_TOPIC, Operation.READ, ResourceType.TOPIC
         ),
         is_fatal=True,
+        recommended_check=RecommendedCheck.ERROR_CODE,
+        recommendation_origin="KIP-98",  # which does not list the error for TxnOffsetCommit
     ),
 )

@@ -1,6 +1,7 @@
 """A denial: a command, the permissions that it needs, and the one that is missing."""
 
 from collections.abc import Callable, Mapping
+from enum import Enum
 from typing import Any
 
 import msgspec
@@ -61,6 +62,17 @@ def hides_topics_without_describe(release: str) -> bool:
     return bind_to_release(PRODUCE_TOPIC, release).hidden_as is not None
 
 
+class RecommendedCheck(Enum):
+    """A check of `reports-error` that is a case of its own, of level should, for a row.
+
+    Kafka's own client fails it on real brokers, and neither the protocol nor a KIP requires it. The
+    value is the last part of the case's id.
+    """
+
+    ERROR_CODE = "reports-code"
+    NO_RETRY_STORM = "without-retry-storm"
+
+
 class DeniedCommand(msgspec.Struct, frozen=True):
     """A command that is denied with `code` until `missing_rule` is granted.
 
@@ -90,6 +102,9 @@ class DeniedCommand(msgspec.Struct, frozen=True):
     is_fatal: bool = False
     """Whether the error makes the client unusable, such as a denied transactional id."""
     origin: str = "KIP-11"
+    recommended_check: RecommendedCheck | None = None
+    recommendation_origin: str = ""
+    """Where Kafka's own client is known to fail `recommended_check`."""
 
     @property
     def reads_records(self) -> bool:

@@ -16,6 +16,7 @@ from kafka_shim.shim.conformance.denied_command import (
     ALLOWED,
     DENIED,
     DeniedCommand,
+    RecommendedCheck,
     allow_on_cluster,
     allow_on_group,
     allow_on_topic,
@@ -421,6 +422,8 @@ DENIALS: tuple[DeniedCommand, ...] = (
         capabilities="consumer-groups",
         origin="KIP-848",
         supports_release=enables_group_protocol("consumer"),
+        recommended_check=RecommendedCheck.NO_RETRY_STORM,
+        recommendation_origin="KAFKA-18813",  # while joining, its heartbeats have no backoff
     ),
     DeniedCommand(
         "share-by-group",
@@ -445,6 +448,8 @@ DENIALS: tuple[DeniedCommand, ...] = (
         capabilities="share-groups",
         origin="KIP-932",
         supports_release=enables_group_protocol("share"),
+        recommended_check=RecommendedCheck.NO_RETRY_STORM,
+        recommendation_origin="KAFKA-18817",  # while joining, its heartbeats have no backoff
     ),
     *(
         DeniedCommand(

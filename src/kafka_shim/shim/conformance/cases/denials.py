@@ -3,8 +3,9 @@
 These are in denied_command_rows.py and denied_application_rows.py.
 
 `reports-error`: the caller gets the error in time and not as retriable, and the client does not
-repeat the request in a loop. `partial-success`: the allowed part of the same request succeeds.
-`recovers`: the same client succeeds after the permission is granted.
+repeat the request in a loop; what of this is only recommended is a case of its own.
+`partial-success`: the allowed part of the same request succeeds. `recovers`: the same client
+succeeds after the permission is granted.
 """
 
 import asyncio
@@ -23,27 +24,43 @@ from kafka_shim.shim.conformance.case_context import (
     UnmetExpectationError,
 )
 from kafka_shim.shim.conformance.denied_application_rows import APPLICATION_DENIALS
-from kafka_shim.shim.conformance.denied_command import ALLOWED, DENIED, DeniedCommand
+from kafka_shim.shim.conformance.denied_command import (
+    ALLOWED,
+    DENIED,
+    DeniedCommand,
+    RecommendedCheck,
+)
 from kafka_shim.shim.conformance.denied_command_rows import DENIALS
 from kafka_shim.shim.conformance.driver import DriverResponse
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 
 _TRIES, _PAUSE_S = 5, 0.6
 """Retries after a grant: clients may notice it late, since they refresh metadata each second."""
 _NOTICED_S = 1.0
 """How long a consumer stays open after its error: the requests of a loop follow it."""
+_FEW_REQUESTS = f"at most {STORM_REQUESTS_PER_SECOND} denied requests per second"
+RECOMMENDED_TITLES: Mapping[RecommendedCheck, str] = {
+    RecommendedCheck.ERROR_CODE: "fails with the code of the denial",
+    RecommendedCheck.NO_RETRY_STORM: "does not send requests in a loop",
+}
 
 
 async def expect_denial_reported_without_retry_storm(
-    row: DeniedCommand, context: CaseContext
+    row: DeniedCommand, context: CaseContext, *, omitted_check: RecommendedCheck | None = None
 ) -> None:
     await _prepare_denied_client(row, context)
     response = await _run_and_get_denied_name_response(row, context)
-    _expect_denial_error(row, context, response)
+    if omitted_check is not RecommendedCheck.ERROR_CODE:
+        _expect_denial_error(row, context, response)
+    elif response.error is None:
+        raise UnmetExpectationError("an error", f"the client reported {response}")
     is_final = row.error_code_in_release(context.release) == row.code
     if is_final and response.error is not None and response.error.retriable:
         raise UnmetExpectationError(
             "an error that is not retriable", f"the client marked it as retriable: {response}"
         )
+    if omitted_check is RecommendedCheck.NO_RETRY_STORM:
+        return
     if row.reads_records and context.can_inspect_requests:
         await context.let_client_run(_NOTICED_S)
     context.expect_no_retry_storm(row.code)
@@ -146,41 +163,68 @@ def _required_commands(row: DeniedCommand) -> list[str]:
 def _denial_cases() -> CaseFamily:
     family = CaseFamily("denials")
     for row in (*DENIALS, *APPLICATION_DENIALS):
-        name = ErrorCode(row.code).name
-        error = error_name_with_code(row.code)
-        common: dict[str, Any] = {
-            "commands": " ".join(_required_commands(row)),
-            "capabilities": row.capabilities,
-            "origin": row.origin,
-            "supports_release": row.supports_release,
-            "setup": row.setup,
-            "runs_on_real_cluster": True,
-        }
+        _add_cases(family, row)
+    return family
+
+
+def _add_cases(family: CaseFamily, row: DeniedCommand) -> None:
+    error = error_name_with_code(row.code)
+    common: dict[str, Any] = {
+        "commands": " ".join(_required_commands(row)),
+        "capabilities": row.capabilities,
+        "supports_release": row.supports_release,
+        "setup": row.setup,
+        "runs_on_real_cluster": True,
+    }
+    _add_reports_error_cases(family, row, common)
+    if row.items is not None and row.items[1]:
         family.add_case(
-            f"{row.name}.reports-error",
-            f"{row.command} without permission fails immediately with {name}",
-            partial(expect_denial_reported_without_retry_storm, row),
-            expected_response=f"{error}, not marked as retriable",
-            expected_requests=f"at most {STORM_REQUESTS_PER_SECOND} denied requests per second",
+            f"{row.name}.partial-success",
+            f"{row.command} for two names, one denied, succeeds for the other",
+            partial(expect_success_for_allowed_name, row),
+            origin=row.origin,
+            expected_response=f"{error} for `{row.items[0]}`, ok for `{row.items[1]}`",
             **common,
         )
-        if row.items is not None and row.items[1]:
-            family.add_case(
-                f"{row.name}.partial-success",
-                f"{row.command} for two names, one denied, succeeds for the other",
-                partial(expect_success_for_allowed_name, row),
-                expected_response=f"{error} for `{row.items[0]}`, ok for `{row.items[1]}`",
-                **common,
-            )
-        if not row.is_fatal:
-            family.add_case(
-                f"{row.name}.recovers",
-                f"{row.command} succeeds after the permission is granted",
-                partial(expect_success_after_permission_granted, row),
-                expected_response=f"{error}, and ok after the ACL was added",
-                **common,
-            )
-    return family
+    if not row.is_fatal:
+        family.add_case(
+            f"{row.name}.recovers",
+            f"{row.command} succeeds after the permission is granted",
+            partial(expect_success_after_permission_granted, row),
+            origin=row.origin,
+            expected_response=f"{error}, and ok after the ACL was added",
+            **common,
+        )
+
+
+def _add_reports_error_cases(
+    family: CaseFamily, row: DeniedCommand, common: Mapping[str, Any]
+) -> None:
+    """Add the case `reports-error`, and one for the check that is only recommended."""
+    error = error_name_with_code(row.code)
+    omitted = row.recommended_check
+    family.add_case(
+        f"{row.name}.reports-error",
+        f"{row.command} without permission fails immediately with {ErrorCode(row.code).name}",
+        partial(expect_denial_reported_without_retry_storm, row, omitted_check=omitted),
+        origin=row.origin,
+        expected_response="an error"
+        if omitted is RecommendedCheck.ERROR_CODE
+        else f"{error}, not marked as retriable",
+        expected_requests="" if omitted is RecommendedCheck.NO_RETRY_STORM else _FEW_REQUESTS,
+        **common,
+    )
+    if omitted is not None:
+        family.add_case(
+            f"{row.name}.{omitted.value}",
+            f"{row.command} without permission {RECOMMENDED_TITLES[omitted]}",
+            partial(expect_denial_reported_without_retry_storm, row),
+            origin=row.recommendation_origin,
+            expected_response=f"{error}, not marked as retriable",
+            expected_requests=_FEW_REQUESTS,
+            level=RequirementLevel.SHOULD,
+            **common,
+        )
 
 
 CASES = _denial_cases().cases

@@ -11,8 +11,10 @@ import msgspec
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import EVERYTHING, CaseContext, UnmetExpectationError
+from kafka_shim.shim.conformance.cases.denials import RECOMMENDED_TITLES
 from kafka_shim.shim.conformance.client_settings import IDEMPOTENT_PRODUCER, TRANSACTIONAL_PRODUCER
 from kafka_shim.shim.conformance.denied_command import (
+    RecommendedCheck,
     Rule,
     enables_group_protocol,
     hides_topics_without_describe,
@@ -51,6 +53,7 @@ class RevokedPermission(msgspec.Struct, frozen=True):
     is_fatal: bool = False
     origin: str = "KIP-11"
     level: RequirementLevel = RequirementLevel.MUST
+    recommended_check: RecommendedCheck | None = None
 
 
 _PRODUCE: tuple[str, Mapping[str, Any]] = ("produce", {"topic": TOPIC, "values": ["a"]})
@@ -189,6 +192,7 @@ ROWS = (
         setup=_FAST,
         is_fatal=True,
         origin="KIP-932",
+        recommended_check=RecommendedCheck.NO_RETRY_STORM,
     ),
     RevokedPermission(
         "describe-topic",
@@ -253,7 +257,7 @@ async def _keep_client_running_while_denied(row: RevokedPermission, context: Cas
 
 
 async def expect_denial_without_storm_after_revocation(
-    row: RevokedPermission, context: CaseContext
+    row: RevokedPermission, context: CaseContext, *, omitted_check: RecommendedCheck | None = None
 ) -> None:
     await _run_successfully_then_deny(row, context)
     response = await _repeat_until_denial_state_or_deadline(row, context, is_denied=True)
@@ -261,6 +265,8 @@ async def expect_denial_without_storm_after_revocation(
         raise UnmetExpectationError(
             error_name_with_code(row.code), f"the client reported {response}"
         )
+    if omitted_check is RecommendedCheck.NO_RETRY_STORM:
+        return
     if context.can_inspect_requests:
         await _keep_client_running_while_denied(row, context)
     context.expect_no_retry_storm(row.code)
@@ -294,23 +300,34 @@ def _revocation_cases() -> CaseFamily:
             "origin": row.origin,
             "supports_release": row.supports_release,
             "setup": row.setup,
-            "level": row.level,
             "runs_on_real_cluster": True,
         }
+        error = error_name_with_code(row.code)
+        omitted = row.recommended_check
         family.add_case(
             f"revoked.{row.name}.reports-error",
             f"{denied_command} reports an error after its permission was removed",
-            partial(expect_denial_without_storm_after_revocation, row),
-            expected_response=error_name_with_code(row.code),
+            partial(expect_denial_without_storm_after_revocation, row, omitted_check=omitted),
+            expected_response=error,
+            level=row.level,
             **common,
         )
+        if omitted is not None:
+            family.add_case(
+                f"revoked.{row.name}.{omitted.value}",
+                f"{denied_command} without its permission {RECOMMENDED_TITLES[omitted]}",
+                partial(expect_denial_without_storm_after_revocation, row),
+                expected_response=error,
+                level=RequirementLevel.SHOULD,
+                **common,
+            )
         if not row.is_fatal:
-            error = error_name_with_code(row.code)
             family.add_case(
                 f"revoked.{row.name}.recovers",
                 f"{denied_command} works again after its permission is restored",
                 partial(expect_success_after_permission_restored, row),
                 expected_response=f"{error}, and ok after the permission is restored",
+                level=row.level,
                 **common,
             )
     return family
