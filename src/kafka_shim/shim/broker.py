@@ -97,6 +97,7 @@ class Broker:
         and others become leaders.
         """
         if self.cluster.nodes[node_id].is_alive:
+            self._server.close_connections(node_id)  # else requests are served without their state
             self.cluster.set_alive_drop_sessions_and_elect_leaders(node_id, is_alive=False)
             await self._server.close_node_reserving_ports(node_id)
 

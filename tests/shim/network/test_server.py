@@ -13,6 +13,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
+from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
@@ -285,6 +286,20 @@ async def test_a_restarted_node_has_its_old_port_or_a_new_one(is_moved: bool) ->
         async with connected(broker) as wire:
             response = await wire.ask(ApiKey.LIST_GROUPS, 4, ListGroupsRequest())
             assert response.error_code == 0
+
+
+async def test_a_stopping_node_does_not_serve_requests_without_its_state() -> None:
+    """A request that arrived while the node stopped was once told that its session is unknown."""
+    topics = [FetchTopic(topic="orders", partitions=[FetchPartition(partition=0)])]
+    async with serving(brokers=2) as broker:
+        address = dict(broker.listener_addresses_of_node(2))["PLAINTEXT"]
+        async with wired(address) as wire:
+            full = await wire.ask(ApiKey.FETCH, 12, FetchRequest(session_epoch=0, topics=topics))
+            assert full.session_id
+            incremental = FetchRequest(session_id=full.session_id, session_epoch=1)
+            wire.writer.write(wire.request(ApiKey.FETCH, 12, incremental))
+            await broker.stop_node(2)
+            assert await wire.is_closed()
 
 
 @pytest.mark.parametrize("includes_fenced", [False, True])
