@@ -1,11 +1,10 @@
 """Finds the recorded counterpart of a request or record, or why there is none."""
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, islice
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.traffic.cassettes.index_tables import Interaction
+from kafka_shim.shim.traffic.cassettes.interactions import Interaction
 from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode, PlaybackState
 from kafka_shim.shim.traffic.cassettes.record_content import RecordContent
@@ -17,9 +16,9 @@ from kafka_shim.shim.traffic.cassettes.request_content import (
 )
 from kafka_shim.shim.traffic.cassettes.touched_state import BEFORE_AUTHENTICATION, GROUP_HEARTBEATS
 
-EARLIER_MAX = 50
-LATER_MAX = 150
-"""How many requests with the same content are considered, before and after the first unplayed."""
+PLAYED_MAX = 50
+UNPLAYED_MAX = 150
+"""How many requests with the same content are considered."""
 NEAREST_MAX = 200
 NEAREST_RECORDS_MAX = 1_000
 
@@ -28,10 +27,10 @@ Principal = str | None
 
 
 class Sender(NamedTuple):
-    """A client's connection."""
+    """A client's connection; `client` is its client id without a suffix."""
 
     principal: Principal
-    client_id: str
+    client: str
     node_id: int
 
 
@@ -46,10 +45,10 @@ class Sent(NamedTuple):
     fields: list[ContentField]
     record: RecordContent | None = None
 
-    def is_by(self, interaction: Interaction) -> bool:
-        """Return whether it can be of the same principal as a recorded one."""
-        is_anonymous = self.sender.principal is None or self.api_key in BEFORE_AUTHENTICATION
-        return is_anonymous or self.sender.principal == interaction.principal
+    @property
+    def principal(self) -> Principal:
+        """The principal of recorded counterparts."""
+        return None if self.api_key in BEFORE_AUTHENTICATION else self.sender.principal
 
 
 def sent_record(record: RecordContent, number: int, version: int, sender: Sender) -> Sent:
@@ -60,15 +59,17 @@ def sent_record(record: RecordContent, number: int, version: int, sender: Sender
 
 
 def due_counterpart(state: PlaybackState, sent: Sent) -> Interaction:
-    """Return the recorded counterpart of a change or record.
+    """Return the recorded counterpart of a change or record: the first that was not sent before,
+    one with the same version, client id and broker if there is any.
 
-    Raise MismatchError if there is none that was not sent before, or if another one is due.
+    Raise MismatchError if there is none, or if another one is due.
     """
-    for content, is_exact in _measures(state, sent):
-        first_id = state.first_unplayed.get(content, 0)
-        rows = state.index.with_content(content, first_id, is_exact=is_exact)
-        unplayed = islice(_unplayed_noting_first(state, content, rows), LATER_MAX)
-        due = _lowest(filter(sent.is_by, unplayed), lambda each: _rank(sent, each))
+    for column, content in _measures(state, sent):
+        due = state.index.first(
+            f"id in ({_rows_with_content(column, is_played=False)})"
+            " order by version!=?, client!=?, node_id!=?, id",
+            *(content, sent.principal, sent.version, sent.sender.client, sent.sender.node_id),
+        )
         if due is not None:
             if state.options.match is not MatchMode.CONTENT:
                 _check_order(state, sent, due)
@@ -83,12 +84,11 @@ def counterparts(state: PlaybackState, sent: Sent) -> list[Interaction]:
     """Return the recorded counterparts of a request in recorded order, those of the same version
     if there are any. Raise MismatchError if there are none.
     """
-    for content, is_exact in _measures(state, sent):
-        first_id = state.first_unplayed.get(content, 0)
-        found = state.index.with_content(content, first_id, is_exact=is_exact, earlier=EARLIER_MAX)
-        rows = [*islice(found, EARLIER_MAX + LATER_MAX)]
-        next(_unplayed_noting_first(state, content, rows), None)
-        matches = [*filter(sent.is_by, rows)]
+    for column, content in _measures(state, sent):
+        played, others = (_rows_with_content(column, is_played=each) for each in (True, False))
+        both = f"select * from ({played}) union all select * from ({others})"  # noqa: S608 - our own texts
+        values = content, sent.principal
+        matches = [*state.index.select(f"id in ({both}) order by id", *values, *values)]
         group = [each for each in matches if each.version == sent.version] or matches
         if group:
             # a client that left did not wait for its last responses
@@ -96,58 +96,36 @@ def counterparts(state: PlaybackState, sent: Sent) -> list[Interaction]:
     raise _content_mismatch(state, sent)
 
 
-def _measures(state: PlaybackState, sent: Sent) -> Iterator[tuple[bytes, bool]]:
-    """Yield the contents by which counterparts are found, and whether they are exact.
+def _rows_with_content(column: str, *, is_played: bool) -> str:
+    """Return a query for the ids of the last played ones with a content and of a principal, or of
+    the first others.
+    """
+    end = f"desc limit {PLAYED_MAX}" if is_played else f"limit {UNPLAYED_MAX}"
+    return (
+        f"select id from Interaction where {column}=? and is_played={is_played:d}"  # noqa: S608 - our own texts
+        f" and principal=coalesce(?, principal) order by id {end}"
+    )
+
+
+def _measures(state: PlaybackState, sent: Sent) -> Iterator[tuple[str, bytes]]:
+    """Yield the contents by which counterparts are found, with the column of each.
 
     A producer chooses the partition of a record without a key, so another one matches loosely.
     """
-    yield sent.content.exact, True
+    yield "exact", sent.content.exact
     allows_loose_matches = state.options.match is not MatchMode.STRICT
     if sent.record is not None:
         allows_loose_matches = sent.record.key is None
     if allows_loose_matches:
-        yield sent.content.loose, False
-
-
-def _unplayed_noting_first(
-    state: PlaybackState, content: bytes, rows: Iterable[Interaction]
-) -> Iterator[Interaction]:
-    """Yield what was not sent so far, and note where that begins."""
-    all_played = True
-    for row in rows:
-        if not state.is_played(row.id):
-            all_played = False
-            yield row
-        elif all_played and row.id >= state.first_unplayed.get(content, 0):
-            state.first_unplayed[content] = row.id + 1
-
-
-def _rank(sent: Sent, recorded: Interaction) -> tuple[bool, bool, bool]:
-    """Prefer the same version, client id and broker."""
-    sender = sent.sender
-    client_ids = map(_without_trailing_hex_suffix, (recorded.client_id, sender.client_id))
-    is_other_client = len({*client_ids}) > 1
-    return recorded.version != sent.version, is_other_client, recorded.node_id != sender.node_id
-
-
-def _lowest(
-    rows: Iterable[Interaction], rank: Callable[[Interaction], tuple[bool, ...]]
-) -> Interaction | None:
-    """Return the first of those with the lowest rank."""
-    best: tuple[tuple[bool, ...], Interaction] | None = None
-    for row in rows:
-        row_rank = rank(row)
-        if best is None or row_rank < best[0]:
-            best = row_rank, row
-            if not any(row_rank):
-                break
-    return None if best is None else best[1]
+        yield "loose", sent.content.loose
 
 
 def _check_order(state: PlaybackState, sent: Sent, recorded: Interaction) -> None:
     """Raise MismatchError if the change before it on its connection was not sent so far."""
-    earlier = state.index.preceding_in_sequence(recorded)
-    if earlier is None or state.is_played(earlier.id):
+    place = recorded.connection, recorded.sequence, recorded.id
+    preceding = "connection=? and sequence=? and id<? order by id desc"
+    earlier = state.index.first(preceding, *place)
+    if earlier is None or earlier.is_played:
         return
     difference = None
     if sent.record is not None:
@@ -160,16 +138,11 @@ def _check_order(state: PlaybackState, sent: Sent, recorded: Interaction) -> Non
 
 def _content_mismatch(state: PlaybackState, sent: Sent) -> MismatchError:
     """Return the mismatch with the recorded counterpart that differs in the fewest fields."""
-    same = state.index.with_content(sent.content.loose, 0, is_exact=False)
-    if sent.record is None:
-        others = state.index.of_api(sent.api_key, NEAREST_MAX)
-    else:
-        others = state.index.records(sent.record.topic, NEAREST_RECORDS_MAX)
     best: tuple[tuple[int, bool], Interaction, list[FieldDifference]] | None = None
-    for each in chain(islice(same, 1), others):
+    for each in _nearest_candidates(state, sent):
         fields = state.index.fields(each)
         differences = [*field_differences(fields, sent.fields, is_exact=False)]
-        distance = len(differences), state.is_played(each.id)
+        distance = len(differences), each.is_played
         if best is None or distance < best[0]:
             best = distance, each, differences
     if best is None:
@@ -182,6 +155,18 @@ def _content_mismatch(state: PlaybackState, sent: Sent) -> MismatchError:
     return MismatchError("content", reason, nearest, FieldDifference("principal", *principals))
 
 
-def _without_trailing_hex_suffix(client_id: str) -> str:
-    """Return a client id without the number or the random part that its program appends."""
-    return client_id.rstrip("0123456789abcdef-_")
+def _nearest_candidates(state: PlaybackState, sent: Sent) -> Iterator[Interaction]:
+    """Yield what is compared with a request or record: the same of others, and then the first ones
+    of the API or of the topic; of any topic if it has none.
+    """
+    select = state.index.select
+    yield from select("loose=? order by id limit 1", sent.content.loose)
+    if sent.record is None:
+        of_api = "api_key=? and topic is null order by id limit ?"
+        yield from select(of_api, sent.api_key, NEAREST_MAX)
+        return
+    records, topic = "api_key=? and topic is not null", sent.record.topic
+    if state.index.first("api_key=? and topic=?", ApiKey.PRODUCE, topic):
+        records = "api_key=? and +topic=?"  # in the order of ids: no index of topics
+    values = (ApiKey.PRODUCE, topic)[: records.count("?")]
+    yield from select(f"{records} order by id limit {NEAREST_RECORDS_MAX}", *values)

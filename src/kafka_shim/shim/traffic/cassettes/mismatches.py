@@ -6,7 +6,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.shim.apis import import_handler
-from kafka_shim.shim.traffic.cassettes.index_tables import Interaction
+from kafka_shim.shim.traffic.cassettes.interactions import Interaction
 from kafka_shim.shim.traffic.cassettes.request_content import FieldDifference
 
 

@@ -7,7 +7,6 @@ from enum import Enum
 import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.traffic.cassettes.index_tables import Interaction
 from kafka_shim.shim.traffic.cassettes.playback_report import UNSENT_KEPT_MAX, PlaybackReport
 from kafka_shim.shim.traffic.cassettes.touched_state import StateCounts
 from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
@@ -41,7 +40,7 @@ class PlaybackOptions(msgspec.Struct, frozen=True):
 
 
 class PlaybackState:
-    """The requests and records that were played, and how often each part was changed."""
+    """How often each part was changed so far, and what happened; `index` has what was played."""
 
     def __init__(self, index: TraceIndex, options: PlaybackOptions) -> None:
         self.index = index
@@ -51,25 +50,7 @@ class PlaybackState:
         self.changes: Counter[str] = Counter()
         self.version = 0
         """Increases with each change."""
-        self.first_unplayed: dict[bytes, int] = {}
-        """By content: the id before which everything with this content was played."""
-        self._played = bytearray(index.last_id + 1)
         self.on_change: Callable[[], None] = lambda: None
-
-    def is_played(self, number: int) -> bool:
-        """Return whether a request or record was sent."""
-        return bool(self._played[number])
-
-    def set_played(self, number: int) -> None:
-        """Note that a request or record was sent."""
-        self._played[number] = True
-
-    def set_unplayed(self, interaction: Interaction) -> None:
-        """Note that a request or record was not sent after all."""
-        self._played[interaction.id] = False
-        for content in (interaction.exact, interaction.loose):
-            if content is not None and content in self.first_unplayed:
-                self.first_unplayed[content] = min(self.first_unplayed[content], interaction.id)
 
     def count_changes(self, parts: Iterable[str]) -> None:
         """Note that each of these parts was changed once more."""
@@ -97,10 +78,9 @@ class PlaybackState:
 
     def finished_report(self) -> PlaybackReport:
         """Return the report, with the recorded changes that no client sent."""
-        unsent = (each for each in self.index.all_in_sequences() if not self.is_played(each.id))
         report = self.report
         report.unsent, report.unsent_count = [], 0
-        for each in unsent:
+        for each in self.index.select("sequence is not null and is_played=0 order by id"):
             report.unsent_count += 1
             if len(report.unsent) < UNSENT_KEPT_MAX:
                 report.unsent.append(str(each))

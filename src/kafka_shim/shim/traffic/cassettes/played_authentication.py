@@ -24,7 +24,6 @@ from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
 from kafka_shim.shim.traffic.traces.sasl_principal import user_in_first_sasl_message
 
-_RESPONSES_MAX = 10_000
 _PASSWORD_AT = 2
 """Of a PLAIN message, whose parts are separated by NULs."""
 
@@ -116,19 +115,16 @@ class PlayedAuthentication:
 
     def _next_recorded(self, *, has_error: bool) -> SaslAuthenticateResponse | None:
         """Return the next recorded success of the principal, or failure; the last one again."""
-        index, last = self._state.index, None
-        for interaction in index.of_api(ApiKey.SASL_AUTHENTICATE, _RESPONSES_MAX):
-            response = index.response(interaction)
-            if response is None or bool(response.error_code) is not has_error:
-                continue
-            if has_error or interaction.principal == self.principal:
-                last = interaction
-                if not self._state.is_played(last.id):
-                    break
-        if last is None:
+        index = self._state.index
+        of_kind = "api_key=? and topic is null and response_position is not null and (error!=0)=?"
+        row = index.first(
+            f"{of_kind} and (error!=0 or principal=?) order by is_played, id * (1 - 2 * is_played)",
+            *(ApiKey.SASL_AUTHENTICATE, has_error, self.principal),
+        )
+        if row is None:
             return None
-        self._state.set_played(last.id)
-        response = index.response(last)
+        index.set_played(row)
+        response = index.response(row)
         assert isinstance(response, SaslAuthenticateResponse)
         return response
 

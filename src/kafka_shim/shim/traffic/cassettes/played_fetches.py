@@ -3,23 +3,25 @@
 A client gets the recorded batches, once the records in them were sent.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
+from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.fetch_response import (
     FetchableTopicResponse,
     FetchResponse,
     PartitionData,
 )
-from kafka_shim.shim.traffic.cassettes.index_tables import FetchedPartition
+from kafka_shim.shim.traffic.cassettes.interactions import Interaction
 from kafka_shim.shim.traffic.cassettes.matching import Principal
 from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
 from kafka_shim.shim.traffic.cassettes.record_content import complete_batch_ranges
 from kafka_shim.shim.traffic.cassettes.touched_state import TRANSACTIONS
-from kafka_shim.shim.traffic.identities.message_fields import topic_partitions
+from kafka_shim.shim.traffic.identities.message_fields import topic_name
 
 _LASTING_ERRORS = frozenset(
     {
@@ -30,6 +32,13 @@ _LASTING_ERRORS = frozenset(
     }
 )
 """Errors that a client gets until something is changed; others were gone by themselves."""
+
+_FETCHES_MAX = 50
+_BY_PRINCIPAL = f"api_key={ApiKey.FETCH:d} and principal=coalesce(?, principal)"
+_UNSENT_RECORD = (
+    f"topic=? and partition=? and api_key={ApiKey.PRODUCE:d} and offset between ? and ?"
+    " and is_played=0"
+)
 
 
 def fetch_response(
@@ -44,7 +53,8 @@ def fetch_response(
     for topic in request.topics:
         topic_row = FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id)
         response.responses.append(topic_row)
-        for name, row in topic_partitions([topic], state.index.topic_names, "partitions"):
+        name = topic_name(topic, state.index.topic_names)
+        for row in topic.partitions:
             fetched = _FetchedOffset(state, name, row.partition, row.fetch_offset, principal)
             data = fetched.records_error_or_empty_row()
             has_content |= bool(data.records or data.error_code)
@@ -67,40 +77,41 @@ class _FetchedOffset:
     def records_error_or_empty_row(self) -> PartitionData:
         """Return what the recording has now. Raise MismatchError if the topic was not fetched."""
         error = self._error_applying_now()
-        for row in self._index.fetched_reaching_offset(*self._place, self._offset):
-            if self._is_by_other_principal(row) or self._is_superseded(row, error):
+        reaching = f"offset>=? and error=0 order by offset, id limit {_FETCHES_MAX}"
+        for row in self._fetched(reaching, self._offset):
+            if self._is_superseded(row, error):
                 continue
             data = self._available_records(row)
             if data is not None:
                 return data
         if error is not None:
-            self._state.set_played(error.request_id)
+            self._index.set_played(error)
             return self._recorded_row(error)
         return self._empty_row()
 
-    def _is_by_other_principal(self, row: FetchedPartition) -> bool:
-        return self._principal not in (None, row.principal)
+    def _fetched(self, condition: str, *values: object) -> Iterator[Interaction]:
+        """Yield what the principal fetched from the partition."""
+        partition = f"topic=? and partition=? and {_BY_PRINCIPAL}"
+        return self._index.select(
+            f"{partition} and {condition}", *self._place, self._principal, *values
+        )
 
-    def _error_applying_now(self) -> FetchedPartition | None:
+    def _error_applying_now(self) -> Interaction | None:
         """Return the recorded error that applies now: a lasting one, or one not sent so far."""
-        latest: FetchedPartition | None = None
-        for row in self._index.fetched_errors(*self._place):
+        latest: Interaction | None = None
+        for row in self._fetched("error!=0 order by id"):
             is_other_offset = (
-                row.error == ErrorCode.OFFSET_OUT_OF_RANGE and row.fetch_offset != self._offset
+                row.error == ErrorCode.OFFSET_OUT_OF_RANGE and row.number != self._offset
             )
-            if (
-                is_other_offset
-                or self._is_by_other_principal(row)
-                or not self._state.has_received_preceding_changes(row.state)
-            ):
+            if is_other_offset or not self._state.has_received_preceding_changes(row.state):
                 continue
-            if not self._state.is_played(row.request_id):
+            if not row.is_played:
                 return row
             if self._state.is_current(row.state):
                 latest = row
         return latest if latest is not None and latest.error in _LASTING_ERRORS else None
 
-    def _is_superseded(self, row: FetchedPartition, error: FetchedPartition | None) -> bool:
+    def _is_superseded(self, row: Interaction, error: Interaction | None) -> bool:
         """Return whether the error was recorded before the records and not sent so far, or after
         a change that came after them.
         """
@@ -109,9 +120,9 @@ class _FetchedOffset:
         before, now = sum(row.state.values()), sum(error.state.values())
         if before != now:
             return before < now
-        return error.id < row.id and not self._state.is_played(error.request_id)
+        return error.id < row.id and not error.is_played
 
-    def _available_records(self, row: FetchedPartition) -> PartitionData | None:
+    def _available_records(self, row: Interaction) -> PartitionData | None:
         """Return the batches from the offset on whose records were sent; None without any."""
         if row.transactions and not (
             self._state.has_received_preceding_changes(row.state | {TRANSACTIONS: row.transactions})
@@ -124,14 +135,13 @@ class _FetchedOffset:
             if batch.last_offset < self._offset:
                 continue
             offsets = batch.first_offset, batch.last_offset
-            produced = self._index.record_ids_at_offsets(*self._place, *offsets)
-            if not all(map(self._state.is_played, produced)):
+            if self._index.first(_UNSENT_RECORD, *self._place, *offsets):
                 break
             chunks.append(blob[batch.start : batch.end])
             end_offset = batch.last_offset + 1
         if not chunks:
             return None
-        is_complete = end_offset > row.last_offset
+        is_complete = end_offset > row.offset
         high_watermark = recorded.high_watermark if is_complete else end_offset
         return msgspec.structs.replace(
             recorded,
@@ -142,9 +152,11 @@ class _FetchedOffset:
 
     def _empty_row(self) -> PartitionData:
         """Return a row without records, at the end of what is there so far."""
-        last = self._index.last_fetched_without_error(*self._place, self._principal)
+        last = next(self._fetched("error=0 order by id desc limit 1"), None)
         topic, partition = self._place
-        if last is None and not self._index.has_fetched(topic, self._principal):
+        if last is None and not self._index.first(
+            f"topic=? and {_BY_PRINCIPAL}", topic, self._principal
+        ):
             reason = f"{topic}-{partition}: {self._principal} never fetched this topic"
             raise MismatchError("content", reason)
         template = PartitionData(log_start_offset=0) if last is None else self._recorded_row(last)
@@ -157,7 +169,7 @@ class _FetchedOffset:
             aborted_transactions=[],
         )
 
-    def _recorded_row(self, row: FetchedPartition) -> PartitionData:
-        data = self._index.fetched_partition(row)
+    def _recorded_row(self, row: Interaction) -> PartitionData:
+        data = self._index.response_partition(row)
         assert isinstance(data, PartitionData)
         return data

@@ -23,13 +23,13 @@ from kafka_shim.protocol.messages.produce_response import (
 )
 from kafka_shim.protocol.records.batches import Record, encode_batch, iterate_batches
 from kafka_shim.protocol.response_frames import read_response_and_its_version, write_response_frame
-from kafka_shim.shim.traffic.cassettes.index_tables import Interaction
+from kafka_shim.shim.traffic.cassettes.interactions import Interaction
 from kafka_shim.shim.traffic.cassettes.matching import Sender, due_counterpart, sent_record
 from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
 from kafka_shim.shim.traffic.cassettes.record_content import records_in_complete_batches
 from kafka_shim.shim.traffic.cassettes.touched_state import records_of_topic
-from kafka_shim.shim.traffic.identities.message_fields import topic_partitions
+from kafka_shim.shim.traffic.identities.message_fields import topic_name
 
 
 class UnextendableError(Exception):
@@ -63,14 +63,15 @@ class PlayedProduce:
                 self._add_topic(topic)
         except MismatchError:
             for match in self._matches:
-                state.set_unplayed(match)
+                state.index.set_played(match, is_played=False)
             raise
         state.count_changes(records_of_topic(str(match.topic)) for match in self._matches)
 
     def _add_topic(self, topic: Any) -> None:
         names = {"name": topic.name, "topic_id": topic.topic_id}
         new, response = TopicProduceData(**names), TopicProduceResponse(**names)
-        for name, row in topic_partitions([topic], self._state.index.topic_names, "partition_data"):
+        for row in topic.partition_data:
+            name = topic_name(topic, self._state.index.topic_names)
             found, blob = self._recorded_and_new_records(name, row)
             response.partition_responses.append(self._row(row.index, found))
             if blob:
@@ -97,13 +98,13 @@ class PlayedProduce:
                     raise
                 new.append(number)
             else:
-                self._state.set_played(match.id)
+                self._state.index.set_played(match)
                 self._matches.append(match)
                 found = found or match
         return found, _batch_of_records(row.records, new)
 
     def _row(self, partition: int, match: Interaction | None) -> PartitionProduceResponse:
-        recorded = None if match is None else self._state.index.produced_partition(match)
+        recorded = None if match is None else self._state.index.response_partition(match)
         if match is None or recorded is None:
             return PartitionProduceResponse(index=partition, base_offset=-1)
         assert isinstance(recorded, PartitionProduceResponse)

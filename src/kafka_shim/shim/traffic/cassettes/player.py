@@ -14,7 +14,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.response_frames import write_response_frame
-from kafka_shim.shim.traffic.cassettes.index_tables import Interaction
+from kafka_shim.shim.traffic.cassettes.interactions import Interaction
 from kafka_shim.shim.traffic.cassettes.matching import (
     Sender,
     Sent,
@@ -39,6 +39,7 @@ from kafka_shim.shim.traffic.cassettes.touched_state import (
     GROUP_HEARTBEATS,
     touched_state,
 )
+from kafka_shim.shim.traffic.cassettes.trace_index import client_without_suffix
 from kafka_shim.shim.traffic.identities.id_mapping import IdMapping
 from kafka_shim.shim.traffic.proxy.response_addresses import (
     AddressReplacement,
@@ -160,7 +161,8 @@ class PlayedConnection:
 
     @property
     def _sender(self) -> Sender:
-        return Sender(self.authentication.principal, self._client_id, self._node_id)
+        client = client_without_suffix(self._client_id)
+        return Sender(self.authentication.principal, client, self._node_id)
 
     def _fetch_response_if_due(
         self, header: RequestHeader, message: Any, is_last: bool
@@ -181,8 +183,7 @@ class PlayedConnection:
         waits_for_members = key in _WAITING_FOR_MEMBERS
         patience_s = REBALANCE_PATIENCE_S if waits_for_members else PATIENCE_S
         if key not in COUNTED_CHANGES and not touched_state(key, message, fields).changes:
-            group = counterparts(self._state, sent)
-            return PendingResponse(partial(self._read_if_due, request, group), patience_s)
+            return PendingResponse(partial(self._read_if_due, request), patience_s)
         interaction = due_counterpart(self._state, sent)
         self._note_played(request, interaction)
         # a broker does not wait for other members before it rejects one
@@ -204,20 +205,18 @@ class PlayedConnection:
             self._note_early(request, interaction)
         return self._recorded_response(request, interaction)
 
-    def _read_if_due(
-        self, request: "_MatchedRequest", group: list[Interaction], is_last: bool
-    ) -> PlayedResponse | None:
+    def _read_if_due(self, request: "_MatchedRequest", is_last: bool) -> PlayedResponse | None:
         """Respond to a read from the recorded state that is the nearest to what was played."""
-        state = self._state
+        state, group = self._state, counterparts(self._state, request.sent)
         current = [each for each in group if state.is_current(each.state)]
-        unplayed = [each for each in current if not state.is_played(each.id)]
+        unplayed = [each for each in current if not each.is_played]
         earlier = [each for each in group if state.has_received_preceding_changes(each.state)]
         chosen = unplayed[:1] or current[-1:] or earlier[-1:] or (group[:1] if is_last else [])
         if not chosen:
             return None
         if not earlier:
             self._note_early(request, chosen[0])
-        is_repeated = state.is_played(chosen[0].id)
+        is_repeated = chosen[0].is_played
         state.report.repeated += is_repeated
         self._note_played(request, chosen[0])
         response = self._recorded_response(request, chosen[0])
@@ -246,8 +245,8 @@ class PlayedConnection:
         if chooses_member_id:
             self._to_client.learn(self, None, recorded, request.message)
             self._to_recording.learn(self, None, request.message, recorded)
-        if not self._state.is_played(interaction.id):
-            self._state.set_played(interaction.id)
+        if not interaction.is_played:
+            self._index.set_played(interaction)
             self._state.count_changes(touched_state(key, recorded, fields).changes)
 
     def _recorded_response(

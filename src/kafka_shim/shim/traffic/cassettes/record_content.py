@@ -1,9 +1,10 @@
 """The records in batches of any format, without their times and offsets."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kafka_shim.protocol.records.batches import batch_bounds_and_magic, iterate_batches
 from kafka_shim.protocol.records.message_sets import iterate_outer_messages, read_message_set
+from kafka_shim.protocol.records.record_codec import Headers, Record
 from kafka_shim.shim.traffic.cassettes.request_content import (
     Content,
     ContentField,
@@ -19,7 +20,7 @@ class RecordContent(NamedTuple):
     partition: int
     key: bytes | None
     value: bytes | None
-    headers: tuple[tuple[bytes, bytes | None], ...]
+    headers: Headers
 
     @property
     def content(self) -> Content:
@@ -52,42 +53,27 @@ def records_in_complete_batches(
     topic: str, partition: int, blob: bytes | None
 ) -> list[RecordContent]:
     """Return the records of all batches. Raise ProtocolError for damaged ones."""
-    records: list[RecordContent] = []
-    for start, end, magic in batch_bounds_and_magic(blob or b"", allows_truncated_end=True):
-        part = (blob or b"")[start:end]
-        found = next(iterate_batches(part)).records() if magic == 2 else read_message_set(part)
-        records += (
-            RecordContent(
-                topic,
-                partition,
-                _bytes_or_none(each.key),
-                _bytes_or_none(each.value),
-                tuple((_header_name(name), _bytes_or_none(value)) for name, value in each.headers),
-            )
-            for each in found
-        )
-    return records
+    blob = blob or b""
+    return [
+        RecordContent(topic, partition, each.key, each.value, each.headers)
+        for start, end, magic in batch_bounds_and_magic(blob, allows_truncated_end=True)
+        for each in _records_of_batch(blob[start:end], magic)
+    ]
 
 
-def _bytes_or_none(value: Any) -> bytes | None:
-    return None if value is None else bytes(value)
-
-
-def _header_name(name: Any) -> bytes:
-    return name.encode() if isinstance(name, str) else bytes(name)
+def _records_of_batch(batch: bytes, magic: int) -> list[Record]:
+    return next(iterate_batches(batch)).records() if magic == 2 else read_message_set(batch)
 
 
 def complete_batch_ranges(blob: bytes) -> list[BatchRange]:
     """Return the complete batches of a blob."""
     ranges = []
     for start, end, magic in batch_bounds_and_magic(blob, allows_truncated_end=True):
-        part = blob[start:end]
         if magic == 2:
-            batch = next(iterate_batches(part))
-            offsets = batch.base_offset, batch.last_offset
-            is_transactional = batch.is_transactional
+            batch = next(iterate_batches(blob[start:end]))
+            found = (batch.base_offset, batch.last_offset, start, end, batch.is_transactional)
+            ranges.append(BatchRange(*found))
         else:
-            offset = next(iterate_outer_messages(part)).offset
-            offsets, is_transactional = (offset, offset), False
-        ranges.append(BatchRange(*offsets, start, end, is_transactional))
+            offset = next(iterate_outer_messages(blob[start:end])).offset
+            ranges.append(BatchRange(offset, offset, start, end, is_transactional=False))
     return ranges

@@ -3,8 +3,8 @@
 Messages are read from the trace when they are needed.
 """
 
-from collections.abc import Iterable, Iterator
-from functools import lru_cache, partial
+from collections.abc import Iterable
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,12 +18,7 @@ from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
 from kafka_shim.protocol.trace.entries import Entry, Request, Response
 from kafka_shim.protocol.trace.segments import Block, Damage, read_segment
-from kafka_shim.shim.traffic.cassettes.index_tables import (
-    FetchedPartition,
-    IndexTables,
-    Interaction,
-    encode_state,
-)
+from kafka_shim.shim.traffic.cassettes.interactions import Interaction, InteractionTable
 from kafka_shim.shim.traffic.cassettes.record_content import (
     RecordContent,
     complete_batch_ranges,
@@ -53,7 +48,6 @@ from kafka_shim.shim.traffic.replay.events import ConnectionId, Event, TraceEven
 
 BLOCKS_IN_MEMORY = 4
 MESSAGES_IN_MEMORY = 2_000
-_FETCHES_MAX = 50
 
 _Position = tuple[int, int, int]
 """Of an entry: the number of its segment, its block's position there, and its number there."""
@@ -65,7 +59,7 @@ class _PendingRequest(NamedTuple):
     `changes` are those that are not counted so far.
     """
 
-    id: int
+    row: Interaction
     last_id: int
     message: Any
     reads: frozenset[str]
@@ -78,16 +72,18 @@ class TraceIndex:
     def __init__(self, trace: Path) -> None:
         self._entries_of_block = lru_cache(BLOCKS_IN_MEMORY)(_read_entries_of_block)
         self._decode_at = lru_cache(MESSAGES_IN_MEMORY)(self._read_message_at)
-        self._tables = IndexTables()
+        self._table = InteractionTable()
+        self.select, self.first = self._table.select, self._table.first
+        self.set_played = self._table.set_played
         self.topic_names: dict[bytes, str] = {}
         self.brokers: dict[int, Address] = {}
         self.principals: set[str] = set()
         self.undecodable = 0
-        self.count = self.last_id = 0
+        self.count = self._last_id = 0
         self._state: StateCounts = {}
         self._segments: dict[str, int] = {}
         self._connections: dict[ConnectionId, int] = {}
-        self._principals_without_sasl: dict[ConnectionId, str] = {}
+        self._principals_without_sasl: dict[ConnectionId, str | None] = {}
         self._pending: dict[ConnectionId, dict[int, _PendingRequest]] = {}
         self._fetch_offsets: dict[ConnectionId, dict[tuple[str, int], int]] = {}
         """Of each connection, since incremental requests name only what changes."""
@@ -96,22 +92,15 @@ class TraceIndex:
         for event in events:
             self._add_event(event)
         self.damage: list[Damage] = [each for each in events.damage if not each.is_tail]
-        sasl_connections = {
-            each.connection for each in self.of_api(ApiKey.SASL_HANDSHAKE, self.count)
-        }
-        principals = {
-            principal
-            for connection, principal in self._principals_without_sasl.items()
-            if self._connections.get(connection) not in sasl_connections
-        }
+        self._table.create_indexes()
+        principals = {*self._principals_without_sasl.values()} - {None}
         self.principal_without_sasl = principals.pop() if len(principals) == 1 else None
         """None if it depends on the certificate, which a trace does not have."""
-        self._tables.create_indexes()
         del self._pending, self._principals_without_sasl, self._fetch_offsets, self._last_empty
 
     def _add_event(self, event: Event) -> None:
         self.principals.add(event.principal)
-        self._principals_without_sasl[event.connection_id] = event.principal
+        self._principals_without_sasl.setdefault(event.connection_id, event.principal)
         pending = self._pending.setdefault(event.connection_id, {})
         number = event.entry.sequence
         try:
@@ -130,91 +119,97 @@ class TraceIndex:
     def _add_request(self, event: Event, frame: bytes) -> _PendingRequest:
         header, message = read_request_frame(frame)
         self.count += 1
-        interaction = Interaction(
+        key = header.api_key
+        row = Interaction(
             self._next_id(),
             self.count,
             self._connections.setdefault(event.connection_id, len(self._connections)),
             event.principal,
-            header.client_id or "",
+            client_without_suffix(header.client_id),
             event.node_id,
+            key,
             header.api_version,
             self._encoded_position(event),
         )
         reads: frozenset[str] = frozenset()
         changes: StateCounts = {}
-        if header.api_key == ApiKey.PRODUCE:
-            changes = self._add_records(interaction, message)
-        elif header.api_key == ApiKey.FETCH:
+        if key == ApiKey.PRODUCE:
+            changes = self._add_records(row, message)
+        elif key == ApiKey.FETCH:
             self._note_fetch_offsets(event.connection_id, message)
         else:
+            if key == ApiKey.SASL_HANDSHAKE:
+                self._principals_without_sasl[event.connection_id] = None
             fields = request_fields(message, header.api_version, self.topic_names)
-            reads, changed = touched_state(header.api_key, message, fields)
+            reads, changed = touched_state(key, message, fields)
             changes = dict.fromkeys(changed, 1)
-            exact, loose = content_of_fields(header.api_key, fields)
-            sequence = "changes" if header.api_key in COUNTED_CHANGES else None
-            state = self._encoded_state(reads)
-            interaction = interaction._replace(
-                exact=exact, loose=loose, sequence=sequence, encoded_state=state
+            exact, loose = content_of_fields(key, fields)
+            row = row._replace(
+                exact=exact,
+                loose=loose,
+                sequence="changes" if key in COUNTED_CHANGES else None,
+                encoded_state=self._encoded_state(reads),
             )
-        self._tables.insert([interaction._replace(api_key=header.api_key)])
-        return _PendingRequest(interaction.id, self.last_id, message, reads, changes)
+        self._table.insert([row])
+        return _PendingRequest(row, self._last_id, message, reads, changes)
 
     def _next_id(self) -> int:
-        self.last_id += 1
-        return self.last_id
+        self._last_id += 1
+        return self._last_id
 
     def _add_records(self, request: Interaction, message: Any) -> StateCounts:
         """Add the records of a Produce request; return their number by topic."""
         counts: StateCounts = {}
-        rows = topic_partitions(message.topic_data, self.topic_names, "partition_data")
-        for topic, row in rows:
+        for topic, partition, row in topic_partitions(message, self.topic_names):
             try:
-                records = records_in_complete_batches(topic, row.index, row.records)
+                records = records_in_complete_batches(topic, partition, row.records)
             except ProtocolError:
                 continue
-            partition = request._replace(
-                topic=topic, partition=row.index, sequence=f"{topic}-{row.index}"
+            place = request._replace(
+                topic=topic, partition=partition, sequence=f"{topic}-{partition}"
             )
-            interactions = []
+            rows = []
             for number, record in enumerate(records):
                 exact, loose = record.content
-                interactions.append(
-                    partition._replace(id=self._next_id(), exact=exact, loose=loose, number=number)
+                rows.append(
+                    place._replace(id=self._next_id(), exact=exact, loose=loose, number=number)
                 )
-            self._tables.insert(interactions)
+            self._table.insert(rows)
             part = records_of_topic(topic)
             counts[part] = counts.get(part, 0) + len(records)
         return counts
 
     def _add_response(self, event: Event, entry: Response, request: _PendingRequest) -> None:
-        state, position = self._encoded_state(request.reads), self._encoded_position(event)
-        self._tables.execute(
-            "update Interaction set principal=?, encoded_state=?, response_position=? where id=?",
-            (event.principal, state, position, request.id),
-        )
-        key = entry.api_key
+        key, position = entry.api_key, self._encoded_position(event)
+        message: Any = None
+        error = 0
         has_addresses = response_contains_broker_addresses(key)
-        if key not in NAMING_APIS and not has_addresses:
-            return
-        message, _ = read_response_and_its_version(key, entry.api_version, entry.frame)
+        if has_addresses or key in NAMING_APIS or key == ApiKey.SASL_AUTHENTICATE:
+            message, _ = read_response_and_its_version(key, entry.api_version, entry.frame)
         if key in NAMING_APIS:
             self.topic_names.update(topic_ids_with_names(message))
         for node_id, host, port in advertised_brokers(key, message) if has_addresses else ():
             self.brokers.setdefault(node_id, (host, port))
         if key == ApiKey.PRODUCE:
-            self._add_offsets(event, message, request)
+            self._add_offsets(position, message, request)
         elif key == ApiKey.FETCH:
-            self._add_fetched_partitions_except_repeated_empty_ones(event, message, request)
+            row = request.row._replace(principal=event.principal, response_position=position)
+            self._add_fetched_partitions_except_repeated_empty_ones(event, message, row)
+        elif key == ApiKey.SASL_AUTHENTICATE:
+            error = message.error_code
+        self._table.execute(
+            "update Interaction set principal=?, encoded_state=?, response_position=?, error=?"
+            " where id=?",
+            (event.principal, self._encoded_state(request.reads), position, error, request.row.id),
+        )
 
-    def _add_offsets(self, event: Event, response: Any, request: _PendingRequest) -> None:
-        for topic, row in topic_partitions(
-            response.responses, self.topic_names, "partition_responses"
-        ):
+    def _add_offsets(self, position: bytes, response: Any, request: _PendingRequest) -> None:
+        for topic, partition, row in topic_partitions(response, self.topic_names):
             offset = row.base_offset if row.error_code == 0 and row.base_offset >= 0 else None
-            self._tables.execute(
+            self._table.execute(
                 "update Interaction set response_position=?, offset=coalesce(?+number, -1)"
                 " where id>? and id<=? and topic=? and partition=?",
-                (self._encoded_position(event), offset, *request[:2], topic, row.index),
+                (position, offset, request.row.id, request.last_id, topic, partition),
             )
 
     def _note_fetch_offsets(self, connection: ConnectionId, message: Any) -> None:
@@ -222,16 +217,16 @@ class TraceIndex:
         if message.session_id == 0 or message.session_epoch <= 0:
             self._fetch_offsets[connection] = {}
         offsets = self._fetch_offsets.setdefault(connection, {})
-        for topic, row in topic_partitions(message.topics, self.topic_names, "partitions"):
-            offsets[topic, row.partition] = row.fetch_offset
+        for topic, partition, row in topic_partitions(message, self.topic_names):
+            offsets[topic, partition] = row.fetch_offset
 
     def _add_fetched_partitions_except_repeated_empty_ones(
-        self, event: Event, response: Any, request: _PendingRequest
+        self, event: Event, response: Any, request: Interaction
     ) -> None:
         offsets = self._fetch_offsets.get(event.connection_id, {})
-        for topic, row in topic_partitions(response.responses, self.topic_names, "partitions"):
+        for topic, partition, row in topic_partitions(response, self.topic_names):
             ranges = complete_batch_ranges(row.records or b"")
-            place = topic, row.partition_index
+            place = topic, partition
             ends = (
                 row.error_code,
                 row.high_watermark,
@@ -242,18 +237,17 @@ class TraceIndex:
                 continue
             self._last_empty[event.principal, *place] = () if ranges else ends
             is_transactional = any(each.is_transactional for each in ranges)
-            fetched = FetchedPartition(
-                self._next_id(),
-                request.id,
-                event.principal,
-                *place,
-                offsets.get(place, -1),
-                ranges[-1].last_offset if ranges else -1,
-                row.error_code,
-                self._encoded_state((ADMIN_EXCEPT_TOPICS, settings_of_topic(topic))),
-                self._state.get(TRANSACTIONS, 0) if is_transactional else 0,
+            fetched = request._replace(
+                id=self._next_id(),
+                topic=topic,
+                partition=partition,
+                number=offsets.get(place, -1),
+                offset=ranges[-1].last_offset if ranges else -1,
+                error=row.error_code,
+                encoded_state=self._encoded_state((ADMIN_EXCEPT_TOPICS, settings_of_topic(topic))),
+                transactions=self._state.get(TRANSACTIONS, 0) if is_transactional else 0,
             )
-            self._tables.insert([fetched])
+            self._table.insert([fetched])
 
     def _encoded_position(self, event: Event) -> bytes:
         assert event.position is not None
@@ -268,127 +262,46 @@ class TraceIndex:
             self._state[part] = self._state.get(part, 0) + count
 
     def _encoded_state(self, parts: Iterable[str]) -> bytes:
-        return encode_state({part: self._state.get(part, 0) for part in parts})
+        return msgspec.msgpack.encode({part: self._state.get(part, 0) for part in parts})
 
-    def with_content(
-        self, content: bytes, first_id: int, *, is_exact: bool, earlier: int = 0
-    ) -> Iterator[Interaction]:
-        """Yield what was recorded with this content from `first_id` on, in recorded order.
-
-        Before it come up to `earlier` ones that precede `first_id`.
-        """
-        column = "exact" if is_exact else "loose"
-        find = partial(self._tables.select, Interaction)
-        if earlier:
-            before = f"{column}=? and id<? order by id desc limit ?"
-            yield from reversed([*find(before, content, first_id, earlier)])
-        yield from find(f"{column}=? and id>=? order by id", content, first_id)
-
-    def of_api(self, api_key: int, limit: int) -> Iterator[Interaction]:
-        """Yield up to `limit` requests of an API, in recorded order."""
-        return self._tables.select(Interaction, "api_key=? order by id limit ?", api_key, limit)
-
-    def records(self, topic: str, limit: int) -> Iterator[Interaction]:
-        """Yield up to `limit` produced records of a topic; of any topic if it has none."""
-        if any(self._tables.select(Interaction, "topic=? limit 1", topic)):
-            return self._tables.select(Interaction, "+topic=? order by id limit ?", topic, limit)
-        return self._tables.select(Interaction, "topic is not null order by id limit ?", limit)
-
-    def record_ids_at_offsets(
-        self, topic: str, partition: int, first: int, last: int
-    ) -> Iterator[int]:
-        """Yield the ids of the records that were produced with these offsets."""
-        condition = "topic=? and partition=? and offset between ? and ?"
-        for row in self._tables.select(Interaction, condition, topic, partition, first, last):
-            yield row.id
-
-    def preceding_in_sequence(self, interaction: Interaction) -> Interaction | None:
-        """Return the change, or the record of the partition, before one on its connection."""
-        condition = "connection=? and sequence=? and id<? order by id desc limit 1"
-        place = interaction.connection, interaction.sequence, interaction.id
-        return next(self._tables.select(Interaction, condition, *place), None)
-
-    def all_in_sequences(self) -> Iterator[Interaction]:
-        """Yield all changes and records."""
-        return self._tables.select(Interaction, "sequence is not null order by id")
-
-    def interaction(self, number: int) -> Interaction:
-        """Return a request or record by its id."""
-        return next(self._tables.select(Interaction, "id=?", number))
-
-    def last_fetched_without_error(
-        self, topic: str, partition: int, principal: str | None
-    ) -> FetchedPartition | None:
-        """Return the last row without an error that a principal got of a partition."""
-        place = "topic=? and partition=? and error=0 and principal=coalesce(?, principal)"
-        query = f"{place} order by id desc limit 1"
-        return next(self._tables.select(FetchedPartition, query, topic, partition, principal), None)
-
-    def has_fetched(self, topic: str, principal: str | None) -> bool:
-        """Return whether a principal fetched any partition of a topic."""
-        query = "topic=? and principal=coalesce(?, principal) limit 1"
-        return any(self._tables.select(FetchedPartition, query, topic, principal))
-
-    def fetched_errors(self, topic: str, partition: int) -> Iterator[FetchedPartition]:
-        """Yield the errors that Fetch responses had of a partition, in recorded order."""
-        query = "error!=0 and topic=? and partition=? order by id"
-        return self._tables.select(FetchedPartition, query, topic, partition)
-
-    def fetched_reaching_offset(
-        self, topic: str, partition: int, offset: int
-    ) -> Iterator[FetchedPartition]:
-        """Yield the fetched partitions that have the record with this offset or a later one."""
-        query = (
-            "topic=? and partition=? and last_offset>=? and error=0"
-            f" order by last_offset, id limit {_FETCHES_MAX}"
-        )
-        return self._tables.select(FetchedPartition, query, topic, partition, offset)
-
-    def request(self, interaction: Interaction) -> Any:
+    def request(self, row: Interaction) -> Any:
         """Return the recorded request; callers must not change it."""
-        return self._decode_at(interaction.request_position)
+        return self._decode_at(row.request_position)
 
-    def response(self, interaction: Interaction) -> Any:
+    def response(self, row: Interaction) -> Any:
         """Return the recorded response; callers must not change it. None if there is none."""
-        if interaction.response_position is None:
+        if row.response_position is None:
             return None
-        return self._decode_at(interaction.response_position)
+        return self._decode_at(row.response_position)
 
-    def record(self, interaction: Interaction) -> RecordContent:
+    def response_partition(self, row: Interaction) -> Any:
+        """Return the recorded response to a record or a fetched partition; None without any."""
+        response = self.response(row)
+        return None if response is None else self._row_of_partition(response, row)
+
+    def record(self, row: Interaction) -> RecordContent:
         """Return a recorded record."""
-        assert interaction.topic is not None
-        rows = topic_partitions(
-            self.request(interaction).topic_data, self.topic_names, "partition_data"
-        )
-        blob = _row_of_partition(rows, interaction.topic, interaction.partition, "index").records
-        records = records_in_complete_batches(interaction.topic, interaction.partition, blob)
-        return records[interaction.number]
+        assert row.topic is not None
+        blob = self._row_of_partition(self.request(row), row).records
+        return records_in_complete_batches(row.topic, row.partition, blob)[row.number]
 
-    def produced_partition(self, record: Interaction) -> Any:
-        """Return the row of the recorded response that a record is in; None without any."""
-        response = self.response(record)
-        if response is None or record.topic is None:
-            return None
-        rows = topic_partitions(response.responses, self.topic_names, "partition_responses")
-        return _row_of_partition(rows, record.topic, record.partition, "index")
+    def _row_of_partition(self, message: Any, place: Interaction) -> Any:
+        for topic, partition, row in topic_partitions(message, self.topic_names):
+            if (topic, partition) == (place.topic, place.partition):
+                return row
+        return None
 
-    def fetched_partition(self, row: FetchedPartition) -> Any:
-        """Return a row of a recorded Fetch response."""
-        response = self.response(self.interaction(row.request_id))
-        rows = topic_partitions(response.responses, self.topic_names, "partitions")
-        return _row_of_partition(rows, row.topic, row.partition, "partition_index")
-
-    def fields(self, interaction: Interaction) -> list[ContentField]:
+    def fields(self, row: Interaction) -> list[ContentField]:
         """Return the fields of a recorded request or record."""
-        if interaction.topic is not None:
-            return self.record(interaction).fields
-        return request_fields(self.request(interaction), interaction.version, self.topic_names)
+        if row.topic is not None:
+            return self.record(row).fields
+        return request_fields(self.request(row), row.version, self.topic_names)
 
-    def latency_s(self, interaction: Interaction) -> float:
+    def latency_s(self, row: Interaction) -> float:
         """Return how long the response to a recorded request took."""
-        if interaction.response_position is None:
+        if row.response_position is None:
             return 0
-        positions = interaction.response_position, interaction.request_position
+        positions = row.response_position, row.request_position
         ends_us, began_us = (self._entry_at(each).time_us for each in positions)
         return (ends_us - began_us) / 1_000_000
 
@@ -406,12 +319,9 @@ class TraceIndex:
         return read_request_frame(entry.frame)[1]
 
 
-def _row_of_partition(
-    rows: Iterable[tuple[str, Any]], topic: str, partition: int, number_field: str
-) -> Any:
-    return next(
-        row for name, row in rows if name == topic and getattr(row, number_field) == partition
-    )
+def client_without_suffix(client_id: str | None) -> str:
+    """Return a client id without the number or the random part that its program appends."""
+    return (client_id or "").rstrip("0123456789abcdef-_")
 
 
 def _read_entries_of_block(segment: str, position: int) -> list[Entry]:

@@ -4,7 +4,7 @@ Fields are identified by their names in snake_case, for all APIs and versions.
 """
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kafka_shim.protocol.enums import ApiKey
@@ -213,12 +213,21 @@ def row_identity(
     return tuple(identity)
 
 
+def topic_name(topic: Any, topic_names: Mapping[bytes, str]) -> str:
+    """Return the name of a topic's row, which may have an id instead: UNKNOWN_TOPIC if unknown."""
+    name = getattr(topic, "name", "") or getattr(topic, "topic", "")
+    return name or topic_names.get(getattr(topic, "topic_id", b""), UNKNOWN_TOPIC)
+
+
 def topic_partitions(
-    rows: Sequence[Any], topic_names: Mapping[bytes, str], partitions_field: str
-) -> Iterator[tuple[str, Any]]:
-    """Yield topic name (UNKNOWN_TOPIC for an unknown id) and partition row."""
-    for topic in rows:
-        name = getattr(topic, "name", "") or getattr(topic, "topic", "")
-        name = name or topic_names.get(getattr(topic, "topic_id", b""), UNKNOWN_TOPIC)
-        for partition in getattr(topic, partitions_field):
-            yield name, partition
+    message: Any, topic_names: Mapping[bytes, str]
+) -> Iterator[tuple[str, int, Any]]:
+    """Yield topic, partition number and row of the partitions in a Produce or Fetch message."""
+    for topic in _first_attribute(message, "topic_data", "responses", "topics"):
+        name = topic_name(topic, topic_names)
+        for row in _first_attribute(topic, "partitions", "partition_data", "partition_responses"):
+            yield name, _first_attribute(row, "index", "partition", "partition_index"), row
+
+
+def _first_attribute(row: Any, *names: str) -> Any:
+    return next(getattr(row, name) for name in names if hasattr(row, name))

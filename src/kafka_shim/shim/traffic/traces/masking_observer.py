@@ -59,7 +59,7 @@ class MaskingObserver:
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
         except ProtocolError:
             return frame[:8]
-        self._mask_or_remove(message.topic_data, "partition_data")
+        self._mask_or_remove(message)
         return frame[:at] + codecs.write_request(message, header.api_version)
 
     def _masked_response(self, header: RequestHeader, frame: bytes) -> bytes:
@@ -72,11 +72,11 @@ class MaskingObserver:
         if key in NAMING_APIS:
             self._topic_names.update(topic_ids_with_names(message))
             return frame
-        self._mask_or_remove(message.responses, "partitions")
+        self._mask_or_remove(message)
         return frame[:at] + codecs.write_response(key, version, message)
 
-    def _mask_or_remove(self, rows: Sequence[Any], partitions: str) -> None:
-        for topic, row in topic_partitions(rows, self._topic_names, partitions):
+    def _mask_or_remove(self, message: Any) -> None:
+        for topic, _, row in topic_partitions(message, self._topic_names):
             known_topic = None if topic == UNKNOWN_TOPIC else topic
             try:
                 row.records = self._masks.masked_batches(known_topic, row.records)
