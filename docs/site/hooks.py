@@ -143,7 +143,9 @@ def llms_text(readme: str, site_url: str) -> str:
             lines += ["", line, ""]
         elif row := _ROW.match(line):
             title, target, sentence = row.groups()
-            lines.append(f"- [{title}]({site_url}{target}): {sentence}")
+            outside = target.startswith("../")
+            address = REPOSITORY + target[3:] if outside else site_url + target
+            lines.append(f"- [{title}]({address}): {sentence}")
     return "\n".join(lines) + "\n"
 
 

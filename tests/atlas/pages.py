@@ -23,16 +23,21 @@ FORMATS = {
 }
 """The formats, each in a folder, with the extension of its files."""
 _PAGE_HEAD = """\
-# ACL atlas
+# ACLs of known programs
 
-The fewest ACLs that known programs need. Each program was run against the shim to learn its ACLs,
-and then proven twice: with only these ACLs it does its task on the shim and on a real Kafka, and
-without any ACL it fails there.
+The fewest ACLs that Kafka's tools, Connect, Kafka Streams and client libraries need. Each program
+was run against the shim to learn its ACLs, and then proven twice: with only these ACLs it does its
+task on the shim and on a real Kafka, and without any ACL it fails there.
 
 The topic is `orders`, a new topic is `invoices`, the group is `billing`, the transactional id is
 `billing-tx`, and the principal is `User:app`: replace them by yours. The ACLs are there as YAML, as
 kafka-acls commands, as a KafkaUser of Strimzi and as Terraform's `kafka_acl` resources
 ([formats](../../guides/acl-formats.md)); a format that cannot express them is left out.
+
+A Kafka Streams application also creates topics of its own, whose names begin with its
+`application.id` and a dash. `streams-word-count` shows what it needs: Read on its input topics,
+Write on its output topics, Read, Write and Create on the topics with that prefix (one prefixed ACL
+is enough), and Read on the group with the name of the `application.id`.
 
 """
 

@@ -6,6 +6,7 @@ python -m tests.docs.index
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,17 @@ INDEX = DOCS / "README.md"
 _INTRODUCTION = (
     "# Documentation\n\nAll pages of kafka-shim, "
     "a Kafka broker for tests that decides permissions exactly as Apache Kafka does.\n"
+)
+_OUTSIDE_DOCS = (
+    "../benchmarks/README.md",
+    "../packages/npm/README.md",
+    "../packages/junit5/README.md",
+    "../packages/go/README.md",
+    "../vectors/README.md",
+    "../CHANGELOG.md",
+    "../CONTRIBUTING.md",
+    "../DEVELOPERS.md",
+    "../SECURITY.md",
 )
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\[0-9*])")
@@ -34,10 +46,11 @@ _Loader.add_multi_constructor("tag:yaml.org,2002:python/", lambda *_: None)
 
 @dataclass(frozen=True)
 class Page:
-    """A page in the navigation; `path` is relative to docs/."""
+    """A page in the navigation; `path` is relative to docs/, `group` a part of the section."""
 
     section: str
     path: str
+    group: str = ""
 
     @property
     def file(self) -> Path:
@@ -67,34 +80,33 @@ def listed_pages() -> list[Page]:
     """Return the pages of the site in the order of its navigation."""
     sections = [next(iter(entry.items())) for entry in navigation()["nav"]]
     return [
-        Page(section, path)
+        Page(section, path, group)
         for section, entries in sections
         if isinstance(entries, list)
-        for path in _paths(entries)
+        for group, path in _paths(entries)
     ]
 
 
-def _paths(entries: list[Any]) -> Iterator[str]:
+def _paths(entries: list[Any]) -> Iterator[tuple[str, str]]:
     for entry in entries:
         if isinstance(entry, str):
-            yield entry
+            yield "", entry
         else:
-            for inner in entry.values():
-                yield from _paths(inner)
+            for group, paths in entry.items():
+                yield from ((group, path) for path in paths)
 
 
 def index_text() -> str:
     """Return docs/README.md."""
     lines = [_INTRODUCTION]
-    pages = listed_pages()
-    for section in dict.fromkeys(page.section for page in pages):
-        lines += [f"## {section}", "", "| page | content |", "|---|---|"]
-        lines += [
-            f"| [{page.title}]({page.path}) | {page.first_sentence} |"
-            for page in pages
-            if page.section == section
-        ]
-        lines.append("")
+    elsewhere = [Page("Elsewhere in the repository", path) for path in _OUTSIDE_DOCS]
+    for section, pages in groupby(listed_pages() + elsewhere, lambda page: page.section):
+        lines += [f"## {section}", ""]
+        for group, rows in groupby(pages, lambda page: page.group):
+            lines += [f"### {group}", ""] if group else []
+            lines += ["| page | content |", "|---|---|"]
+            lines += [f"| [{page.title}]({page.path}) | {page.first_sentence} |" for page in rows]
+            lines.append("")
     return "\n".join(lines)
 
 

@@ -39,7 +39,7 @@ FIRST = {
     "TOPIC_AUTHORIZATION_FAILED": "reference/errors",
     "EmbeddedKafka": "guides/migrating",
     "github actions": "guides/ci",
-    "docker": "guides/configuration",
+    "docker": "guides/container",
     "scram": "guides/authentication",
     "oauthbearer": "guides/authentication",
     "java": "guides/languages",

@@ -98,13 +98,66 @@ def test_the_list_for_language_models_has_the_policy_pages(site: Path) -> None:
     text = (site / "llms.txt").read_text()
     for page in ("guides/acls-as-code.md", "reference/commands/policy.md"):
         assert re.search(rf"^- \[.+\]\(https://.+/{page}\): .+", text, re.MULTILINE), page
-    assert text.count("\n- [") == sum(page.path != "README.md" for page in listed_pages())
+    pages = text.count("\n- [") - text.count("](https://github.com/")
+    assert pages == sum(page.path != "README.md" for page in listed_pages())
 
 
 def test_the_schemas_are_in_the_site(site: Path) -> None:
     names = {path.name for path in (ROOT / "docs" / "schemas").glob("*.json")}
     assert len(names) > 10
     assert {path.name for path in (site / "schemas").iterdir()} == names
+
+
+LOW_CONTRAST = """
+const parsed = (text) => [...text.match(/[\\d.]+/g).map(Number), 1].slice(0, 4);
+const over = (a, b) => [0, 1, 2].map((i) => a[i] * a[3] + b[i] * (1 - a[3]));
+const luminance = (colour) => [0.2126, 0.7152, 0.0722].reduce((sum, weight, i) => {
+  const part = colour[i] / 255;
+  return sum + weight * (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+}, 0);
+const low = new Set();
+const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (texts.nextNode()) {
+  const element = texts.currentNode.parentElement;
+  const style = getComputedStyle(element);
+  if (!texts.currentNode.data.trim()) continue;
+  if (!element.checkVisibility({visibilityProperty: true})) continue;
+  let background = [255, 255, 255], opacity = 1;
+  const ancestors = [];
+  for (let up = element; up; up = up.parentElement) {
+    ancestors.unshift(up);
+    opacity *= getComputedStyle(up).opacity;
+  }
+  if (!opacity) continue;
+  for (const up of ancestors)
+    background = over(parsed(getComputedStyle(up).backgroundColor), background);
+  const [red, green, blue, alpha] = parsed(style.color);
+  const colour = over([red, green, blue, alpha * opacity], background);
+  const [light, dark] = [luminance(colour), luminance(background)].sort((a, b) => b - a);
+  const contrast = (light + 0.05) / (dark + 0.05);
+  if (contrast < (parseFloat(style.fontSize) >= 24 ? 3 : 4.5))
+    low.add(`${contrast.toFixed(2)} ${element.tagName}.${element.className}`);
+}
+return [...low];
+"""
+
+
+@pytest.mark.skipif(
+    BROWSER is None or DRIVER is None,
+    reason="needs a browser: Debian's packages chromium and chromium-driver",
+)
+def test_text_has_the_contrast_that_people_need_in_both_schemes(site: Path) -> None:
+    """WCAG's AA: 4.5 : 1, and 3 : 1 for headings."""
+    pages = ("index", "guides/languages", "guides/configuration", "reference/tables")
+    with chromium() as driver:
+        for scheme in ("light", "dark"):
+            driver.execute_cdp_cmd(
+                "Emulation.setEmulatedMedia",
+                {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
+            )
+            for page in pages:
+                driver.get((site / f"{page}.html").as_uri())
+                assert driver.execute_script(LOW_CONTRAST) == [], (scheme, page)
 
 
 @pytest.mark.skipif(

@@ -49,6 +49,13 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
         "tests/docs/test_ci_page.py::test_the_commands_work",
         "tests/docs/test_ci_page.py::test_the_image_advertises_the_address_that_clients_use",
     ),
+    ("docs/guides/authentication.md", "properties"): (
+        f"{SNIPPETS}::test_a_client_logs_in_with_the_properties_shown",
+    ),
+    ("docs/guides/custom-authorizer.md", "py"): (
+        f"{SNIPPETS}::test_the_authorizer_is_that_of_the_example",
+        "tests/shim/test_own_authorizer.py::test_an_own_authorizer_decides",
+    ),
     # a copy of the example, whose tests are run
     ("docs/guides/cassettes.md", "py"): (
         EXAMPLES[0],
@@ -147,24 +154,38 @@ def test_every_block_is_run_by_a_test() -> None:
         assert f"def {name}(" in (ROOT / path).read_text(), place
 
 
+def only_block(page: str, language: str) -> Block:
+    """Return the block of a page in a language, of which it has one."""
+    [block] = [block for block in ALL if (block.page, block.language) == (page, language)]
+    return block
+
+
 def test_the_test_with_a_cassette_is_that_of_the_example() -> None:
-    [shown] = [
-        block.text
-        for block in ALL
-        if (block.page, block.language) == ("docs/guides/cassettes.md", "py")
-    ]
+    shown = only_block("docs/guides/cassettes.md", "py").text
     assert shown in (ROOT / "examples" / "pytest-cassettes" / "test_shop.py").read_text()
+
+
+def test_the_authorizer_is_that_of_the_example() -> None:
+    shown = only_block("docs/guides/custom-authorizer.md", "py").text
+    assert shown in (ROOT / "examples" / "office_hours.py").read_text()
+
+
+def test_a_client_logs_in_with_the_properties_shown(tmp_path: Path) -> None:
+    """Only alice, a super user, is allowed to list ACLs on this listener."""
+    block = only_block("docs/guides/authentication.md", "properties")
+    (tmp_path / block.name).write_text(block.text)
+    assert block.text.splitlines()[1] == "bootstrap.servers=127.0.0.1:9093"  # serve's second port
+    listing = "kafka-shim acls --bootstrap-server $KAFKA_BOOTSTRAP_SERVERS_SASL_PLAINTEXT --list"
+    broker = "kafka-shim run --user alice:secret --super-user User:alice -- sh -c"
+    done = Shell(tmp_path, {})(f"{broker} '{listing} --command-config {block.name}'")
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_tutorials_first_test_fails_with_the_advice_it_shows(tmp_path: Path) -> None:
     (tmp_path / "test_first.py").write_text(shown_tests()["test_first.py"])
     done = run_pytest(tmp_path)
     assert "1 failed" in done.stdout
-    [shown] = [
-        block.text
-        for block in ALL
-        if (block.page, block.language) == ("docs/start/tutorial.md", "text")
-    ]
+    shown = only_block("docs/start/tutorial.md", "text").text
     said = without_numbers(done.stdout)
     for line in shown.splitlines():
         assert without_numbers(line) in said
@@ -211,11 +232,7 @@ exit $listed
 
 def test_a_proxy_logs_in_with_the_properties_shown(tmp_path: Path) -> None:
     """Listing ACLs would be denied without the log-in that the file contains."""
-    [block] = [
-        block
-        for block in ALL
-        if (block.page, block.language) == ("docs/guides/replay.md", "properties")
-    ]
+    block = only_block("docs/guides/replay.md", "properties")
     (tmp_path / block.name).write_text(block.text)
     (tmp_path / "proxy.sh").write_text(PROXY)
     broker = "--listener SASL_SSL://127.0.0.1:0 --tls-dir . --user alice:alice-secret"
@@ -225,11 +242,7 @@ def test_a_proxy_logs_in_with_the_properties_shown(tmp_path: Path) -> None:
 
 
 def test_the_suite_prints_what_the_page_shows(tmp_path: Path) -> None:
-    [shown] = [
-        block.text
-        for block in ALL
-        if (block.page, block.language) == ("docs/guides/conformance.md", "")
-    ]
+    shown = only_block("docs/guides/conformance.md", "").text
     driver = ROOT / "conformance" / "drivers" / "confluent_kafka_driver.py"
     case = shown.partition(" ")[0]
     suite = f"kafka-shim conformance suite --driver 'python {driver}' --case {case}"
@@ -240,11 +253,7 @@ def test_the_suite_prints_what_the_page_shows(tmp_path: Path) -> None:
 
 def test_the_suite_accepts_the_known_failures_on_the_page(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "guides" / "conformance.md").read_text()
-    [known] = [
-        block.text
-        for block in ALL
-        if (block.page, block.language) == ("docs/guides/conformance.md", "toml")
-    ]
+    known = only_block("docs/guides/conformance.md", "toml").text
     [command] = re.findall(
         r"^    \$ (kafka-shim .* --baseline known-failures\.toml)$", page, re.MULTILINE
     )

@@ -12,9 +12,10 @@ The control API creates topics, users and ACLs, injects faults, and returns requ
 over HTTP ([how to use it](../guides/languages.md)).
 
 `--control HOST:PORT` starts it (extra `control`). `/openapi.json` of a running broker is this page
-for programs. Calls are about the first broker of the process, unless `/brokers/{broker}` precedes
-the path. Bodies and responses are JSON. The status is 400 for an invalid body, 401 without the
-token, 404 for an unknown name and 409 for one that is taken; `error` says why in one line.
+for programs. With `--control-token`, send `Authorization: Bearer TOKEN`. Calls are about the first
+broker of the process, unless `/brokers/{broker}` precedes the path. Bodies and responses are JSON.
+The status is 400 for an invalid body, 401 without the token, 404 for an unknown name and 409 for
+one that is taken; `error` says why in one line.
 """
 _MARKS: Final = str.maketrans({"|": "\\|", "<": "&lt;", "*": "\\*"})
 

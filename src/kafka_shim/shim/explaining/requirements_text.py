@@ -188,14 +188,19 @@ prints them for one API or release, and `kafka-shim requirements --markdown` pri
 * *Needs*: the required operation and resource type. If there are several, one is enough. *WRITE on
   any TOPIC* needs WRITE on at least one topic. An ALLOW of READ, WRITE, DELETE or ALTER includes
   DESCRIBE, and one of ALTER_CONFIGS includes DESCRIBE_CONFIGS; a DENY of one denies no other.
-* *Names*: the fields of the request with the names of the resources, or of the response
-  (`response.`) if the broker looks the names up. The cluster is always `kafka-cluster`.
-* *Denied*: the error, and where it is: in *the response's code*, in *each element's code* (of the
-  elements with the denied name), or in *a separate field*, while the code reports success. *Left
-  out*: the response is without the denied elements.
-* *Releases*: the releases in which clients can meet this check; a second line limits it to versions
-  of the API. Releases up to 2.8 run on ZooKeeper, later ones on KRaft, unless a row says otherwise.
-* *When, and notes*: when the check is made; after the line break, what else a client can see.
+* *Names*: the field of the request that names the resource. A field that begins with `response.`
+  is in the response: the request names nothing, and the broker checks each name that it would
+  return. The cluster is always `kafka-cluster`.
+* *Denied*: the error that the client gets, and the field that has it. *The response's code* fails
+  the whole request. *Each element's code* fails the topics, groups and so on with the denied name.
+  *A separate field*: the request succeeds, and a field that the notes name shows the denial. *Left
+  out*: the request succeeds, and the response does not list what is denied.
+* *Releases*: the Kafka releases that make this check. *Versions*, below: the versions of the
+  request for which they make it, if not for all.
+* *When, and notes*: the condition of the check; after the line break, other effects.
+
+The tables are about brokers on ZooKeeper up to 2.8, and on KRaft since 3.0, except where a note
+names ZooKeeper.
 """
 
 
