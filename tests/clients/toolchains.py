@@ -74,7 +74,8 @@ def node(sources: Sequence[Path], main: str) -> list[str]:
     """Install the packages of package.json beside the sources; `main` is one of the sources."""
     need("kafkajs", "node")
     folder = kept("node", sources, lambda folder: _install(sources, folder))
-    return ["node", str(folder / main)]
+    own_node = folder / "node_modules" / ".bin" / "node"  # if package.json requires a newer one
+    return [str(own_node) if own_node.exists() else "node", str(folder / main)]
 
 
 def kcat_driver(_: Path) -> list[str]:

@@ -1,6 +1,7 @@
 """Write the tables of `docs/reference/vectors-scoreboard.md`; reports are those of `--format json`.
 
 `python -m tests.recordings.vector_scoreboard "NAME VERSION: COMMAND=report.json" ...`
+The reports of real brokers are those that `tests.recordings.vectors_on_real_brokers` has kept.
 """
 
 import sys
@@ -12,6 +13,8 @@ from typing import Any, Final
 import msgspec
 
 from tests.docs.shown import ROOT
+from tests.oracle.real_kafka import numbers
+from tests.recordings.vectors_on_real_brokers import REPORTS
 
 PAGE: Final = ROOT / "docs" / "reference" / "vectors-scoreboard.md"
 OUTCOMES: Final = ("equal", "different", "not served", "not set up", "after a difference")
@@ -21,7 +24,7 @@ MARK: Final = "<!-- brokers -->\n"
 def page(reports: Sequence[tuple[str, str, Any]]) -> str:
     """Return the page; a report has a name, the command that starts the broker, and JSON."""
     head, mark, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
-    return head + mark + "\n".join([*_table(reports), "", *_details(reports)])
+    return head + mark + "\n".join([*_table(reports), "", *_real_brokers(), *_details(reports)])
 
 
 def _table(reports: Sequence[tuple[str, str, Any]]) -> Iterator[str]:
@@ -30,6 +33,22 @@ def _table(reports: Sequence[tuple[str, str, Any]]) -> Iterator[str]:
     for name, _, report in reports:
         counts = " | ".join(str(report["totals"][each]) for each in OUTCOMES)
         yield f"| {name} | {counts} |"
+
+
+def _real_brokers() -> Iterator[str]:
+    yield from ("## Apache Kafka itself", "")
+    yield "All vectors of a release, on a real broker of this release.\n"
+    yield f"| release | {' | '.join(OUTCOMES)} |"
+    yield "|---" * (len(OUTCOMES) + 1) + "|"
+    paths = sorted(REPORTS.glob("kafka-*.json"), key=lambda path: numbers(_release(path)))
+    for path in reversed(paths):
+        totals = msgspec.json.decode(path.read_bytes())["totals"]
+        yield f"| {_release(path)} | {' | '.join(str(totals[each]) for each in OUTCOMES)} |"
+    yield ""
+
+
+def _release(path: Path) -> str:
+    return path.stem.removeprefix("kafka-")
 
 
 def _details(reports: Sequence[tuple[str, str, Any]]) -> Iterator[str]:

@@ -60,6 +60,14 @@ def test_what_differs_is_printed_with_the_reason(tmp_path: Path, addresses: list
     assert "errorCode: 29, expected 3" in text
 
 
+def test_a_broker_on_which_nothing_can_be_compared_has_not_passed() -> None:
+    with start() as broker:  # without the users of the vectors
+        address = broker.listeners["SASL_PLAINTEXT"]
+        done = vectors("run", str(MATRIX), "--bootstrap-server", address, "--id", "*/m17/*")
+    assert "0 equal, 0 different" in done.stdout, done.stderr
+    assert done.returncode == 3
+
+
 def test_a_broker_that_is_not_there_is_reported() -> None:
     done = vectors("run", str(MATRIX), "--bootstrap-server", "127.0.0.1:1", *SOME)
     assert done.returncode == 1

@@ -177,7 +177,7 @@ def _run_on_broker(files: "Sequence[VectorFile]", args: argparse.Namespace) -> i
         runner.close()
     report = VectorReport(args.bootstrap_server, tuple(results))
     print(FORMS[args.format](report), end="")
-    return EXIT_MISMATCH if report.has_differences else 0
+    return 0 if report.has_passed else EXIT_MISMATCH
 
 
 def _vector_line(vector: "Vector") -> str:

@@ -18,8 +18,9 @@ class VectorReport(msgspec.Struct, frozen=True):
     results: tuple[VectorResult, ...]
 
     @property
-    def has_differences(self) -> bool:
-        return any(each.outcome is VectorOutcome.DIFFERENT for each in self.results)
+    def has_passed(self) -> bool:
+        """Return whether no vector differs, and at least one is equal."""
+        return self.counts[VectorOutcome.EQUAL] > 0 == self.counts[VectorOutcome.DIFFERENT]
 
     @property
     def counts(self) -> Counter[VectorOutcome]:
