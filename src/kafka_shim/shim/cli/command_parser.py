@@ -54,6 +54,8 @@ class CommandParser(SuggestingArgumentParser):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"formatter_class": CompactHelpFormatter, **settings})
+        if self.add_help:
+            self._option_string_actions["-h"].help = "Print this help and exit"
         self.set_defaults(
             program=self.prog,
             exit_with_usage_error=self.error,
