@@ -29,9 +29,8 @@ Kafka's settings of brokers, topics, groups and client metrics: their releases a
 which ones the shim reads.
 
 Every setting of the chosen release can be set, is validated as by Kafka, and is returned by
-DescribeConfigs. *Read* marks those that the code of the shim names outside of these checks, and the
-defaults of such settings of topics, so they have an effect. The others, such as those of disks and
-replication, are only stored and returned.
+DescribeConfigs. A mark in the column *read* means that the shim uses the value, or uses it as the
+default of a topic's setting. The others, such as those of disks and replication, have no effect.
 Defaults are those of the newest release with the setting;
 [some differ](../explanation/differences.md#differences-in-timing-defaults-and-limits).
 [Configuration](../guides/configuration.md) says where to set them.

@@ -96,7 +96,7 @@ def _add_permission_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--authorizer",
         metavar="standard|none|MODULE:CLASS",
-        help="standard: decide by ACLs as Kafka does (default). none: allow everything."
+        help="What decides. standard: ACLs, as in Kafka (default). none: everything is allowed."
         " MODULE:CLASS: your own authorizer",
     )
     group.add_argument(

@@ -94,18 +94,19 @@ def _usage_and_options(
     texts += [parser.description.strip()] if parser.description not in (None, summary) else []
     texts += [parser.epilog.strip()] if parser.epilog else []
     lines = ["```", "\n\n".join(texts), "```", ""]
+    starts_broker = broker_options <= {*parser._option_string_actions}
     own = [
         action
         for action in parser._actions
         if not isinstance(action, argparse._HelpAction | argparse._SubParsersAction)
-        and not broker_options.intersection(action.option_strings)
+        and not (starts_broker and broker_options.intersection(action.option_strings))
         and action.help != argparse.SUPPRESS
     ]
     if own:
         lines += ["| option | meaning |", "|---|---|"]
         lines += [_option_row(parser, action) for action in own]
         lines.append("")
-    if any(broker_options.intersection(action.option_strings) for action in parser._actions):
+    if starts_broker:
         lines += [f"Other options are the [broker options]({BROKER_OPTIONS_PAGE}).", ""]
     return lines
 

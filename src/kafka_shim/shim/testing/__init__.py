@@ -15,8 +15,8 @@ __all__ = ["BrokerFactory", "KafkaBroker", "start"]
 def start(**options: Unpack[Options]) -> KafkaBroker:
     """Start a broker; use it in a `with`, or `stop()` it.
 
-    The keywords are those of `Options`. TypeError for a keyword that is unknown, or whose value is
-    of another kind. Raise BrokerError if the broker cannot start.
+    The keywords are those of `Options`. Raise TypeError if a keyword is unknown or its value has a
+    wrong type, BrokerError if the broker cannot start.
     """
     from kafka_shim.shim.testing.settings import Settings  # noqa: PLC0415 - only those who start one need it
 

@@ -49,7 +49,7 @@ class DecisionFilters(TypedDict, total=False):
 
 
 class KafkaBroker:
-    """A broker that tests see into and change while it runs. From any thread."""
+    """A running broker, whose state tests read and change, from any thread."""
 
     def __init__(self, transport: Transport, settings: Settings) -> None:
         self._transport = transport
@@ -222,13 +222,13 @@ class KafkaBroker:
         self._replace_passwords(self._settings.initial_passwords())
 
     def snapshot(self) -> int:
-        """Put the state aside; the number is for `restore`."""
+        """Save the state, and return its number for `restore`."""
         number = int(self._call_control_api("POST", "/snapshots")["id"])
         self._snapshot_passwords[number] = dict(self._passwords)
         return number
 
     def restore(self, snapshot: int) -> None:
-        """Restore a snapshot, which can be repeated; clients are disconnected."""
+        """Restore a snapshot, also repeatedly, and disconnect all clients."""
         self._call_control_api("POST", f"/snapshots/{snapshot}/restore")
         self._replace_passwords(self._snapshot_passwords[snapshot])
 
@@ -252,7 +252,7 @@ class KafkaBroker:
         resource_name: str,
         resource_type: ResourceTypeName = "TOPIC",
     ) -> WhoCanRow:
-        """Return the principals that may do something on a resource, and the ACLs behind it:
+        """Return the principals that are allowed an operation on a resource, and by which ACLs:
         `who_can("Write", "orders")`.
         """
         query = {
