@@ -21,7 +21,7 @@ EXTRAS := capture,completion,compression,connect,control,demo,local,mcp,oauth,pi
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 4)
 TEST_ARGS ?= -n $(WORKERS) --maxprocesses 6 --dist loadfile
 
-.PHONY: help pictures site release scorecards both-ways conformance mutants drivers install run test quick coverage clients check lint types contracts architecture bench generate facts pipeline-demo pipeline-check docs-check packages-test image-check binary binary-test package package-check test-all lock part-locks audit clean oracle suite suites atlas fuzz turns soak kills
+.PHONY: help pictures site release scorecards both-ways conformance mutants drivers install run test quick coverage clients check lint types contracts architecture bench generate facts pipeline-demo pipeline-check docs-check packages packages-test image-check binary binary-test package package-check release-check test-all lock part-locks audit clean oracle suite suites atlas fuzz turns soak kills
 
 help:
 	@echo "make run                     start a broker on 127.0.0.1:9092 with demo users and ACLs"
@@ -42,6 +42,8 @@ help:
 	@echo "make package                 build the sdist and the wheel in dist/"
 	@echo "make binary                  build the single file dist/kafka-shim, which needs no Python"
 	@echo "make binary-test             test it: the tests of the command line, with it"
+	@echo "make packages                build the npm packages and the jars with that file in dist/ (Java 17, Maven, Node)"
+	@echo "make release-check           build all that a release publishes and can be built here, install it and test it"
 	@echo "make package-check           install the package in new environments and try it"
 	@echo "make lock                    update requirements/ci.txt, which LOCKED=1 make install installs"
 	@echo "make part-locks              make the locks of the image and the single file from it, without updates"
@@ -168,8 +170,13 @@ docs-check: install
 packages-test: install
 	$(BIN)/python -m pytest -m 'heavy or not heavy' tests/language_packages tests/clients/test_examples.py
 
+# npm packages and jars with the binary of this platform; MAVEN_GOAL=install: the jars in ~/.m2, too
+packages:
+	[ -x dist/kafka-shim ] || $(MAKE) binary
+	.ci/build-packages $$(node -p 'process.platform + "-" + process.arch')=dist/kafka-shim
+
 image-check: install
-	$(BIN)/python -m pytest -m heavy tests/test_image.py
+	$(BIN)/python -m pytest -m heavy -rs tests/test_image.py
 
 PYTHONS ?= 3.11 3.12 3.13 3.14
 
@@ -206,6 +213,14 @@ BINARY_TESTS := tests/shim/cli tests/shim/control/test_control_port.py tests/shi
 binary-test: install
 	$(BIN)/python -m pytest -m 'heavy or not heavy' tests/test_binary.py
 	SHIM_TEST_COMMAND=$(abspath dist/kafka-shim) $(BIN)/python -m pytest -n 2 $(BINARY_TESTS)
+
+# what the release of a tag publishes, as far as it can be built here: in dist/, each installed in new folders
+release-check: package-check binary
+	$(MAKE) binary-test packages
+	.ci/try-packages dist
+	$(MAKE) packages-test SHIM_TEST_COMMAND=$(abspath dist/kafka-shim)
+	$(MAKE) image-check
+	cd dist && sha256sum kafka* >SHA256SUMS && cat SHA256SUMS
 
 $(SITE)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(SITE)

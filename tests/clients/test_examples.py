@@ -12,6 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.clients.toolchains import need
+from tests.commands import SHIM
 from tests.docs.shown import ROOT, commands
 from tests.language_packages.built import install_jars, use_module, use_npm_package
 
@@ -23,7 +24,7 @@ for word in "$@"; do
   [ "$word" = warn ] && word=info
   set -- "$@" "$word"
 done
-exec {python} -P -m kafka_shim "$@" 2>> {log}
+exec {command} "$@" 2>> {log}
 """
 """Replaces the command `kafka-shim`, and keeps its log."""
 
@@ -83,8 +84,7 @@ def run(command: list[str], project: Path, **variables: str) -> subprocess.Compl
 def logging_command(folder: Path, log: Path) -> Path:
     """Write a command `kafka-shim`: the package under test, whose log goes to a file."""
     command = folder / "kafka-shim"
-    python, logged = shlex.quote(sys.executable), shlex.quote(str(log))
-    command.write_text(COMMAND.format(python=python, log=logged))
+    command.write_text(COMMAND.format(command=shlex.join(SHIM), log=shlex.quote(str(log))))
     command.chmod(0o755)
     return command
 

@@ -172,7 +172,8 @@ def test_make_targets_on_pages_exist() -> None:
             if makefile.exists()
             for rule in re.findall(r"^([\w-]+):", makefile.read_text(), re.MULTILINE)
         }
-        named = re.findall(r"(?:^ {4}|`)make ([a-z-]+)", (ROOT / page).read_text(), re.MULTILINE)
+        target = r"(?:^ {4}|`)make (?:-C \S+ )?([a-z-]+)"
+        named = re.findall(target, (ROOT / page).read_text(), re.MULTILINE)
         assert rules.issuperset(named), page
 
 

@@ -12,13 +12,14 @@ import os
 import re
 import socket
 import subprocess
-import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.commands import SHIM
 
 CLONE_NEWNET = 0x40000000
 IN_NAMESPACE = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$0" "$@"']
@@ -270,6 +271,6 @@ class Api(BaseHTTPRequestHandler):
 
 def start_daemon(folder: Path) -> Daemon:
     """Start the daemon in a thread, with the package under test as the image."""
-    daemon = Daemon([sys.executable, "-P", "-m", "kafka_shim"], folder)
+    daemon = Daemon([*SHIM], folder)
     threading.Thread(target=daemon.serve_forever, daemon=True).start()
     return daemon

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.clients.test_examples import logging_command, run
+from tests.clients.toolchains import CACHE
 from tests.docs.shown import ROOT, commands
 from tests.language_packages.built import PACKAGES, install_jars, npm_tarball, use_module
 from tests.language_packages.test_manifests import VERSION
@@ -37,7 +38,7 @@ def test_npm(runner: str, tmp_path: Path) -> None:
     project = copied_example(f"npm/examples/{runner}", tmp_path)
     log = tmp_path / "log"
     variables = {"KAFKA_SHIM_BINARY": str(logging_command(tmp_path, log))}
-    install, shared = readme_commands("npm")
+    install, _, _, shared = readme_commands("npm")
     succeed(install.replace(" kafka-shim ", f" {npm_tarball(tmp_path)} "), project)
     printed = succeed("npm test 2>&1", project, **variables)
     assert re.search(r"pass 2|Tests: +2 passed|Tests +2 passed", printed), printed
@@ -51,19 +52,17 @@ def test_npm(runner: str, tmp_path: Path) -> None:
 def test_built_packages_bring_the_binary(tmp_path: Path) -> None:
     """`.ci/build-packages` builds what is published; npm and Maven find the binary in it."""
     log, dist = tmp_path / "log", tmp_path / "dist"
-    command = logging_command(tmp_path, log)
-    build = f"{ROOT}/.ci/build-packages linux-x64={command}"
-    succeed(build, tmp_path, DIST=str(dist))
+    variables = {"DIST": str(dist), "MAVEN_ARGS": f"-Dmaven.repo.local={CACHE / 'm2'}"}
+    binary = logging_command(tmp_path, log)
+    succeed(f"{ROOT}/.ci/build-packages linux-x64={binary}", tmp_path, **variables)
     assert sorted(path.name for path in dist.iterdir()) == [
         f"kafka-shim-{VERSION}.tgz",
         f"kafka-shim-junit5-{VERSION}-linux-x86_64.jar",
         f"kafka-shim-junit5-{VERSION}.jar",
         f"kafka-shim-linux-x64-{VERSION}.tgz",
     ]
-    project = copied_example("npm/examples/node-test", tmp_path)
-    succeed(f"npm install --silent --no-audit --no-fund {dist}/*.tgz kafkajs@2.2.4", project)
-    assert re.search("pass 2", succeed("npm test", project))
-    assert log.read_text().count("broker created") == 1
+    succeed(f"{ROOT}/.ci/try-packages {dist}", tmp_path, **variables)
+    assert log.read_text().count("broker created") == 1 + 4
 
 
 def test_types(tmp_path: Path) -> None:
@@ -86,7 +85,7 @@ def test_go(tmp_path: Path) -> None:
     use_module(project)
     log = tmp_path / "log"
     command = logging_command(tmp_path, log)
-    _, shared = readme_commands("go")
+    shared = readme_commands("go")[-1]
     succeed("go test -count=1 ./...", project, KAFKA_SHIM_BINARY=str(command))
     path = f"{tmp_path}:/usr/local/go/bin:/usr/bin:/bin"
     assert re.search(r"^ok\s+orders", succeed(shared, project, PATH=path), re.MULTILINE)
@@ -98,10 +97,44 @@ def test_junit5(tmp_path: Path) -> None:
     project = copied_example("junit5/example", tmp_path)
     log = tmp_path / "log"
     repository = install_jars(logging_command(tmp_path, log))
-    [_] = readme_commands("junit5")
     printed = succeed("mvn -B -ntp test", project, MAVEN_OPTS=f"-Dmaven.repo.local={repository}")
     assert re.search(r"Tests run: 5, Failures: 0, Errors: 0, Skipped: 0$", printed, re.MULTILINE)
     assert log.read_text().count("broker created") == 4  # three tests, and a class
+
+
+@pytest.fixture
+def beside_a_clone(tmp_path: Path) -> Path:
+    """Return a new folder beside a clone of this repository, in which the single file is built."""
+    if not (ROOT / "dist" / "kafka-shim").exists():
+        pytest.skip("there is no single file: run make binary")
+    (tmp_path / "kafka-shim").symlink_to(ROOT)
+    (tmp_path / "orders").mkdir()
+    return tmp_path / "orders"
+
+
+def test_npm_before_a_release(beside_a_clone: Path) -> None:
+    shutil.copy(PACKAGES / "npm/examples/node-test/orders.test.js", beside_a_clone)
+    _, *install, _ = readme_commands("npm")
+    script = "\n".join(["npm init --yes", "npm pkg set type=module", *install, "node --test"])
+    variables = {"MAVEN_ARGS": f"-Dmaven.repo.local={CACHE / 'm2'}"}
+    assert "pass 2" in succeed(script, beside_a_clone, **variables)
+
+
+def test_go_before_a_release(beside_a_clone: Path) -> None:
+    shutil.copy(PACKAGES / "go/example/orders_test.go", beside_a_clone)
+    _, build, *local, _ = readme_commands("go")
+    assert build == "make -C ../kafka-shim binary"
+    get = "go get github.com/twmb/franz-go/pkg/kgo"
+    assert get in (PACKAGES / "go/README.md").read_text()
+    succeed("\n".join(["go mod init orders", *local, get, "go test ./..."]), beside_a_clone)
+
+
+def test_junit5_before_a_release(beside_a_clone: Path) -> None:
+    project = copied_example("junit5/example", beside_a_clone)
+    [install, _] = readme_commands("junit5")
+    arguments = f"-Dmaven.repo.local={CACHE / 'm2'}"
+    succeed(install, beside_a_clone, MAVEN_ARGS=arguments)
+    succeed("mvn -B -ntp -q test", project, MAVEN_OPTS=arguments)
 
 
 @pytest.mark.parametrize(
