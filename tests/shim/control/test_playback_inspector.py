@@ -25,8 +25,9 @@ def rows(tmp_path: Path) -> PlaybackRows:
     trace = asyncio.run(record(tmp_path / "orders", story))
     played = Playback(trace)
     mismatch = played.mismatch(ApiKey.CREATE_TOPICS, 7, new_topic("order"))
+    rows = PlaybackRows(trace, played.state.report)
     played.state.report.add_mismatch(mismatch)
-    return PlaybackRows(trace, played.state.report)
+    return rows
 
 
 def test_a_mismatch_is_a_row_with_the_nearest_request_and_the_difference(

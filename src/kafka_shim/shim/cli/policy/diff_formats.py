@@ -15,8 +15,8 @@ from kafka_shim.shim.cli.policy.descriptions import (
     flags_of_changes_that_follow_from_others,
     signed_access_change_line,
 )
-from kafka_shim.shim.cli.policy.html_page import html_page_with_table
 from kafka_shim.shim.cli.policy.witness_text import witness_line, witness_object_with_decisions
+from kafka_shim.shim.html_page import html_page_with_table
 
 COMMENT_CHARACTERS_MAX = 65_536
 """What GitHub and GitLab accept as one comment."""
@@ -71,7 +71,7 @@ def diff_html(described: Sequence[DescribedChange], release: str) -> str:
         for each in listed
     )
     summary = f"{summary_of_gaining_and_losing_principals(listed)} (Kafka {release})"
-    return html_page_with_table(["change", "example"], html_rows, summary)
+    return html_page_with_table("Kafka ACLs", ["change", "example"], html_rows, summary)
 
 
 def diff_object(described: Sequence[DescribedChange], release: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from kafka_shim.authorizer.model import ANY_USER
 from kafka_shim.authorizer.policy.matrix import MatrixCell, MatrixResource, MatrixRow
 from kafka_shim.authorizer.policy.name_sets import ALL_NAMES
 from kafka_shim.protocol.enums import Operation, ResourceType
-from kafka_shim.shim.cli.policy.html_page import html_page_with_table
+from kafka_shim.shim.html_page import html_page_with_table
 
 LETTERS: Final = {
     Operation.READ: "R",
@@ -83,7 +83,9 @@ def html_table(resources: Sequence[MatrixResource], rows: Iterable[MatrixRow]) -
         f"{''.join(map(_html_cell, row.cells))}"
         for row in rows
     )
-    return html_page_with_table(["", *map(column_heading, resources)], html_rows, _PARTLY)
+    return html_page_with_table(
+        "Kafka ACLs", ["", *map(column_heading, resources)], html_rows, _PARTLY
+    )
 
 
 def column_heading(resource: MatrixResource) -> str:

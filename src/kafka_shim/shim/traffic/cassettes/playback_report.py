@@ -1,12 +1,10 @@
 """What happened during a playback: requests without a recorded response, and what changed."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
-
-from kafka_shim.shim.system_clock import SystemClock
 
 MISMATCHES_KEPT_MAX = 1_000
 CHANGES_KEPT_MAX = 200
@@ -49,7 +47,7 @@ class PlaybackReport:
         """Requests whose response was sent before a change that precedes it in the recording."""
         self.recorded_anew = 0
         self.mismatches: Counter[Mismatch] = Counter()
-        self.first_times_us: dict[Mismatch, int] = {}
+        self.on_new_mismatch: Callable[[Mismatch], None] = lambda _: None
         self.mismatch_count = 0
         self.changes: Counter[str] = Counter()
         self.unsent: list[str] = []
@@ -63,14 +61,11 @@ class PlaybackReport:
 
     def add_mismatch(self, mismatch: Mismatch) -> None:
         self.mismatch_count += 1
-        if mismatch in self.mismatches or len(self.mismatches) < MISMATCHES_KEPT_MAX:
-            self.first_times_us.setdefault(mismatch, SystemClock().now_ms() * 1_000)
+        if mismatch in self.mismatches:
             self.mismatches[mismatch] += 1
-
-    def mismatch_fields(self, mismatch: Mismatch) -> dict[str, Any]:
-        """Return a mismatch and how often it occurred, for JSON."""
-        fields: dict[str, Any] = msgspec.to_builtins(mismatch)
-        return fields | {"text": str(mismatch), "count": self.mismatches[mismatch]}
+        elif len(self.mismatches) < MISMATCHES_KEPT_MAX:
+            self.mismatches[mismatch] = 1
+            self.on_new_mismatch(mismatch)
 
     def count_tolerated_difference(self, change: str) -> None:
         """Count a tolerated difference, such as another version of an API."""
@@ -87,7 +82,10 @@ class PlaybackReport:
             "recorded_anew": self.recorded_anew,
             "undecodable": self.undecodable,
             "mismatch_count": self.mismatch_count,
-            "mismatches": [self.mismatch_fields(each) for each in self.mismatches],
+            "mismatches": [
+                msgspec.to_builtins(each) | {"text": str(each), "count": count}
+                for each, count in self.mismatches.items()
+            ],
             "changes": dict(self.changes),
             "unsent_count": self.unsent_count,
             "unsent": self.unsent,
