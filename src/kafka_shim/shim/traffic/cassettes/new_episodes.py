@@ -7,6 +7,7 @@ as well.
 import asyncio
 from pathlib import Path
 
+from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.shim.client.config import ClientConfig, Login
@@ -16,15 +17,21 @@ from kafka_shim.shim.traffic.cassettes.cassette_recording import (
     TraceInProgress,
     Upstream,
 )
+from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
+from kafka_shim.shim.traffic.cassettes.played_produces import PlayedProduce
+from kafka_shim.shim.traffic.cassettes.player import PlayedConnection
 from kafka_shim.shim.traffic.cassettes.request_content import request_fields
 from kafka_shim.shim.traffic.cassettes.touched_state import touched_state
 from kafka_shim.shim.traffic.proxy.client_listeners import Address
 from kafka_shim.shim.traffic.proxy.proxied_connection import readdressed_response
 from kafka_shim.shim.traffic.proxy.response_addresses import AddressReplacement
-from kafka_shim.shim.traffic.proxy.upstream import Streams, UpstreamConnector
+from kafka_shim.shim.traffic.proxy.upstream import Streams, UpstreamConnector, read_frame
 from kafka_shim.shim.traffic.traces.connection_observer import ObservedConnection
 from kafka_shim.shim.traffic.traces.record_masks import RecordMasks
+
+_FORWARDED_KINDS = frozenset({"content", "count"})
+"""Kinds of mismatches that a cluster can answer: what was not recorded, or not as often."""
 
 
 class NewEpisodes:
@@ -36,31 +43,35 @@ class NewEpisodes:
         self._cassette = cassette
         self._upstream = upstream
         self._trace = TraceInProgress(cassette, masks)
-        self._state = state
+        self.state = state
         self._changed_parts: set[str] = set()
         self._connections = 0
         self.observer = self._trace.observer("new")
 
     def connection(
-        self, listener: PlaybackListener, node_id: int, address_of: AddressReplacement
+        self,
+        listener: PlaybackListener,
+        node_id: int,
+        address_of: AddressReplacement,
+        played: PlayedConnection,
     ) -> "EpisodeConnection | None":
         """Return a connection to the cluster for a client; None if the listener has no address."""
         address = self._upstream.address_for(listener.config.name)
         if address is None:
             return None
-        brokers = self._state.index.brokers
+        brokers = self.state.index.brokers
         if len(brokers) > 1 and node_id in brokers:
             address = brokers[node_id]
         self._connections += 1
         session = Session(listener.config, node_id, listener.config.host, 0)
         session.number = self._connections
-        return EpisodeConnection(self, session, address, address_of)
+        return EpisodeConnection(self, session, address, address_of, played)
 
     def client_config(self, principal: str, mechanism: str) -> ClientConfig:
         """Return how to connect as a client: as configured, or with its recorded user."""
         config = self._upstream.config
         user = principal.removeprefix("User:")
-        password = self._state.options.users.get(user)
+        password = self.state.options.users.get(user)
         if config.login is not None or not mechanism or password is None:
             return config
         return ClientConfig(
@@ -73,7 +84,7 @@ class NewEpisodes:
 
     def note_changes(self, frame: bytes) -> None:
         """Note what a forwarded request changes."""
-        self._state.report.recorded_anew += 1
+        self.state.report.recorded_anew += 1
         reads, changes = self._parts_of_request(frame)
         # the cluster has the transactional ids of all that was forwarded
         self._changed_parts |= changes | {
@@ -90,7 +101,7 @@ class NewEpisodes:
             header, message = read_request_frame(frame)
         except ProtocolError:
             return frozenset(), frozenset()
-        fields = request_fields(message, header.api_version, self._state.index.topic_names)
+        fields = request_fields(message, header.api_version, self.state.index.topic_names)
         touched = touched_state(header.api_key, message, fields)
         return touched.reads | touched.changes, touched.changes
 
@@ -104,37 +115,57 @@ class EpisodeConnection:
         session: Session,
         address: Address,
         address_of: AddressReplacement,
+        played: PlayedConnection,
     ) -> None:
         self._episodes = episodes
         self._session = session
         self._address = address
         self._address_of = address_of
+        self._played = played
         self._observed = ObservedConnection(session, episodes.observer)
         self._streams: Streams | None = None
+        self.depends_on_new_state = episodes.depends_on_new_state
 
-    def depends_on_new_state(self, frame: bytes) -> bool:
-        return self._episodes.depends_on_new_state(frame)
+    async def forward_unrecorded_part(self, frame: bytes, error: MismatchError) -> bytes | None:
+        """Return the cluster's response to a request, of Produce only to the records that were not
+        recorded; None if the request gets none.
 
-    async def forward(self, frame: bytes, principal: str | None, mechanism: str) -> bytes | None:
+        Raise the error if it cannot be forwarded, OSError or InvalidLoginResponseError if the
+        cluster cannot be reached.
+        """
+        if error.kind not in _FORWARDED_KINDS:
+            raise error
+        header, message = read_request_frame(frame)
+        if header.api_key != ApiKey.PRODUCE:
+            return await self.forward(frame)
+        if message.transactional_id:  # the cluster does not have what was recorded of it
+            raise error
+        state, sender = self._episodes.state, self._played.sender
+        produce = PlayedProduce(state, header, message, sender, allows_new_records=True)
+        forwarded = await self.forward(produce.new_records_frame())
+        return None if forwarded is None else produce.merged_frame(forwarded)
+
+    async def forward(self, frame: bytes) -> bytes | None:
         """Return the cluster's response; None if the request gets none.
 
         Raise OSError or InvalidLoginResponseError if the cluster cannot be reached.
         """
-        if principal is not None:
-            self._session.set_principal_resetting_identity_and_trace(principal)
+        authentication = self._played.authentication
+        if authentication.principal is not None:
+            self._session.set_principal_resetting_identity_and_trace(authentication.principal)
         if self._streams is None:
-            config = self._episodes.client_config(self._session.principal, mechanism)
+            principal, mechanism = self._session.principal, authentication.mechanism
+            config = self._episodes.client_config(principal, mechanism)
             self._streams = await UpstreamConnector(config).open_authenticated(*self._address)
         reader, writer = self._streams
         self._episodes.note_changes(frame)
         self._observed.observe_request(frame)
         writer.write(len(frame).to_bytes(4, "big") + frame)
+        await writer.drain()
         if not self._observed.has_outstanding_responses:
-            await writer.drain()
             return None
         try:
-            size = int.from_bytes(await reader.readexactly(4), "big")
-            response = await reader.readexactly(size)
+            response = await read_frame(reader)
         except asyncio.IncompleteReadError as error:
             raise ConnectionAbortedError("the cluster closed the connection") from error
         header = self._observed.observe_response(response)

@@ -5,10 +5,8 @@ import contextlib
 from collections.abc import Sequence
 from functools import partial
 
-from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import FrameError
 from kafka_shim.protocol.framing import FrameSplitter
-from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.shim.client.login import InvalidLoginResponseError
 from kafka_shim.shim.config import Limits
 from kafka_shim.shim.errors import UnavailableError
@@ -18,7 +16,6 @@ from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError, error_re
 from kafka_shim.shim.traffic.cassettes.new_episodes import EpisodeConnection, NewEpisodes
 from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
-from kafka_shim.shim.traffic.cassettes.played_produces import UnextendableError
 from kafka_shim.shim.traffic.cassettes.player import (
     PendingResponse,
     PlayedConnection,
@@ -30,8 +27,6 @@ from kafka_shim.shim.traffic.proxy.client_listeners import Address, ClientListen
 log = Log("shim.playback")
 
 CHUNK_BYTES = 256 * 1024
-_FORWARDED_KINDS = frozenset({"content", "count"})
-"""Kinds of mismatches that a cluster can answer: what was not recorded, or not as often."""
 
 
 class PlaybackServer:
@@ -99,7 +94,7 @@ class PlaybackServer:
         connection = PlayedConnection(self._state, node_id, address_of)
         upstream = None
         if self._episodes is not None:
-            upstream = self._episodes.connection(listener, node_id, address_of)
+            upstream = self._episodes.connection(listener, node_id, address_of, connection)
         frames = FrameSplitter(Limits().frame_bytes_max)
         assert isinstance(reader, RepeatedRequestReader)
         if upstream is None:
@@ -133,13 +128,15 @@ class PlaybackServer:
             if repeated is not None:
                 return repeated
         elif upstream.depends_on_new_state(frame):
-            return await _forward(connection, upstream, frame)
+            return await upstream.forward(frame)
         try:
-            response = await self._wait_until_due(connection.respond(frame))
+            try:
+                response = await self._wait_until_due(connection.respond(frame))
+            except MismatchError as error:
+                if upstream is None:
+                    raise
+                return await upstream.forward_unrecorded_part(frame, error)
         except MismatchError as error:
-            if upstream is not None and error.kind in _FORWARDED_KINDS:
-                with contextlib.suppress(UnextendableError):
-                    return await _forward_unrecorded_part(connection, upstream, frame)
             return self._error_response(connection, frame, error)
         if response.frame is not None:
             await self._wait_scaled_latency_or_delay(response)
@@ -180,24 +177,3 @@ class PlaybackServer:
         """Wake all connections that wait for a change."""
         self._change.set()
         self._change = asyncio.Event()
-
-
-async def _forward(
-    connection: PlayedConnection, upstream: EpisodeConnection, frame: bytes
-) -> bytes | None:
-    authentication = connection.authentication
-    return await upstream.forward(frame, authentication.principal, authentication.mechanism)
-
-
-async def _forward_unrecorded_part(
-    connection: PlayedConnection, upstream: EpisodeConnection, frame: bytes
-) -> bytes | None:
-    """Return the cluster's response to a request, of Produce only to the records that were not
-    recorded. Raise UnextendableError if they cannot be forwarded.
-    """
-    header, message = read_request_frame(frame)
-    if header.api_key != ApiKey.PRODUCE:
-        return await _forward(connection, upstream, frame)
-    produce = connection.new_records(header, message)
-    forwarded = await _forward(connection, upstream, produce.new_records_frame())
-    return produce.merged_frame(forwarded)

@@ -3,7 +3,6 @@
 A record that a client sends is found by key, value and headers, and gets its recorded offset.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -11,11 +10,6 @@ import msgspec
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.protocol.messages.produce_request import (
-    PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
 from kafka_shim.protocol.messages.produce_response import (
     PartitionProduceResponse,
     ProduceResponse,
@@ -32,13 +26,10 @@ from kafka_shim.shim.traffic.cassettes.touched_state import records_of_topic
 from kafka_shim.shim.traffic.identities.message_fields import topic_name
 
 
-class UnextendableError(Exception):
-    """The records of a request that were not recorded cannot be sent to a cluster."""
-
-
 class PlayedProduce:
     """The response to a Produce request. With `allows_new_records`, it can have records that were
-    not recorded, which `new_records_frame` has. Raise MismatchError for any others.
+    not recorded, which `new_records_frame` has. Raise MismatchError for any others. The records of
+    the request are removed.
     """
 
     def __init__(
@@ -53,10 +44,10 @@ class PlayedProduce:
         self._state = state
         self._header = header
         self._sender = sender
+        self._request = request
         self._allows_new_records = allows_new_records
         self._expects_response = request.acks != 0
         self._matches: list[Interaction] = []
-        self._new = ProduceRequest(acks=request.acks or 1, timeout_ms=request.timeout_ms)
         self.response = ProduceResponse()
         try:
             for topic in request.topic_data:
@@ -68,17 +59,13 @@ class PlayedProduce:
         state.count_changes(records_of_topic(str(match.topic)) for match in self._matches)
 
     def _add_topic(self, topic: Any) -> None:
-        names = {"name": topic.name, "topic_id": topic.topic_id}
-        new, response = TopicProduceData(**names), TopicProduceResponse(**names)
+        name = topic_name(topic, self._state.index.topic_names)
+        response = TopicProduceResponse(name=topic.name, topic_id=topic.topic_id)
         for row in topic.partition_data:
-            name = topic_name(topic, self._state.index.topic_names)
-            found, blob = self._recorded_and_new_records(name, row)
+            found, new = self._recorded_and_new_records(name, row)
             response.partition_responses.append(self._row(row.index, found))
-            if blob:
-                new.partition_data.append(PartitionProduceData(row.index, blob))
+            row.records = new
         self.response.responses.append(response)
-        if new.partition_data:
-            self._new.topic_data.append(new)
 
     def _recorded_and_new_records(self, topic: str, row: Any) -> tuple[Interaction | None, bytes]:
         """Return the counterpart of the first record that has one, and the new ones as a batch."""
@@ -114,30 +101,33 @@ class PlayedProduce:
         """Return a request with the new records, without producer ids: the client's are those of
         the recording.
         """
-        body = codecs.write_request(self._new, self._header.api_version)
+        request = self._request
+        request.acks = request.acks or 1
+        for topic in request.topic_data:
+            topic.partition_data = [row for row in topic.partition_data if row.records]
+        request.topic_data = [topic for topic in request.topic_data if topic.partition_data]
+        body = codecs.write_request(request, self._header.api_version)
         return write_request_header(self._header) + body
 
-    def merged_frame(self, frame: bytes | None) -> bytes | None:
+    def merged_frame(self, frame: bytes) -> bytes | None:
         """Return the frame of the whole response, given that of the response to the new records,
         of which errors and partitions without recorded records count. None if none is expected.
         """
-        if frame is None or not self._expects_response:
+        if not self._expects_response:
             return None
         key, version = self._header.api_key, self._header.api_version
         actual, _ = read_response_and_its_version(key, version, frame)
-        new = {(name, row.index): row for name, row in _rows(actual)}
+        new = {
+            (topic.name or topic.topic_id, row.index): row
+            for topic in actual.responses
+            for row in topic.partition_responses
+        }
         for topic in self.response.responses:
             for number, row in enumerate(topic.partition_responses):
                 other = new.get((topic.name or topic.topic_id, row.index))
                 if other is not None and (other.error_code or row.base_offset < 0):
                     topic.partition_responses[number] = other
         return write_response_frame(self._header, self.response)
-
-
-def _rows(response: Any) -> Iterator[tuple[object, Any]]:
-    for topic in response.responses:
-        for row in topic.partition_responses:
-            yield topic.name or topic.topic_id, row
 
 
 def _batch_of_records(blob: bytes, numbers: list[int]) -> bytes:

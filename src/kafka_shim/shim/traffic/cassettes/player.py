@@ -26,7 +26,7 @@ from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch
 from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode, PlaybackState
 from kafka_shim.shim.traffic.cassettes.played_authentication import PlayedAuthentication
 from kafka_shim.shim.traffic.cassettes.played_fetches import fetch_response
-from kafka_shim.shim.traffic.cassettes.played_produces import PlayedProduce, UnextendableError
+from kafka_shim.shim.traffic.cassettes.played_produces import PlayedProduce
 from kafka_shim.shim.traffic.cassettes.repeated_requests import RepeatedResponses
 from kafka_shim.shim.traffic.cassettes.request_content import (
     FieldDifference,
@@ -118,7 +118,7 @@ class PlayedConnection:
         self._request_name = f"{api_name_or_key(header.api_key)} v{header.api_version}"
         match header.api_key:
             case ApiKey.PRODUCE:
-                played = PlayedProduce(self._state, header, message, self._sender)
+                played = PlayedProduce(self._state, header, message, self.sender)
                 is_expected = message.acks != 0
                 return _immediate(
                     self._encoded(header, played.response) if is_expected else PlayedResponse(None)
@@ -145,22 +145,8 @@ class PlayedConnection:
             *(error.difference or FieldDifference("", "", "")),
         )
 
-    def new_records(self, header: RequestHeader, message: Any) -> PlayedProduce:
-        """Return a Produce request of which some records were not recorded; the others are played.
-
-        Raise UnextendableError if they cannot be read, or belong to a transaction.
-        """
-        if message.transactional_id:
-            raise UnextendableError("a recorded transaction cannot be extended")
-        try:
-            return PlayedProduce(
-                self._state, header, message, self._sender, allows_new_records=True
-            )
-        except (ProtocolError, MismatchError) as error:
-            raise UnextendableError(str(error)) from error
-
     @property
-    def _sender(self) -> Sender:
+    def sender(self) -> Sender:
         client = client_without_suffix(self._client_id)
         return Sender(self.authentication.principal, client, self._node_id)
 
@@ -178,7 +164,7 @@ class PlayedConnection:
         key = header.api_key
         fields = request_fields(message, header.api_version, self._index.topic_names)
         content = content_of_fields(key, fields)
-        sent = Sent(self._request_name, key, header.api_version, self._sender, content, fields)
+        sent = Sent(self._request_name, key, header.api_version, self.sender, content, fields)
         request = _MatchedRequest(header, message, sent, cache_key)
         waits_for_members = key in _WAITING_FOR_MEMBERS
         patience_s = REBALANCE_PATIENCE_S if waits_for_members else PATIENCE_S

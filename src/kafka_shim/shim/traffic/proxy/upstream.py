@@ -46,8 +46,7 @@ async def _authenticate_streams(streams: Streams, login: Login) -> None:
         frame = next(exchange)
         while True:
             writer.write(len(frame).to_bytes(4, "big") + frame)
-            size = int.from_bytes(await reader.readexactly(4), "big")
-            frame = exchange.send(await reader.readexactly(size))
+            frame = exchange.send(await read_frame(reader))
     except StopIteration as done:
         if done.value:
             writer.close()
@@ -58,3 +57,9 @@ async def _authenticate_streams(streams: Streams, login: Login) -> None:
     except asyncio.IncompleteReadError as error:
         reason = f"it closed the connection during the authentication of {login.username}"
         raise InvalidLoginResponseError(reason) from error
+
+
+async def read_frame(reader: asyncio.StreamReader) -> bytes:
+    """Return the next frame. Raise IncompleteReadError if the connection ends."""
+    size = int.from_bytes(await reader.readexactly(4), "big")
+    return await reader.readexactly(size)
