@@ -17,8 +17,7 @@ from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthentic
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.protocol.records.batches import Record, encode_batch
 from kafka_shim.protocol.response_frames import read_response_and_its_version
-from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
-from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch
+from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch, MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
 from kafka_shim.shim.traffic.cassettes.player import PlayedConnection
 from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex

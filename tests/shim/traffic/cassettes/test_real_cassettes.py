@@ -21,7 +21,7 @@ from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthentic
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.responses import error_codes_by_name
 from kafka_shim.protocol.trace.entries import Request, Response
-from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
+from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
 from kafka_shim.shim.traffic.cassettes.player import PendingResponse, PlayedConnection
 from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.traffic.cassettes.interactions import Interaction
-from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
+from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode, PlaybackState
 from kafka_shim.shim.traffic.cassettes.record_content import RecordContent
 from kafka_shim.shim.traffic.cassettes.request_content import (

@@ -17,7 +17,7 @@ from kafka_shim.shim.traffic.cassettes.cassette_recording import (
     TraceInProgress,
     Upstream,
 )
-from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
+from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
 from kafka_shim.shim.traffic.cassettes.played_produces import PlayedProduce
 from kafka_shim.shim.traffic.cassettes.player import PlayedConnection

@@ -6,6 +6,9 @@ from typing import Any
 
 import msgspec
 
+from kafka_shim.shim.traffic.cassettes.interactions import Interaction
+from kafka_shim.shim.traffic.cassettes.request_content import FieldDifference
+
 MISMATCHES_KEPT_MAX = 1_000
 CHANGES_KEPT_MAX = 200
 UNSENT_KEPT_MAX = 20
@@ -32,6 +35,23 @@ class Mismatch(msgspec.Struct, frozen=True):
         if self.field:
             text += f"; {self.field}: recorded {self.recorded}, sent {self.sent}"
         return f"{text}; nearest: {self.nearest}" if self.nearest else text
+
+
+class MismatchError(Exception):
+    """The recording has no response to a request; `nearest` is the nearest recorded request."""
+
+    def __init__(
+        self,
+        kind: str,
+        reason: str,
+        nearest: Interaction | None = None,
+        difference: FieldDifference | None = None,
+    ) -> None:
+        """`kind` is what differs, as in `Mismatch`."""
+        super().__init__(reason)
+        self.kind = kind
+        self.nearest = nearest
+        self.difference = difference
 
 
 class PlaybackReport:

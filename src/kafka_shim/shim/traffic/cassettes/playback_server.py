@@ -5,16 +5,20 @@ import contextlib
 from collections.abc import Sequence
 from functools import partial
 
-from kafka_shim.protocol.errors import FrameError
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.errors import FrameError, ProtocolError
 from kafka_shim.protocol.framing import FrameSplitter
+from kafka_shim.protocol.request_frames import read_request_frame
+from kafka_shim.protocol.response_frames import write_response_frame
+from kafka_shim.shim.apis import import_handler
 from kafka_shim.shim.client.login import InvalidLoginResponseError
 from kafka_shim.shim.config import Limits
 from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.traffic.cassettes.cassette_recording import PlaybackListener
-from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError, error_response_frame
 from kafka_shim.shim.traffic.cassettes.new_episodes import EpisodeConnection, NewEpisodes
-from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch
+from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch, MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
 from kafka_shim.shim.traffic.cassettes.player import (
     PendingResponse,
@@ -149,7 +153,7 @@ class PlaybackServer:
         mismatch = connection.describe(error)
         self._state.report.add_mismatch(mismatch)
         code = self._state.options.error_for_mismatches
-        response = None if code is None else error_response_frame(frame, code, str(mismatch))
+        response = None if code is None else _error_response_frame(frame, code, str(mismatch))
         if response is None:
             raise error
         self._log_once("no recorded response, error returned", mismatch)
@@ -177,3 +181,17 @@ class PlaybackServer:
         """Wake all connections that wait for a change."""
         self._change.set()
         self._change = asyncio.Event()
+
+
+def _error_response_frame(frame: bytes, error: ErrorCode, reason: str) -> bytes | None:
+    """Return the frame of an error response to a request, with the reason where the API has a
+    field for it; None if the request cannot be read or gets no response.
+    """
+    try:
+        header, message = read_request_frame(frame)
+    except ProtocolError:
+        return None
+    if header.api_key == ApiKey.PRODUCE and message.acks == 0:
+        return None
+    handler = import_handler(ApiKey(header.api_key))
+    return write_response_frame(header, handler.error_response(message, error, reason))

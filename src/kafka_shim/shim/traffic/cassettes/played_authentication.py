@@ -20,7 +20,7 @@ from kafka_shim.shim.sasl.plain import PlainExchange
 from kafka_shim.shim.sasl.scram import ScramAccount, ScramExchange
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, credential_of_password
 from kafka_shim.shim.sasl.unsecured_token import decode_json_part
-from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
+from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
 from kafka_shim.shim.traffic.traces.sasl_principal import user_in_first_sasl_message
 

@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.fetch_response import (
 )
 from kafka_shim.shim.traffic.cassettes.interactions import Interaction
 from kafka_shim.shim.traffic.cassettes.matching import Principal
-from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
+from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
 from kafka_shim.shim.traffic.cassettes.record_content import complete_batch_ranges
 from kafka_shim.shim.traffic.cassettes.touched_state import TRANSACTIONS

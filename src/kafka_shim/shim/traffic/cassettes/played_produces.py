@@ -19,7 +19,7 @@ from kafka_shim.protocol.records.batches import Record, encode_batch, iterate_ba
 from kafka_shim.protocol.response_frames import read_response_and_its_version, write_response_frame
 from kafka_shim.shim.traffic.cassettes.interactions import Interaction
 from kafka_shim.shim.traffic.cassettes.matching import Sender, due_counterpart, sent_record
-from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
+from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
 from kafka_shim.shim.traffic.cassettes.record_content import records_in_complete_batches
 from kafka_shim.shim.traffic.cassettes.touched_state import records_of_topic

@@ -21,8 +21,7 @@ from kafka_shim.shim.traffic.cassettes.matching import (
     counterparts,
     due_counterpart,
 )
-from kafka_shim.shim.traffic.cassettes.mismatches import MismatchError
-from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch
+from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch, MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode, PlaybackState
 from kafka_shim.shim.traffic.cassettes.played_authentication import PlayedAuthentication
 from kafka_shim.shim.traffic.cassettes.played_fetches import fetch_response

@@ -13,14 +13,14 @@ import msgspec
 
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
-from kafka_shim.shim.traffic.identities.message_fields import row_identity
+from kafka_shim.shim.traffic.identities.message_fields import IDS, row_identity
 
-NEVER_COMPARED = frozenset(
+_MEMBERSHIP = frozenset(name for name, kind in IDS.items() if kind in ("member", "generation"))
+
+NEVER_COMPARED = (IDS.keys() - _MEMBERSHIP) | frozenset(
     {
-        # ids that a broker gives out, and positions in its logs
-        "cluster_id", "topic_id", "producer_id", "producer_epoch", "v3_and_below_producer_id",
-        "v3_and_below_producer_epoch", "session_id", "session_epoch", "client_instance_id",
-        "subscription_id", "replica_directory_id", "current_leader_epoch", "leader_epoch",
+        # positions in a broker's sessions and logs
+        "session_epoch", "replica_directory_id", "current_leader_epoch", "leader_epoch",
         "last_fetched_epoch", "committed_leader_epoch", "log_start_offset", "high_watermark",
         # secrets, measurements and the client's own version
         "auth_bytes", "hmac", "salt", "salted_password", "metrics", "client_software_name",
@@ -28,11 +28,10 @@ NEVER_COMPARED = frozenset(
     }
 )  # fmt: skip
 
-COMPARED_EXACTLY_ONLY = frozenset(
+COMPARED_EXACTLY_ONLY = _MEMBERSHIP | frozenset(
     {
-        # who a member is and what it has: the second run's members get other ids and parts
-        "member_id", "member_epoch", "generation_id", "generation_id_or_member_epoch", "metadata",
-        "assignment", "assignments", "topic_partitions", "process_id", "topology",
+        # what a member is and has: the second run's members get other parts
+        "metadata", "assignment", "assignments", "topic_partitions", "process_id", "topology",
         "share_session_epoch", "acknowledgement_batches", "epoch",
         # where a consumer was when its timer fired
         "committed_offset", "committed_metadata", "offset",
