@@ -1,4 +1,4 @@
-"""Conversations of six clients with real brokers of three releases play as they were recorded.
+"""Conversations of eleven clients with real brokers of three releases play as they were recorded.
 
 `recorded/` is made by `python -m tests.clients.cassettes --release RELEASE --keep DIR`, which also
 plays the cassettes to the clients. `librdkafka-consumer-protocol` has two consumers of one group
