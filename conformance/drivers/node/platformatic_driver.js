@@ -118,6 +118,7 @@ class Client extends RunningClient {
     });
     made.on("consumer:group:join", () => this._inbox.happened("assigned"));
     made.on("consumer:group:rebalance", () => this._inbox.happened("revoked"));
+    made.on("error", (error) => this._inbox.failed(error));
     made.on("consumer:heartbeat:error", ({ error }) => this._inbox.failed(error));
     this.#made.consumer = made;
     return made;

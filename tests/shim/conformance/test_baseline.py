@@ -170,6 +170,21 @@ def suite(*words: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.parametrize(
+    ("outcome", "has_passed"),
+    [
+        (PASSED, True),
+        (FAILED, False),
+        (CaseOutcome.NOT_EXERCISED, False),
+        (UNSUPPORTED, False),
+    ],
+)
+def test_a_run_without_an_exercised_case_has_not_passed(
+    outcome: CaseOutcome, *, has_passed: bool
+) -> None:
+    assert report_of(denied=outcome).has_passed is has_passed
+
+
 @pytest.mark.client
 def test_a_run_with_a_baseline_and_a_run_of_failed_cases(tmp_path: Path) -> None:
     """librdkafka's DescribeAcls drops the error, which two cases find."""

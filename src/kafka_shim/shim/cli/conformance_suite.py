@@ -219,7 +219,7 @@ def _run_cases_and_print_report(
     report = baseline.note_known_failures(report_from_results(name, results))
     text = PAGE_FORMS[args.format]([report]) if args.format in PAGES else FORMS[args.format](report)
     print(text, end="")
-    return EXIT_MISMATCH if report.unexpected_result_count else 0
+    return 0 if report.has_passed else EXIT_MISMATCH
 
 
 def _read_baseline_or_empty(path: str | None) -> "Baseline":

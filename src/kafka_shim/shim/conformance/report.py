@@ -78,6 +78,13 @@ class Report(msgspec.Struct, frozen=True):
         return sum(row.is_unexpected for row in self.results)
 
     @property
+    def has_passed(self) -> bool:
+        """Return whether cases were exercised, and none of them makes the run fail."""
+        exercised = {CaseOutcome.PASSED, CaseOutcome.FAILED}
+        has_exercised = any(row.outcome in exercised for row in self.results)
+        return has_exercised and not self.unexpected_result_count
+
+    @property
     def releases(self) -> Sequence[str]:
         return list(dict.fromkeys(row.kafka_version for row in self.results))
 
