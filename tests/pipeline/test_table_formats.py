@@ -1,4 +1,4 @@
-"""`--table-format`: Delta with its package, and the error without it."""
+"""`--delta` writes a Delta table with delta-spark, and is an error without it."""
 
 import subprocess
 import sys
@@ -11,7 +11,6 @@ import pytest
 
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.spark_requirements import missing_requirement
-from kafka_shim.shim.cli import EXIT_USAGE, main
 from tests.pipeline.traces import made
 
 pytest.importorskip("pyspark")
@@ -38,35 +37,26 @@ def test_a_package_for_another_spark_is_reported(monkeypatch: pytest.MonkeyPatch
         )
 
     monkeypatch.setattr(table_formats, "distribution", distribution)
-    for table_format, remote in (("parquet", None), ("delta", "sc://h:1")):
-        table_formats.check_format_package(table_format, remote)
+    assert table_formats.must_load_delta_package("folder", None)
+    for folder, remote in ((None, None), ("folder", "sc://h:1")):
+        assert not table_formats.must_load_delta_package(folder, remote)
     with pytest.raises(PipelineError, match=r"requires the package delta-spark, which is not"):
-        table_formats.check_format_package("delta", None)
+        table_formats.check_delta_package()
     versions["delta-spark"] = "4.4.0"
     with pytest.raises(PipelineError, match=r"requires PySpark 4\.2\.0 at most, and this is 4\.3"):
-        table_formats.check_format_package("delta", None)
+        table_formats.check_delta_package()
     versions["pyspark"] = "4.2.0"
-    table_formats.check_format_package("delta", None)
+    table_formats.check_delta_package()
     settings = table_formats.delta_settings()
     assert settings["spark.jars.packages"] == "io.delta:delta-spark_4.2_2.13:4.4.0"
 
 
-def test_iceberg_is_rejected_with_an_alternative(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["pipeline", "denials", "/t", "--table", "/x", "--table-format", "iceberg"]
-    with pytest.raises(SystemExit) as ended:
-        main(words)
-    assert ended.value.code == EXIT_USAGE
-    said = capsys.readouterr().err
-    assert "iceberg is not supported: it has no runtime for Spark 4.2" in said
-    assert "expected parquet, delta" in said
-
-
 def unusable() -> str | None:
     """Return why Delta cannot be written here, e.g. because Spark is too new for it."""
-    from kafka_shim.pipeline.spark.table_formats import check_format_package
+    from kafka_shim.pipeline.spark.table_formats import check_delta_package
 
     try:
-        check_format_package("delta", None)
+        check_delta_package()
     except PipelineError as error:
         return str(error)
     return missing_requirement()
@@ -76,7 +66,7 @@ def written(trace: str, target: str) -> str:
     """Write denials as Delta, and return the messages."""
     pipeline = [sys.executable, "-P", "-m", "kafka_shim", "pipeline"]
     done = subprocess.run(
-        [*pipeline, "denials", trace, "--table", target, "--table-format", "delta"],
+        [*pipeline, "denials", trace, "--delta", target],
         capture_output=True,
         text=True,
         check=False,

@@ -36,7 +36,7 @@ def run_chained_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namesp
         ready.append(check_job(job))
         if job.job == "ingest":
             break
-    is_delta = any(must_load_delta_package(job.args.table_format, job.args.remote) for job in ready)
+    is_delta = any(must_load_delta_package(job.args.delta, job.args.remote) for job in ready)
     settings = delta_settings() if is_delta else {}
     with TemporarySparkLog() as log:
         for number, job in enumerate(args_of_chained_jobs(args)):

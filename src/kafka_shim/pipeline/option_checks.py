@@ -18,7 +18,7 @@ from kafka_shim.pipeline.jobs import import_job
 from kafka_shim.pipeline.rows.batches import plan_splits
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.selection_options import selection_from_options
-from kafka_shim.pipeline.spark.table_formats import check_format_package
+from kafka_shim.pipeline.spark.table_formats import check_delta_package, must_load_delta_package
 from kafka_shim.pipeline.trace_input import lake_at_paths
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.trace.blocks import BlockHeader
@@ -189,12 +189,13 @@ def _period_overlaps_selection(period: tuple[int, int], limits: Selection) -> bo
 
 
 def _check_output_options_and_create_folders(args: argparse.Namespace) -> None:
-    check_format_package(args.table_format, args.remote)
+    if must_load_delta_package(args.delta, args.remote):
+        check_delta_package()
     if getattr(args, "html", None) and not Path(args.html).absolute().parent.is_dir():
         raise PipelineError(f"--html {args.html}: the folder does not exist")
-    for option, folder in (("--output", "output"), ("--parquet", "parquet")):
-        if getattr(args, folder, None):
-            _create_writable_output_folder_without_trace(option, getattr(args, folder))
+    for option in ("output", "parquet", "delta"):
+        if folder := getattr(args, option, None):
+            _create_writable_output_folder_without_trace(f"--{option}", folder)
 
 
 def _create_writable_output_folder_without_trace(option: str, path_or_url: str) -> None:

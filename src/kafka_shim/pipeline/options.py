@@ -7,7 +7,6 @@ from kafka_shim.authorizer.acl_formats import FORMATS
 from kafka_shim.pipeline.errors import PipelineError
 
 ENGINES = ("spark", "local")
-TABLE_FORMATS = ("parquet", "delta")
 ACL_FORMATS = f"formats: {', '.join(FORMATS)}"
 
 
@@ -93,16 +92,6 @@ def add_spark_options(job: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     return group
 
 
-def _parse_table_format_except_iceberg(text: str) -> str:
-    """Return the format; reject iceberg with the reason, since users look for it."""
-    if text.lower() == "iceberg":
-        raise argparse.ArgumentTypeError(
-            "iceberg is not supported: it has no runtime for Spark 4.2, which the jobs need;"
-            f" expected {', '.join(TABLE_FORMATS)}"
-        )
-    return text
-
-
 def add_output_options(job: argparse.ArgumentParser) -> None:
     """Add the output formats of all jobs that are not streams."""
     output = job.add_argument_group("Output")
@@ -110,19 +99,16 @@ def add_output_options(job: argparse.ArgumentParser) -> None:
     form.add_argument("--json", action="store_true", help="Print one JSON object")
     form.add_argument("--csv", action="store_true", help="Print comma-separated values")
     form.add_argument(
-        *("--table", "--parquet"),
-        dest="parquet",
+        "--parquet",
         metavar="FOLDER",
         type=absolute_path_or_url,
-        help="Write the rows as a table to this folder",
+        help="Write the rows as Parquet files to this folder",
     )
-    output.add_argument(
-        "--table-format",
-        type=_parse_table_format_except_iceberg,
-        choices=TABLE_FORMATS,
-        default=TABLE_FORMATS[0],
-        metavar="FORMAT",
-        help="Format of --table (default: parquet; delta requires the package delta-spark)",
+    form.add_argument(
+        "--delta",
+        metavar="FOLDER",
+        type=absolute_path_or_url,
+        help="Write the rows as a Delta table to this folder; requires the package delta-spark",
     )
     output.add_argument("--html", metavar="FILE", help="Write an HTML page with charts")
 
@@ -131,7 +117,7 @@ def add_every_option_and_output_defaults(job: argparse.ArgumentParser, default: 
     """Add --every, the interval at which a stream reads."""
     text = f"Interval between two reads of the traces (default: {default})"
     job.add_argument("--every", default=default, metavar="TIME", help=text)
-    job.set_defaults(csv=False, parquet=None, html=None, table_format=TABLE_FORMATS[0])
+    job.set_defaults(csv=False, parquet=None, delta=None, html=None)
 
 
 def add_fail_option(job: argparse.ArgumentParser) -> None:

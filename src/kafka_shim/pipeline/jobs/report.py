@@ -7,7 +7,7 @@ from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.intervals import interval_for_observation
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs import import_job
-from kafka_shim.pipeline.options import ACL_FORMATS, ENGINES, TABLE_FORMATS
+from kafka_shim.pipeline.options import ACL_FORMATS, ENGINES
 from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.report.summary import summary_notes
 
@@ -36,9 +36,10 @@ def _add_options_of_optional_jobs(job: argparse.ArgumentParser) -> None:
 
 
 def _check_no_csv_or_table_output(args: argparse.Namespace) -> None:
-    if args.csv or args.parquet:
+    if args.csv or args.parquet or args.delta:
         raise PipelineError(
-            "report has several tables, so --csv and --table do not work; use --html FILE or --json"
+            "report has several tables, so --csv, --parquet and --delta do not work;"
+            " use --html FILE or --json"
         )
 
 
@@ -67,7 +68,7 @@ def _jobs_of_report(args: argparse.Namespace, interval: str) -> list[argparse.Na
         "engine": ENGINES[0],
         "fail": False,
         "parquet": None,
-        "table_format": TABLE_FORMATS[0],
+        "delta": None,
     }
     return [argparse.Namespace(**(given | options | {"job": job})) for job, options in jobs.items()]
 

@@ -131,9 +131,9 @@ def _outcome_with_collected_or_written_rows(
 ) -> Outcome:
     """Collect the rows; with an output folder, write them there and return only their number."""
     outcome = Outcome(args.job, engine.columns(relation), list(printed_columns), [], {}, [])
-    if args.parquet:
-        engine.overwrite_table(relation, args.parquet, args.table_format)
-        outcome.notes.append(f"{count_rows(engine, relation)} rows written to {args.parquet}")
+    if folder := args.parquet or args.delta:
+        engine.overwrite_table(relation, folder, "delta" if args.delta else "parquet")
+        outcome.notes.append(f"{count_rows(engine, relation)} rows written to {folder}")
     else:
         outcome.rows = engine.rows(relation)
     return outcome

@@ -1,4 +1,4 @@
-"""Output formats of tables; writers for formats other than Parquet come from their projects."""
+"""Tables in the format Delta, whose writer is in its own package."""
 
 import os
 import re
@@ -6,36 +6,34 @@ from importlib.metadata import PackageNotFoundError, distribution
 
 from kafka_shim.pipeline.errors import PipelineError
 
-DELTA = "delta"
 _PACKAGE = "delta-spark"
 _LATEST = re.compile(r"pyspark\b.*<=\s*([\d.]+)")
 
 
-def must_load_delta_package(table_format: str, remote: str | None) -> bool:
-    """Return whether this program must load a package for the format;
-    a remote Spark has its own.
+def must_load_delta_package(folder: str | None, remote: str | None) -> bool:
+    """Return whether this program must load delta-spark to write a Delta table to the folder.
+
+    A remote Spark has its own.
     """
     is_elsewhere = remote or "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ
-    return table_format == DELTA and not is_elsewhere
+    return folder is not None and not is_elsewhere
 
 
-def check_format_package(table_format: str, remote: str | None) -> None:
-    """Raise PipelineError if the format's package is missing or is for another Spark."""
-    if not must_load_delta_package(table_format, remote):
-        return
+def check_delta_package() -> None:
+    """Raise PipelineError if delta-spark is missing or is for another Spark."""
     try:
         delta = distribution(_PACKAGE)
     except PackageNotFoundError:
         raise PipelineError(
-            f"--table-format {table_format} requires the package {_PACKAGE}, which is not installed"
+            f"--delta requires the package {_PACKAGE}, which is not installed"
         ) from None
     present = distribution("pyspark").version
     for requirement in delta.requires or ():
         found = _LATEST.match(requirement)
         if found and _version_numbers(present) > _version_numbers(found[1]):
             raise PipelineError(
-                f"--table-format {table_format}: {_PACKAGE} {delta.version} requires PySpark"
-                f" {found[1]} at most, and this is {present}"
+                f"--delta: {_PACKAGE} {delta.version} requires PySpark {found[1]} at most, and this"
+                f" is {present}"
             )
 
 
