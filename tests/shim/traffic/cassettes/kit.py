@@ -48,14 +48,18 @@ class Playback:
     def report(self) -> dict[str, Any]:
         return self.state.finished_report().json_fields()
 
+    def connection(self, name: str) -> PlayedConnection:
+        """Return a connection, which is opened if it is new."""
+        if name not in self._connections:
+            played = PlayedConnection(self.state, 1, lambda _, host, port: (host, port))
+            self._connections[name] = played
+        return self._connections[name]
+
     def frame(self, api: ApiKey, version: int, message: Any, connection: str = "a") -> bytes | None:
         """Return the frame of the response; a response that waits is waited for."""
-        if connection not in self._connections:
-            played = PlayedConnection(self.state, 1, lambda _, host, port: (host, port))
-            self._connections[connection] = played
         header = RequestHeader(api, version, 7, "wire")
         frame = write_request_header(header) + codecs.write_request(message, version)
-        pending = self._connections[connection].respond(frame)
+        pending = self.connection(connection).respond(frame)
         while (response := pending.if_due()) is None:
             time.sleep(0.01)
         return response.frame
@@ -72,7 +76,7 @@ class Playback:
         try:
             response = self.ask(api, version, message, connection)
         except MismatchError as error:
-            return self._connections[connection].describe(error)
+            return self.connection(connection).describe(error)
         raise AssertionError(f"played: {response}")
 
 

@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.protocol.records.batches import iterate_batches
+from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode
+from tests.frames import sized
 from tests.shim.traffic.cassettes.kit import (
     HANDSHAKE,
     Playback,
@@ -233,3 +237,21 @@ def test_a_password_is_checked_if_it_is_known(trace: Path) -> None:
     mismatch = played.mismatch(ApiKey.SASL_AUTHENTICATE, 2, plain("alice", "wrong"))
     assert mismatch.kind == "authentication"
     assert "no failed authentication" in mismatch.reason
+
+
+async def unreadable(wire: Wire, _: Wire) -> None:
+    await wire.send(sized(wire.request(ApiKey.METADATA, 12, metadata("orders"))[4:-1]))
+    assert await wire.is_closed()
+
+
+def test_a_request_that_the_broker_could_not_read_closes_the_connection_again(
+    tmp_path: Path,
+) -> None:
+    played = Playback(asyncio.run(record(tmp_path / "trace", unreadable)))
+    connection = played.connection("a")
+    frame = write_request_header(RequestHeader(ApiKey.METADATA, 12, 9, "wire"))
+    body = codecs.write_request(metadata("orders"), 12)
+    with pytest.raises(ConnectionAbortedError, match="as recorded: MetadataRequest v12"):
+        connection.respond(frame + body[:-1])
+    with pytest.raises(MismatchError, match="MetadataRequest v12"):
+        connection.respond(frame + body[:-2])

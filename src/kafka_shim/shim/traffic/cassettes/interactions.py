@@ -33,11 +33,11 @@ class Interaction(NamedTuple):
     request_number: int
     connection: int
     principal: str
-    client: str
     node_id: int
-    api_key: int
-    version: int
     request_position: bytes
+    client: str = ""
+    api_key: int = -1
+    version: int = -1
     response_position: bytes | None = None
     exact: bytes | None = None
     loose: bytes | None = None

@@ -38,7 +38,7 @@ from kafka_shim.shim.traffic.cassettes.touched_state import (
     GROUP_HEARTBEATS,
     touched_state,
 )
-from kafka_shim.shim.traffic.cassettes.trace_index import client_without_suffix
+from kafka_shim.shim.traffic.cassettes.trace_index import client_without_suffix, frame_content
 from kafka_shim.shim.traffic.identities.id_mapping import IdMapping
 from kafka_shim.shim.traffic.proxy.response_addresses import (
     AddressReplacement,
@@ -112,6 +112,8 @@ class PlayedConnection:
             header, message = read_request_frame(frame)
         except ProtocolError as error:
             self._request_name = "an unreadable request"
+            if self._index.first("exact=? and response_position is null", frame_content(frame)):
+                raise ConnectionAbortedError(f"as recorded: {error}") from error
             raise MismatchError("bytes", str(error)) from error
         self._client_id = header.client_id or ""
         self._request_name = f"{api_name_or_key(header.api_key)} v{header.api_version}"

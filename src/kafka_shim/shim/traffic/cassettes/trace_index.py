@@ -27,6 +27,7 @@ from kafka_shim.shim.traffic.cassettes.record_content import (
 from kafka_shim.shim.traffic.cassettes.request_content import (
     ContentField,
     content_of_fields,
+    digest,
     request_fields,
 )
 from kafka_shim.shim.traffic.cassettes.touched_state import (
@@ -117,20 +118,23 @@ class TraceIndex:
             self._count_changes(first.changes)
 
     def _add_request(self, event: Event, frame: bytes) -> _PendingRequest:
-        header, message = read_request_frame(frame)
         self.count += 1
-        key = header.api_key
         row = Interaction(
             self._next_id(),
             self.count,
             self._connections.setdefault(event.connection_id, len(self._connections)),
             event.principal,
-            client_without_suffix(header.client_id),
             event.node_id,
-            key,
-            header.api_version,
             self._encoded_position(event),
         )
+        try:
+            header, message = read_request_frame(frame)
+        except ProtocolError:
+            self._table.insert([row._replace(exact=frame_content(frame))])
+            raise
+        key = header.api_key
+        client = client_without_suffix(header.client_id)
+        row = row._replace(client=client, api_key=key, version=header.api_version)
         reads: frozenset[str] = frozenset()
         changes: StateCounts = {}
         if key == ApiKey.PRODUCE:
@@ -322,6 +326,11 @@ class TraceIndex:
 def client_without_suffix(client_id: str | None) -> str:
     """Return a client id without the number or the random part that its program appends."""
     return (client_id or "").rstrip("0123456789abcdef-_")
+
+
+def frame_content(frame: bytes) -> bytes:
+    """Return the content of a request that cannot be read: its bytes but the correlation id."""
+    return digest(frame[:4], frame[8:])
 
 
 def _read_entries_of_block(segment: str, position: int) -> list[Entry]:
