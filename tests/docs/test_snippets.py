@@ -49,6 +49,9 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
         "tests/docs/test_ci_page.py::test_the_commands_work",
         "tests/docs/test_ci_page.py::test_the_image_advertises_the_address_that_clients_use",
     ),
+    ("docs/guides/acl-formats.md", "yaml"): (
+        f"{SNIPPETS}::test_the_rules_shown_have_every_kind_of_key",
+    ),
     ("docs/guides/authentication.md", "properties"): (
         f"{SNIPPETS}::test_a_client_logs_in_with_the_properties_shown",
     ),
@@ -163,6 +166,23 @@ def only_block(page: str, language: str) -> Block:
 def test_the_test_with_a_cassette_is_that_of_the_example() -> None:
     shown = only_block("docs/guides/cassettes.md", "py").text
     assert shown in (ROOT / "examples" / "pytest-cassettes" / "test_shop.py").read_text()
+
+
+def test_the_rules_shown_have_every_kind_of_key(tmp_path: Path) -> None:
+    (tmp_path / "acls.yaml").write_text(only_block("docs/guides/acl-formats.md", "yaml").text)
+    done = Shell(tmp_path, {})("kafka-shim acls --acls acls.yaml --format commands")
+    given = [line.removeprefix("kafka-acls --add ") for line in done.stdout.splitlines()]
+    alice, app = (
+        "--allow-principal User:alice --operation",
+        "--allow-principal User:app --operation",
+    )
+    assert sorted(given) == [
+        f"{alice} Read --group billing- --resource-pattern-type prefixed",
+        f"{alice} Read --operation Write --topic orders",
+        f"{app} Create --cluster",
+        f"{app} Write --transactional-id orders-tx",
+        "--deny-principal 'User:*' --deny-host 192.0.2.7 --operation Write --topic '*'",
+    ]
 
 
 def test_the_authorizer_is_that_of_the_example() -> None:
