@@ -306,7 +306,9 @@ class RealKafka:
         for name, secret in self._users.items() if self._scram else ():
             for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
                 command += ["--add-scram", f"{mechanism}=[name={name},password={secret}]"]
-        subprocess.run(command, cwd=self.folder, check=True, capture_output=True, timeout=60)
+        subprocess.run(
+            command, cwd=self.folder, check=True, capture_output=True, timeout=START_SECONDS
+        )
 
     def _start_zookeeper(self) -> None:
         (self.folder / "zookeeper.properties").write_text(

@@ -44,6 +44,7 @@ from kafka_shim.shim.conformance.vectors.version_fields import fit_to_version
 _APIS = {api.wire_name: api for api in ApiKey}
 _TRANSIENT = frozenset({14, 15, 16, 51})
 """Errors that pass: a coordinator is loading, or a transaction is about to end."""
+_LEADER_NOT_AVAILABLE = 5
 _ATTEMPTS, _PAUSE_S, _ARRIVAL_S = 40, 0.05, 0.1
 _READ_ONLY = re.compile(r"Describe|List|Metadata|Fetch|OffsetFetch|FindCoordinator|OffsetForLeader")
 _ANONYMOUS = "anonymous"
@@ -306,7 +307,8 @@ class _GroupRun:
 
     def _settle_or_note_state_difference(self, vector: Vector, *, is_equal: bool) -> None:
         """Wait for a change to be applied; note if it was not made as on the real broker."""
-        if _READ_ONLY.match(vector.when.api):
+        creates_topic = _LEADER_NOT_AVAILABLE in vector.then.error_codes  # by Metadata
+        if _READ_ONLY.match(vector.when.api) and not creates_topic:
             return
         if is_equal:
             self._runner.wait_until_changes_have_settled()
