@@ -1,6 +1,5 @@
 """A cassette: a trace in one file, without repetitions that only took time."""
 
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -30,17 +29,14 @@ def write_cassette(sources: Sequence[Path], cassette: Path) -> None:
     masks = dict.fromkeys(
         mask for source in sources for mask in record_masks_named_in_trace(source)
     )
-    folder = Path(tempfile.mkdtemp(prefix=f".{cassette.name}-", dir=cassette.parent))
-    try:
+    with tempfile.TemporaryDirectory(prefix=f".{cassette.name}-", dir=cassette.parent) as folder:
         storage = TraceStorage("zlib", segment_bytes=_UNLIMITED)
-        writer = TraceWriter(folder, "cassette", storage=storage, masks=[*masks])
+        writer = TraceWriter(Path(folder), "cassette", storage=storage, masks=[*masks])
         for number, each in enumerate(events):
             _write_events(writer, number, each, {*_repeated_requests(each)})
         writer.close()
-        for segment in folder.glob(f"*{SUFFIX}"):
+        for segment in Path(folder).glob(f"*{SUFFIX}"):
             segment.replace(cassette)
-    finally:
-        shutil.rmtree(folder)
 
 
 def _write_events(

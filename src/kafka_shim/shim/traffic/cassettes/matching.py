@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.shim.traffic.cassettes.interactions import Interaction
 from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode, PlaybackState
@@ -38,8 +39,7 @@ class Sent(NamedTuple):
     """A request of a client, or one of its records, which has `record`."""
 
     name: str
-    api_key: int
-    version: int
+    header: RequestHeader
     sender: Sender
     content: Content
     fields: list[ContentField]
@@ -48,14 +48,13 @@ class Sent(NamedTuple):
     @property
     def principal(self) -> Principal:
         """The principal of recorded counterparts."""
-        return None if self.api_key in BEFORE_AUTHENTICATION else self.sender.principal
+        return None if self.header.api_key in BEFORE_AUTHENTICATION else self.sender.principal
 
 
-def sent_record(record: RecordContent, number: int, version: int, sender: Sender) -> Sent:
+def sent_record(record: RecordContent, number: int, header: RequestHeader, sender: Sender) -> Sent:
     """Return a record of a Produce request, and its number in its partition there."""
     name = f"record {number} of {record.topic}-{record.partition}"
-    content, fields = record.content, record.fields
-    return Sent(name, ApiKey.PRODUCE, version, sender, content, fields, record)
+    return Sent(name, header, sender, record.content, record.fields, record)
 
 
 def due_counterpart(state: PlaybackState, sent: Sent) -> Interaction:
@@ -68,14 +67,20 @@ def due_counterpart(state: PlaybackState, sent: Sent) -> Interaction:
         due = state.index.first(
             f"id in ({_rows_with_content(column, is_played=False)})"
             " order by version!=?, client!=?, node_id!=?, id",
-            *(content, sent.principal, sent.version, sent.sender.client, sent.sender.node_id),
+            *(
+                content,
+                sent.principal,
+                sent.header.api_version,
+                sent.sender.client,
+                sent.sender.node_id,
+            ),
         )
         if due is not None:
             if state.options.match is not MatchMode.CONTENT:
                 _check_order(state, sent, due)
             return due
     played = counterparts(state, sent)[-1]
-    if sent.api_key in GROUP_HEARTBEATS:
+    if sent.header.api_key in GROUP_HEARTBEATS:
         return played
     raise MismatchError("count", f"{sent.name} was sent more often than recorded")
 
@@ -89,7 +94,7 @@ def counterparts(state: PlaybackState, sent: Sent) -> list[Interaction]:
         both = f"select * from ({played}) union all select * from ({others})"  # noqa: S608 - our own texts
         values = content, sent.principal
         matches = [*state.index.select(f"id in ({both}) order by id", *values, *values)]
-        group = [each for each in matches if each.version == sent.version] or matches
+        group = [each for each in matches if each.version == sent.header.api_version] or matches
         if group:
             # a client that left did not wait for its last responses
             return [each for each in group if each.response_position is not None] or group
@@ -163,7 +168,7 @@ def _nearest_candidates(state: PlaybackState, sent: Sent) -> Iterator[Interactio
     yield from select("loose=? order by id limit 1", sent.content.loose)
     if sent.record is None:
         of_api = "api_key=? and topic is null order by id limit ?"
-        yield from select(of_api, sent.api_key, NEAREST_MAX)
+        yield from select(of_api, sent.header.api_key, NEAREST_MAX)
         return
     records, topic = "api_key=? and topic is not null", sent.record.topic
     if state.index.first("api_key=? and topic=?", ApiKey.PRODUCE, topic):

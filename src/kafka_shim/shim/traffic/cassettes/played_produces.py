@@ -77,7 +77,7 @@ class PlayedProduce:
         found: Interaction | None = None
         new: list[int] = []
         for number, record in enumerate(records):
-            sent = sent_record(record, number, self._header.api_version, self._sender)
+            sent = sent_record(record, number, self._header, self._sender)
             try:
                 match = due_counterpart(self._state, sent)
             except MismatchError:

@@ -165,25 +165,24 @@ class PlayedConnection:
         key = header.api_key
         fields = request_fields(message, header.api_version, self._index.topic_names)
         content = content_of_fields(key, fields)
-        sent = Sent(self._request_name, key, header.api_version, self.sender, content, fields)
-        request = _MatchedRequest(header, message, sent, cache_key)
-        waits_for_members = key in _WAITING_FOR_MEMBERS
-        patience_s = REBALANCE_PATIENCE_S if waits_for_members else PATIENCE_S
+        sent = Sent(self._request_name, header, self.sender, content, fields)
+        request = _MatchedRequest(message, sent, cache_key)
         if key not in COUNTED_CHANGES and not touched_state(key, message, fields).changes:
-            return PendingResponse(partial(self._read_if_due, request), patience_s)
+            return PendingResponse(partial(self._read_if_due, request), PATIENCE_S)
         interaction = due_counterpart(self._state, sent)
         self._note_played(request, interaction)
-        # a broker does not wait for other members before it rejects one
-        is_rejected = bool(getattr(self._index.response(interaction), "error_code", 0))
-        if not waits_for_members or is_rejected:
-            return _immediate(self._recorded_response(request, interaction))
-        return PendingResponse(partial(self._change_if_due, request, interaction), patience_s)
+        return PendingResponse(
+            partial(self._change_if_due, request, interaction), REBALANCE_PATIENCE_S
+        )
 
     def _change_if_due(
         self, request: "_MatchedRequest", interaction: Interaction, is_last: bool
     ) -> PlayedResponse | None:
-        """Return the response to a change, once the changes that preceded it were received."""
-        if not self._state.has_received_preceding_changes(interaction.state):
+        """Return the response to a change; one to a member waits for the changes before it."""
+        # a broker does not wait for other members before it rejects one
+        is_rejected = bool(getattr(self._index.response(interaction), "error_code", 0))
+        waits = request.sent.header.api_key in _WAITING_FOR_MEMBERS and not is_rejected
+        if waits and not self._state.has_received_preceding_changes(interaction.state):
             if not is_last:
                 return None
             if self._state.options.match is MatchMode.STRICT:
@@ -219,7 +218,7 @@ class PlayedConnection:
     def _note_played(self, request: "_MatchedRequest", interaction: Interaction) -> None:
         """Note that a request was sent, with what it changes and how it differs."""
         report, recorded = self._state.report, self._index.request(interaction)
-        key, version = request.header.api_key, request.header.api_version
+        key, version = request.sent.header.api_key, request.sent.header.api_version
         api = api_name_or_key(key)
         if version != interaction.version:
             report.count_tolerated_difference(f"{api}: version {interaction.version} -> {version}")
@@ -242,7 +241,7 @@ class PlayedConnection:
         """Return the recorded response with the client's ids. Raise ConnectionAbortedError if the
         recorded broker closed the connection instead.
         """
-        header, response = request.header, self._index.response(interaction)
+        header, response = request.sent.header, self._index.response(interaction)
         if response is None:
             raise ConnectionAbortedError(f"no response to {interaction.name} was recorded")
         if header.api_key == ApiKey.METADATA and interaction.version == 0 < header.api_version:
@@ -276,7 +275,6 @@ class PlayedConnection:
 class _MatchedRequest(NamedTuple):
     """A request whose response is found by its content; `message` has the recorded ids."""
 
-    header: RequestHeader
     message: Any
     sent: Sent
     cache_key: bytes

@@ -3,6 +3,7 @@
 Messages are read from the trace when they are needed.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import islice
@@ -81,7 +82,7 @@ class TraceIndex:
         self.principals: set[str] = set()
         self.undecodable = 0
         self.count = self._last_id = 0
-        self._state: StateCounts = {}
+        self._state: Counter[str] = Counter()
         self._segments: dict[str, int] = {}
         self._connections: dict[ConnectionId, int] = {}
         self._principals_without_sasl: dict[ConnectionId, str | None] = {}
@@ -163,7 +164,7 @@ class TraceIndex:
 
     def _add_records(self, request: Interaction, message: Any) -> StateCounts:
         """Add the records of a Produce request; return their number by topic."""
-        counts: StateCounts = {}
+        counts: Counter[str] = Counter()
         for topic, partition, row in topic_partitions(message, self.topic_names):
             try:
                 records = records_in_complete_batches(topic, partition, row.records)
@@ -179,8 +180,7 @@ class TraceIndex:
                     place._replace(id=self._next_id(), exact=exact, loose=loose, number=number)
                 )
             self._table.insert(rows)
-            part = records_of_topic(topic)
-            counts[part] = counts.get(part, 0) + len(records)
+            counts[records_of_topic(topic)] += len(records)
         return counts
 
     def _add_response(self, event: Event, entry: Response, request: _PendingRequest) -> None:
@@ -249,7 +249,7 @@ class TraceIndex:
                 offset=ranges[-1].last_offset if ranges else -1,
                 error=row.error_code,
                 encoded_state=self._encoded_state((ADMIN_EXCEPT_TOPICS, settings_of_topic(topic))),
-                transactions=self._state.get(TRANSACTIONS, 0) if is_transactional else 0,
+                transactions=self._state[TRANSACTIONS] if is_transactional else 0,
             )
             self._table.insert([fetched])
 
@@ -261,12 +261,11 @@ class TraceIndex:
 
     def _count_changes(self, changes: StateCounts) -> None:
         """Count changes once, and forget them."""
-        while changes:
-            part, count = changes.popitem()
-            self._state[part] = self._state.get(part, 0) + count
+        self._state.update(changes)
+        changes.clear()
 
     def _encoded_state(self, parts: Iterable[str]) -> bytes:
-        return msgspec.msgpack.encode({part: self._state.get(part, 0) for part in parts})
+        return msgspec.msgpack.encode({part: self._state[part] for part in parts})
 
     def request(self, row: Interaction) -> Any:
         """Return the recorded request; callers must not change it."""
