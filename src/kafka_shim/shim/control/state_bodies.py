@@ -313,7 +313,7 @@ class ChangeRow(msgspec.Struct):
 
 class ChangeRows(msgspec.Struct):
     """Changes, oldest first, and the number of the last. `observes_acls` is false with an
-    authorizer of one's own, whose ACLs can change unseen.
+    custom authorizer, whose ACLs can change unseen.
     """
 
     changes: list[ChangeRow]
