@@ -44,6 +44,7 @@ CONSTANT: dict[tuple[str, str], Any] = {
     ("GET", "networks/bridge"): BRIDGE,
     ("GET", "images/json"): [],
     ("GET", "containers/json"): [],
+    ("POST", "images/prune"): {},
     ("POST", "networks/prune"): {},
     ("POST", "volumes/prune"): {},
 }

@@ -3,8 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.suites import kafka_go, kafka_python, kgo, librdkafka, rust_rdkafka, sarama
+from tests.suites import kafka_go, kafka_python, kgo, kombu, librdkafka, rust_rdkafka, sarama
 from tests.suites.broker import Broker, Needs, running
+from tests.suites.go_projects import GOKA, WATERMILL
 from tests.suites.kafka import jars as kafka_jars, running as kafka
 from tests.suites.kafka_tools import running as kafka_tools
 from tests.suites.outcome import Result
@@ -64,6 +65,14 @@ SUITES = {
         rust_rdkafka.NEEDS,
         rust_rdkafka.run,
     ),
+    "goka": _suite("lovoo/goka: system tests", GOKA.version, Needs(), GOKA.run),
+    "watermill": _suite(
+        "watermill-kafka: all its tests",
+        WATERMILL.version,
+        Needs(settings={"num.partitions": "1"}),
+        WATERMILL.run,
+    ),
+    "kombu": _suite("kombu: integration tests", kombu.VERSION, Needs(), kombu.run),
     "kafka-tools": _suite(
         "Kafka's command-line tools, compared with their output on a real broker",
         "4.3.1",
