@@ -21,7 +21,7 @@ EXTRAS := capture,completion,compression,connect,control,demo,local,mcp,oauth,pi
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 4)
 TEST_ARGS ?= -n $(WORKERS) --maxprocesses 6 --dist loadfile
 
-.PHONY: help pictures site release scorecards both-ways conformance mutants drivers install run test quick coverage clients check lint types contracts architecture bench generate facts pipeline-demo pipeline-check docs-check packages packages-test image-check binary binary-test package package-check release-check test-all lock part-locks audit clean oracle suite suites atlas fuzz turns soak kills
+.PHONY: help pictures site release scorecards both-ways conformance mutants drivers install run test quick coverage clients check lint types contracts architecture bench generate facts pipeline-demo pipeline-check docs-check packages packages-test image-check binary binary-test package package-check release-check test-all lock part-locks audit clean oracle policy-decisions suite suites atlas fuzz turns soak kills
 
 help:
 	@echo "make run                     start a broker on 127.0.0.1:9092 with demo users and ACLs"
@@ -54,6 +54,7 @@ help:
 	@echo "make turns                   send the longest arrays and extreme numbers of every API in six releases: they must not delay other clients"
 	@echo "make fuzz                    send random frames to the broker; FRAMES=1000000 FUZZ_ARGS='--seed 1234'"
 	@echo "make oracle RELEASE=4.3.1    compare the shim with a real broker in random scenarios (Java 17, Maven)"
+	@echo "make policy-decisions        compare proofs about random ACLs with Kafka's class; add the figures to tests/oracle/policy_decisions.md"
 	@echo "make release RELEASE=4.5.0   follow a new Kafka release: changes, recordings, a checklist (Java 17, Maven)"
 	@echo "make atlas                   find the ACLs of known programs again, on the shim and a real Kafka"
 	@echo "make suites                  list other projects' tests that can run against the broker"
@@ -258,6 +259,9 @@ ORACLE_ARGS ?=
 
 oracle: install
 	$(BIN)/python -m tests.oracle $(RELEASE) $(ORACLE_ARGS)
+
+policy-decisions: install
+	$(BIN)/python -m tests.oracle.policy_decisions 4.4.0 --publish
 
 RELEASE_ARGS ?=
 

@@ -63,6 +63,7 @@ def check_schema(schema: str, path: Path) -> None:
     [
         ("github-actions", "action.yml"),
         ("github-workflows", ".github/workflows/ci.yml"),
+        ("github-workflows", ".github/workflows/nightly.yml"),
         ("github-workflows", ".github/workflows/release.yml"),
         ("compose-spec", "docker-compose.yml"),
         ("github-workflows", "examples/policy/github.yml"),

@@ -40,8 +40,9 @@ def program(folder: Path, name: str, text: str) -> None:
 # ------------------------------------------------------------------ workflows
 
 
-def test_there_are_workflows_for_changes_releases_and_the_site() -> None:
-    assert [path.name for path in WORKFLOWS] == ["ci.yml", "release.yml", "site.yml"]
+def test_there_are_workflows_for_changes_nights_releases_and_the_site() -> None:
+    names = [path.name for path in WORKFLOWS]
+    assert names == ["ci.yml", "nightly.yml", "release.yml", "site.yml"]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
@@ -72,6 +73,7 @@ def test_only_jobs_that_publish_may_write(path: Path) -> None:
     assert yaml.safe_load(path.read_text())["permissions"] == {"contents": "read"}
     writers = {name for name, job in jobs(path).items() if "permissions" in job}
     allowed = {
+        "nightly.yml": {"policy-decisions"},
         "release.yml": {"publish", "files", "image", "npm", "maven", "go"},
         "site.yml": {"publish"},
     }

@@ -3,15 +3,18 @@
 Pairs of random sets of ACLs are compared as `policy diff`, `equivalent`, `implies` and `disjoint`
 do, and StandardAuthorizer decides all combinations of their principals, hosts, operations and
 names, in one JVM. Each difference must be stated, each statement must be true, each counterexample
-must contradict. Exit codes: 0 everything agrees, 3 a difference. Needs Java 17 and Maven.
+must contradict. `--publish` adds the figures to policy_decisions.md, as a workflow does each night.
+Exit codes: 0 everything agrees, 3 a difference. Needs Java 17 and Maven.
 """
 
 import argparse
+import datetime as dt
 import json
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
@@ -36,6 +39,23 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from tests.oracle.assignors import DIFFERENT, KafkasAssignors, kafkas
+
+PAGE = Path(__file__).with_suffix(".md")
+PUBLISHED_NIGHTS = 100
+_COLUMNS = (
+    "night", "Kafka", "pairs", "decisions", "gains and losses", "counterexamples",
+    "certificates", "compact sets (proven to be the fewest)", "different",
+)  # fmt: skip
+_HEAD = f"""\
+# Decisions of Kafka's StandardAuthorizer
+
+`make policy-decisions` adds a row to this file, each night with other random ACLs. Kafka's class
+decides all accesses of pairs of sets of ACLs, and what `kafka-shim policy` states about them must
+agree. `--seed` repeats a night.
+
+| {" | ".join(_COLUMNS)} |
+|{"---|" * len(_COLUMNS)}
+"""
 
 KINDS = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
 STEMS = ("a", "ab", "abc", "b", "a.b", "hard", "hardcode", "team-", "team-x", "*", "*a")
@@ -162,13 +182,16 @@ class PairComparison:
     def _differences_from_compact_acls(self) -> Iterator[str]:
         """Compare Kafka's decisions with the ACLs of A and with their compact form."""
         given = self.pair.acls
-        compact = compacted_acls(self.sides[0], self.release)
-        self.counts["ACLs left out"] += len(set(given[0])) - len(compact)
-        self.pair.acls = (sorted(compact, key=str), given[1])
-        decided = self.kafka(self._question_about_all(0))
-        self.pair.acls = given
-        if decided != self.decided[0]:
-            yield f"compact: Kafka decides otherwise with {sorted(compact, key=str)}"
+        for adds_denies in (False, True):
+            found = compacted_acls(self.sides[0], self.release, adds_denies=adds_denies)
+            self.counts["ACLs left out"] += len(set(given[0])) - len(found.acls)
+            self.counts["compact sets"] += 1
+            self.counts["proven to be the fewest"] += found.are_fewest
+            self.pair.acls = (sorted(found.acls, key=str), given[1])
+            decided = self.kafka(self._question_about_all(0))
+            self.pair.acls = given
+            if decided != self.decided[0]:
+                yield f"compact: Kafka decides otherwise with {sorted(found.acls, key=str)}"
 
     def _differences_from_relation(self, relation: Relation) -> Iterator[str]:
         first, second = self.sides
@@ -247,25 +270,42 @@ def _question(
     }
 
 
+def publish(seed: str, release: str, counts: Mapping[str, int], page: Path = PAGE) -> None:
+    """Add a row with the figures of a run; earlier ones of the same seed are replaced."""
+    figures = [
+        f"{counts.get(name, 0):,}"
+        for name in ("pairs", "decisions", "changes", "counterexamples", "certificates")
+    ]
+    compact = f"{counts.get('compact sets', 0):,} ({counts.get('proven to be the fewest', 0):,})"
+    row = f"| {' | '.join([seed, release, *figures, compact, str(counts['different'])])} |\n"
+    rows = page.read_text().splitlines(keepends=True)[_HEAD.count("\n") :] if page.exists() else []
+    earlier = [each for each in rows if not each.startswith(f"| {seed} | {release} |")]
+    page.write_text(_HEAD + "".join([row, *earlier][:PUBLISHED_NIGHTS]))
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.oracle.policy_decisions", description=__doc__
     )
     parser.add_argument("release", help="a full release number from 4.4.0 on (networks in hosts)")
     parser.add_argument("--pairs", type=int, default=500, help="pairs of ACLs (default: 500)")
-    parser.add_argument("--seed", default="1")
+    today = dt.datetime.now(dt.UTC).date().isoformat()
+    parser.add_argument("--seed", default=today, help="seed of the ACLs (default: the date)")
+    parser.add_argument("--publish", action="store_true", help=f"add the figures to {PAGE.name}")
     options = parser.parse_args(arguments)
-    counts, different = Counter[str](), 0
+    counts = Counter[str](pairs=options.pairs, different=0)
     with kafkas(options.release, "Decisions") as kafka:
         for number in range(options.pairs):
             pair = RandomPair(f"{options.seed}-{number}")
             for text in PairComparison(pair, options.release, kafka, counts).differences():
-                different += 1
+                counts["different"] += 1
                 acls = [acls_to_objects(side) for side in pair.acls]
                 sys.stdout.write(f"{options.seed}-{number}: {text}\n{json.dumps(acls)}\n")
     figures = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
-    sys.stderr.write(f"{options.pairs} pairs: {figures}; {different} different\n")
-    return DIFFERENT if different else 0
+    sys.stderr.write(f"{figures}\n")
+    if options.publish:
+        publish(options.seed, options.release, counts)
+    return DIFFERENT if counts["different"] else 0
 
 
 if __name__ == "__main__":

@@ -23,6 +23,10 @@ MANY = f"""\
 - {{principal: User:b, allow: [Read, Describe], topic: team-a}}
 - {{principal: User:c, deny: Write, topic: t}}
 """
+CONTRADICTION = """\
+- {principal: User:a, allow: Write, topic: t}
+- {principal: User:a, deny: [Read, Write], topic: t}
+"""
 
 
 def test_all_replaces_all_operations_and_the_rest_is_covered(
@@ -37,7 +41,7 @@ def test_all_replaces_all_operations_and_the_rest_is_covered(
         ("User:a", Operation.ALL, "t"),
         ("User:b", Operation.READ, "team-"),
     ]
-    assert printed.err == "2 ACLs instead of 11; every decision stays\n"
+    assert printed.err == "2 ACLs instead of 11; every decision stays; fewer are not possible\n"
     (tmp_path / "few.yaml").write_text(printed.out)
     assert main(["policy", "equivalent", str(file), str(tmp_path / "few.yaml")]) == 0
     requests = json.loads(plan.read_text())["requests"]
@@ -47,11 +51,44 @@ def test_all_replaces_all_operations_and_the_rest_is_covered(
     ]
 
 
+@pytest.mark.parametrize(
+    ("acls", "options", "text", "fewest"),
+    [
+        (MANY, [], "fewer are not possible", True),
+        (
+            CONTRADICTION,
+            ["--allow-everyone-if-no-acl-found"],
+            "none can be left out; the fewest are 1 or more",
+            False,
+        ),
+    ],
+)
+def test_the_output_says_whether_fewer_are_possible(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    acls: str,
+    options: list[str],
+    text: str,
+    fewest: bool,
+) -> None:
+    file, compact = tmp_path / "acls.yaml", tmp_path / "compact.json"
+    file.write_text(acls)
+    assert main(["policy", "compact", str(file), "--format", "json", *options]) == 0
+    printed = capsys.readouterr()
+    result = json.loads(printed.out)
+    assert result["fewest"] is fewest
+    assert printed.err.endswith(f"; {text}\n")
+    compact.write_text(printed.out)
+    rules = ["--a-set", f"allow.everyone.if.no.acl.found={str(bool(options)).lower()}"]
+    rules += ["--b-set", rules[1]]
+    assert main(["policy", "equivalent", str(file), str(compact), *rules]) == 0
+
+
 @pytest.mark.deep
 @settings(max_examples=25, deadline=None)
 @given(ACL_SETS, st.booleans(), st.data())
 def test_every_decision_stays(acls: list[Acl], everyone: bool, data: st.DataObject) -> None:
-    compact = compacted_acls(authorizer(acls, everyone=everyone), NEWEST)
+    compact = compacted_acls(authorizer(acls, everyone=everyone), NEWEST).acls
     assert len(compact) <= len(set(acls))
     kind = data.draw(st.sampled_from([ResourceType.TOPIC, ResourceType.GROUP]))
     operation = data.draw(st.sampled_from(checked_operations_by_resource_type(NEWEST)[kind]))

@@ -75,7 +75,7 @@ def witness_of_change(
     )
     if prefers_short_names:
         names.reverse()
-    for host in _one_client_address_per_host(change.hosts, change.except_hosts):
+    for host in one_client_address_per_host(change.hosts, change.except_hosts):
         actor = Actor(principal, host)
         for name in names:
             for operation in change.operations:
@@ -136,7 +136,7 @@ def resource_can_exist(resource_type: ResourceType, name: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 10)  # most changes are from the same few hosts
-def _one_client_address_per_host(
+def one_client_address_per_host(
     hosts: tuple[str, ...], except_hosts: tuple[str, ...]
 ) -> Sequence[str]:
     """Return addresses from which a change applies: one of each of its hosts, if it has any."""

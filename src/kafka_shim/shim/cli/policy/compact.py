@@ -1,13 +1,15 @@
-"""`kafka-shim policy compact`: fewer ACLs that decide the same."""
+"""`kafka-shim policy compact`: the fewest ACLs that decide the same."""
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
 from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
+from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
-from kafka_shim.authorizer.policy.compaction import compacted_acls
+from kafka_shim.authorizer.policy.compaction import CompactedAcls, compacted_acls
 from kafka_shim.authorizer.policy.interim_access import interim_changes
 from kafka_shim.authorizer.policy.plan import planned_requests
 from kafka_shim.authorizer.policy.relations import Relation, check_relation
@@ -24,14 +26,17 @@ from kafka_shim.shim.cli.policy.plan_file import plan_object, saved_plan, write_
 from kafka_shim.shim.cli.policy.policy_side import PolicySide, side_of_cluster, side_of_files
 from kafka_shim.shim.cli.usage import UsageError
 
-HELP = "Print fewer ACLs that decide every access alike"
+HELP = "Print the fewest ACLs that decide every access alike"
 DESCRIPTION = """\
-Print ACLs that decide every access like the given ones, without those that change no decision, and
-with All in place of all operations of a resource type. The result is proven with the method of
-`policy equivalent`. No further ACL can be left out of it.
+Print the fewest ACLs that decide every access like the given ones. This is proven with the method
+of `policy equivalent`. If the search for the fewest does not end, no ACL can be left out of the
+result, and the output says how many any such set needs. No DENY is added that denies more than
+those that exist, since it would override what is allowed later; `--add-denies` permits it.
 
   kafka-shim policy compact acls/ > compact.yaml
   kafka-shim policy compact --bootstrap-server 127.0.0.1:9092 --plan plan.json
+
+`--format json` prints the ACLs with `fewest` (whether that is proven) and `lower_bound`.
 
 Exit codes: 0 done, 2 usage error, 1 the broker failed.
 """
@@ -42,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "files", nargs="*", metavar="FILE", help="File or folder with ACLs (default: the cluster's)"
     )
+    add("--add-denies", action="store_true", help="Use any DENY that saves ACLs")
     add("--plan", type=Path, metavar="FILE", help="Save the plan that gets there, for `apply`")
     add(
         "--format",
@@ -58,9 +64,10 @@ def run(args: argparse.Namespace) -> int:
     given = _side_named_by_options(args)
     authorizer, release = given.authorizer(), given.release
     try:
-        acls = compacted_acls(authorizer, release)
+        found = compacted_acls(authorizer, release, adds_denies=args.add_denies)
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
+    acls = found.acls
     compacted = PolicySide(
         "compact", tuple(acls), release, given.super_users, given.allow_everyone
     ).authorizer()
@@ -69,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
         print("kafka-shim policy compact: the result is not equivalent", file=sys.stderr)
         return EXIT_FAILURE
     try:
-        print(format_acls_losslessly(sorted(acls, key=str), args.format), end="")
+        print(_formatted(found, args.format), end="")
     except AclTextError as error:
         raise UsageError(f"--format {args.format}: {error}") from error
     if args.plan:
@@ -78,8 +85,29 @@ def run(args: argparse.Namespace) -> int:
         plan = saved_plan(given.source, release, (given.acls, acls), requests, interim)
         write_plan(args.plan, plan_object(plan, interim))
     count = count_with_noun(len(acls), "ACL")
-    print(f"{count} instead of {len(set(given.acls))}; every decision stays", file=sys.stderr)
+    print(
+        f"{count} instead of {len(set(given.acls))}; every decision stays; {_proof(found)}",
+        file=sys.stderr,
+    )
     return 0
+
+
+def _formatted(found: CompactedAcls, acl_format: str) -> str:
+    acls = sorted(found.acls, key=str)
+    if acl_format != "json":
+        return format_acls_losslessly(acls, acl_format)
+    result = {
+        "fewest": found.are_fewest,
+        "lower_bound": found.lower_bound,
+        "acls": acls_to_objects(acls),
+    }
+    return json.dumps(result, indent=2, ensure_ascii=False) + "\n"
+
+
+def _proof(found: CompactedAcls) -> str:
+    if found.are_fewest:
+        return "fewer are not possible"
+    return f"none can be left out; the fewest are {found.lower_bound} or more"
 
 
 def _side_named_by_options(args: argparse.Namespace) -> PolicySide:

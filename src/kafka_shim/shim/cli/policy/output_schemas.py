@@ -153,8 +153,8 @@ def check_schema() -> Schema:
 
 
 def compact_schema() -> Schema:
-    """Return the schema of `policy compact --format json`: a list of ACLs."""
-    return _list(_ACL)
+    """Return the schema of `policy compact --format json`."""
+    return _object({"fewest": _FLAG, "lower_bound": _COUNT, "acls": _list(_ACL)})
 
 
 def relation_schema() -> Schema:
