@@ -21,6 +21,8 @@ BOOSTS: Final = (
     ("guides/", 1.5),
     ("reference/commands/broker-options.md", 3.0),
     ("reference/commands/acls.md", 0.6),
+    ("reference/commands/pipeline.md", 0.5),
+    ("reference/commands/trace.md", 0.6),
     ("reference/environment.md", 2.0),
     ("reference/releases.md", 2.0),
     ("reference/errors.md", 1.5),

@@ -54,6 +54,13 @@ FIRST = {
     "prometheus": "reference/metrics",
     "CVE-2024-56128": "explanation/security",
     "architecture": "explanation/architecture",
+    "retention": "guides/clusters",
+    "kubernetes": "guides/container",
+    "mtls": "guides/tls",
+    "jwt": "guides/authentication",
+    "spring": "guides/migrating",
+    "windows": "start/install",
+    "unused acls": "guides/pipeline",
 }
 """Queries, and the page that is listed first."""
 
