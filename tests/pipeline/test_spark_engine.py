@@ -1,4 +1,6 @@
-"""Relations that are computed once: few rows are kept in Spark's plan, many in its workers."""
+"""Relations that are computed once: few rows are kept in Spark's plan, more in its workers' memory,
+and many in local files.
+"""
 
 from typing import Any
 
@@ -12,7 +14,7 @@ def test_few_rows_are_kept_in_the_plan_and_many_are_persisted(
 ) -> None:
     from kafka_shim.pipeline.engines import spark_engine
 
-    engine = spark_engine.SparkEngine(spark)
+    engine: Any = spark_engine.SparkEngine(spark)
     rows = spark.range(3).selectExpr(
         "id",
         "array(named_struct('host', cast(id as string))) as hosts",
@@ -27,13 +29,34 @@ def test_few_rows_are_kept_in_the_plan_and_many_are_persisted(
     monkeypatch.setattr(spark_engine, "PLAN_ROWS_MAX", 2)
     with engine.cached(rows) as persisted:
         assert persisted.is_cached
-        assert "Range" in plan_text(persisted)
         assert persisted.collect() == rows.collect()
-    assert not rows.is_cached
-    engine.computed_once(rows)
-    assert rows.is_cached
+    assert not persisted.is_cached
+    persisted = engine.computed_once(rows)
+    assert persisted.is_cached
     engine.release()
-    assert not rows.is_cached
+    assert not persisted.is_cached
+
+
+def test_many_rows_are_kept_in_files_of_local_workers_and_persisted_in_a_cluster(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kafka_shim.pipeline.engines import spark_engine
+
+    monkeypatch.setattr(spark_engine, "PLAN_ROWS_MAX", 2)
+    monkeypatch.setattr(spark_engine, "MEMORY_ROWS_MAX", 2)
+    engine = spark_engine.SparkEngine(spark)
+    random = spark.range(3).selectExpr("id", "uuid() as name")
+    kept = engine.computed_once(random)
+    assert not kept.is_cached
+    assert "Range" not in plan_text(kept)
+    rows = engine.rows(engine.sql("select * from {k} order by id", k=kept))
+    assert [row["id"] for row in rows] == [0, 1, 2]
+    assert rows == engine.rows(engine.sql("select * from {k} order by id", k=kept))
+    monkeypatch.setattr(engine, "_has_local_workers", False)
+    assert "Range" in plan_text(engine.computed_once(random))  # is computed again without a worker
+    assert random.is_cached
+    engine.release()
+    assert not random.is_cached
 
 
 def test_a_query_reads_a_persisted_relation_instead_of_computing_it_again(

@@ -17,6 +17,7 @@ from kafka_shim.pipeline.errors import PipelineError
 BATCH_ROWS = 100_000
 _NAME = re.compile(r"\{(\w+)\}")
 _MACROS = {
+    "array_repeat(element, count)": "[element for _ in range(count)]",
     "size(list)": "len(list)",
     "unix_micros(time)": "epoch_us(time)",
     "timestamp_micros(micros)": "make_timestamptz(micros)",

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
+from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 from kafka_shim.pipeline.engines.engine import BatchFunction
@@ -14,6 +15,8 @@ from kafka_shim.pipeline.tables import spark_ddl
 _VIEW_NUMBERS = itertools.count()
 PLAN_ROWS_MAX = 20_000
 """Relations with more rows are persisted in Spark's workers; a row has some 300 bytes."""
+MEMORY_ROWS_MAX = 300_000
+"""Relations with more rows are kept in local files."""
 
 
 class SparkEngine:
@@ -25,6 +28,7 @@ class SparkEngine:
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
+        self._has_local_workers = (session.conf.get("spark.master", None) or "").startswith("local")
         self._persisted: list[DataFrame] = []
         self._views: dict[int, tuple[DataFrame, str]] = {}
 
@@ -66,12 +70,19 @@ class SparkEngine:
                 each.unpersist()
 
     def _computed(self, relation: DataFrame, persisted: list[DataFrame]) -> DataFrame:
-        """Compute a relation now; keep few rows in the plan, many in `persisted`.
+        """Compute a relation now; keep few rows in the plan, more in memory, many on disk.
 
         A plan with few rows instead of all that they were computed from is optimized faster, and
-        Spark knows that it can send them to all tasks.
+        Spark knows that it can send them to all tasks. It knows that of persisted rows, too, but
+        persisting takes four times as long as writing them to local files. Those are lost with
+        their worker, so a cluster persists all.
         """
-        kept = relation.persist()
+        kept = relation
+        if self._has_local_workers:
+            kept = relation.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
+            if kept.count() > MEMORY_ROWS_MAX:
+                return kept
+        kept = kept.persist()
         if kept.count() > PLAN_ROWS_MAX:
             persisted.append(kept)
             return kept

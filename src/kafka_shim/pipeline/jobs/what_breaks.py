@@ -80,9 +80,36 @@ def decided_accesses_except_still_allowed(
 def sum_changed_decisions(engine: SqlEngine, decided_accesses: Relation) -> Relation:
     """Return the differences in decided accesses, by principal, operation and resource.
 
-    They are computed once: Spark reads rows twice to sort them.
+    Only those that differ in anything else are summed: aggregates of texts and lists are slow.
     """
-    changes = engine.sql(
+    changed = engine.computed_once(
+        engine.sql(
+            f"""
+            select {_KEYS}, host, api, requests, first_seen, last_seen, rule, would_be_rule, example
+            from (
+                select *, case when allowed then '{DENIED}' else '{ALLOWED}' end as change
+                from {{decided}} where allowed <> would_be_allowed
+            ) changed
+            """,
+            decided=decided_accesses,
+        )
+    )
+    repeated = engine.computed_once(
+        engine.sql(
+            f"select {_KEYS} from {{changed}} group by {_KEYS} having count(*) > 1", changed=changed
+        )
+    )
+    single = f"""
+        select {_KEYS}, array_repeat(host, 1) as hosts, array_repeat(api, 1) as apis, requests,
+            first_seen, last_seen, rule, would_be_rule, example
+        from {{changed}} c
+    """
+    if not has_rows(engine, repeated):  # a smaller plan
+        return engine.sql(single, changed=changed)
+    is_repeated = "exists (select 1 from {repeated} r where " + (
+        " and ".join(f"r.{name} = c.{name}" for name in _KEYS.split(", ")) + ")"
+    )
+    summed = engine.sql(
         f"""
         select {_KEYS}, array_sort(array_distinct(array_agg(host))) as hosts,
             array_sort(array_distinct(array_agg(api))) as apis,
@@ -90,15 +117,17 @@ def sum_changed_decisions(engine: SqlEngine, decided_accesses: Relation) -> Rela
             max(last_seen) as last_seen, min_by(rule, first_seen) as rule,
             min_by(would_be_rule, first_seen) as would_be_rule,
             min_by(example, first_seen) as example
-        from (
-            select *, case when allowed then '{DENIED}' else '{ALLOWED}' end as change
-            from {{decided}} where allowed <> would_be_allowed
-        ) changed
-        group by {_KEYS}
+        from {{changed}} c where {is_repeated} group by {_KEYS}
         """,
-        decided=decided_accesses,
+        changed=changed,
+        repeated=repeated,
     )
-    return engine.computed_once(changes)
+    return engine.sql(
+        f"select * from {{summed}} union all {single} where not {is_repeated}",
+        summed=engine.computed_once(summed),
+        changed=changed,
+        repeated=repeated,
+    )
 
 
 def add_changed_request_counts(
@@ -116,9 +145,13 @@ def add_changed_request_counts(
     `possibly_changed` are the accesses with possible changes; `accesses` are single ones, from
     `accesses_of_requests`.
     """
-    requests = engine.computed_once(
-        _requests_with_changed_result(engine, possibly_changed, accesses, by_baseline=by_baseline)
+    decided = engine.computed_once(
+        _possibly_changed_accesses_by_request(
+            engine, possibly_changed, accesses, by_baseline=by_baseline
+        )
     )
+    requests = engine.computed_once(_requests_with_changed_result(engine, decided))
+    same_request = " and ".join(f"r.{name} = d.{name}" for name in _REQUEST)
     return engine.sql(
         f"""
         select c.*, coalesce(k.requests_changed, 0) as requests_changed,
@@ -126,10 +159,10 @@ def add_changed_request_counts(
         from {{changes}} c
         left join (
             select {_KEYS}, count(*) as requests_changed from (
-                select change, principal, element.operation as operation,
-                    element.resource_type as resource_type, element.resource_name as resource_name
-                from {{causes}}
-            ) elements group by {_KEYS}
+                select r.change, d.principal, {", ".join(f"d.{name}" for name in RESOURCE)}
+                from {{decided}} d join {{requests}} r on {same_request}
+                where d.is_changed
+            ) causes group by {_KEYS}
         ) k on k.change = c.change and k.principal = c.principal and k.operation = c.operation
             and k.resource_type = c.resource_type and k.resource_name = c.resource_name
         left join (
@@ -138,7 +171,7 @@ def add_changed_request_counts(
         ) p on p.change = c.change and p.principal = c.principal
         """,
         changes=changes,
-        causes=engine.numbered_elements(requests, "causes"),
+        decided=decided,
         requests=requests,
     )
 
@@ -162,45 +195,63 @@ def sum_changes_by_principal(engine: SqlEngine, changes: Relation) -> Relation:
     )
 
 
-def _requests_with_changed_result(
+_REQUEST = ("writer", "connection", "is_logged", "number", "api_key", "principal")
+"""What identifies a request; lines of a log are accesses, whose requests have no number but a
+time.
+"""
+
+
+def _possibly_changed_accesses_by_request(
     engine: SqlEngine, possibly_changed: Relation, accesses: Relation, *, by_baseline: bool
 ) -> Relation:
-    """Return one row per request whose result changes, with the accesses that change.
+    """Return the distinct accesses of each request, except those that were and stay allowed.
 
-    A request fails when a required access is denied and its alternatives are not allowed either.
     A broker stops at the first denial, so further accesses of that request are unknown.
     """
     columns = ", ".join(DECISION_COLUMNS)
     before = "allowed" if by_baseline else "cast(null as boolean)"
-    # lines of a log are accesses; time and API identify their request
-    request = "writer, connection, sequence, time, api_key, principal"
-    cause = engine.struct_expression(*RESOURCE)
+    keys = ", ".join((*_REQUEST, *RESOURCE))
     return engine.sql(
         f"""
-        select *, case when would_fail then '{DENIED}' else '{ALLOWED}' end as change from (
-            select {request}, bool_or(not was_allowed) as failed,
-                bool_or(not would_be_allowed) as would_fail,
-                array_distinct(array_agg({cause})
-                    filter (where was_allowed <> would_be_allowed)) as causes
-            from (
-                select a.writer, a.connection, a.api_key, a.principal,
-                    {", ".join(f"a.{name}" for name in RESOURCE)},
-                    case when a.source <> '{AUDIT}' then a.sequence end as sequence,
-                    case when a.source = '{AUDIT}' then a.time end as time,
-                    coalesce(v.was_allowed, a.allowed) as was_allowed, v.would_be_allowed
-                from {{accesses}} a
-                join (
-                    select distinct {columns}, {before} as was_allowed, would_be_allowed
-                    from {{possibly_changed}}
-                ) v on {" and ".join(f"v.{name} = a.{name}" for name in DECISION_COLUMNS)}
-                where a.allowed is not null
-            ) decided
-            group by {request}
-        ) requests
-        where failed <> would_fail
+        select {keys}, bool_or(not was_allowed) as was_denied,
+            bool_or(not would_be_allowed) as would_be_denied,
+            bool_or(was_allowed <> would_be_allowed) as is_changed
+        from (
+            select a.writer, a.connection, a.source = '{AUDIT}' as is_logged,
+                case when a.source = '{AUDIT}' then unix_micros(a.time) else a.sequence end
+                    as number,
+                a.api_key, a.principal, {", ".join(f"a.{name}" for name in RESOURCE)},
+                coalesce(v.was_allowed, a.allowed) as was_allowed, v.would_be_allowed
+            from {{accesses}} a
+            join (
+                select distinct {columns}, {before} as was_allowed, would_be_allowed
+                from {{possibly_changed}}
+            ) v on {" and ".join(f"v.{name} = a.{name}" for name in DECISION_COLUMNS)}
+            where a.allowed is not null
+        ) accesses group by {keys}
         """,
         accesses=accesses,
         possibly_changed=possibly_changed,
+    )
+
+
+def _requests_with_changed_result(engine: SqlEngine, decided_by_request: Relation) -> Relation:
+    """Return one row per request whose result changes.
+
+    A request fails when a required access is denied and its alternatives are not allowed either.
+    """
+    request = ", ".join(_REQUEST)
+    return engine.sql(
+        f"""
+        select {request}, case when would_fail then '{DENIED}' else '{ALLOWED}' end as change
+        from (
+            select {request}, bool_or(was_denied) as failed,
+                bool_or(would_be_denied) as would_fail
+            from {{decided}} group by {request}
+        ) requests
+        where failed <> would_fail
+        """,
+        decided=decided_by_request,
     )
 
 
