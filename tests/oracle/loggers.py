@@ -18,7 +18,7 @@ from kafka_shim.protocol.messages.describe_configs_request import (
 )
 from kafka_shim.schemas.releases.history import minor_release
 from kafka_shim.shim.state.settings.broker_loggers import TABLE
-from tests.oracle.real_kafka import TOOLS_API, RealKafka, fetched
+from tests.oracle.real_kafka import RealKafka, fetched
 from tests.recordings.peers.peer import ask_root
 from tests.recordings.peers.socket_peer import SocketPeer
 
@@ -40,7 +40,6 @@ def libs_of(release: str) -> Path:
     """Return the folder with a release's jars and Log4j."""
     wanted = [
         ("org.apache.kafka", "kafka_2.13", release),
-        ("org.apache.kafka", TOOLS_API, "4.3.1"),
         ("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.5"),
     ]
     return fetched(f"{release}-logging", wanted)

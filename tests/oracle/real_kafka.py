@@ -33,14 +33,9 @@ JWKS_URL = "sasl.oauthbearer.jwks.endpoint.url"
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>oracle</groupId><artifactId>jars</artifactId><version>1</version>
 <dependencies>{}</dependencies></project>"""
-_ARTIFACT = "<groupId>{}</groupId><artifactId>{}</artifactId>"
-_DEPENDENCY = f"<dependency>{_ARTIFACT}<version>{{}}</version>{{}}</dependency>"
-_WITHOUT = f"<exclusions><exclusion>{_ARTIFACT}</exclusion></exclusions>"
-TOOLS_API = "kafka-tools-api"
-NO_TOOLS = {(4, 2): 2, (4, 4): 0}
-"""The first patch of each minor release whose kafka-tools and kafka-tools-api are missing in the
-registry; the kafka-tools-api of 4.3.1 is used instead.
-"""
+_DEPENDENCY = (
+    "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>"
+)
 _ZOOKEEPER_FROM = "2.7.2"
 """The Kafka release whose ZooKeeper is used for all old brokers."""
 
@@ -59,10 +54,7 @@ def jars(release: str) -> Path:
     scala = "2.13" if numbers(release) >= (2, 4) else "2.12"
     wanted = [("org.apache.kafka", f"kafka_{scala}", release)]
     if numbers(release) >= (3,):
-        if _has_tools(release):
-            wanted.append(("org.apache.kafka", "kafka-tools", release))
-        else:
-            wanted.append(("org.apache.kafka", TOOLS_API, "4.3.1"))
+        wanted.append(("org.apache.kafka", "kafka-tools", release))
     if numbers(release) < (2, 4):  # part of Java up to 8
         wanted += [("javax.xml.bind", "jaxb-api", "2.3.1")]
         wanted += [("javax.activation", "javax.activation-api", "1.2.0")]
@@ -70,12 +62,7 @@ def jars(release: str) -> Path:
         wanted.append(("org.apache.zookeeper", "zookeeper", "3.4.10"))
     if numbers(release) >= (2, 2):
         wanted.append(("org.slf4j", "slf4j-nop", "1.7.36"))
-    return fetched(release, wanted)
-
-
-def _has_tools(release: str) -> bool:
-    major, minor, patch = numbers(release)
-    return (major, minor) <= max(NO_TOOLS) and patch < NO_TOOLS.get((major, minor), patch + 1)
+    return fetched(f"kafka-{release}", wanted)
 
 
 def fetched(name: str, wanted: Sequence[tuple[str, str, str]]) -> Path:
@@ -84,23 +71,12 @@ def fetched(name: str, wanted: Sequence[tuple[str, str, str]]) -> Path:
     if (folder / "complete").exists():
         return folder / "libs"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "pom.xml").write_text(_pom(wanted))
+    dependencies = "".join(_DEPENDENCY.format(*artifact) for artifact in wanted)
+    (folder / "pom.xml").write_text(_POM.format(dependencies))
     command = ["mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=libs"]
     subprocess.run(command, cwd=folder, check=True, timeout=600)
     (folder / "complete").touch()
     return folder / "libs"
-
-
-def _pom(wanted: Sequence[tuple[str, str, str]]) -> str:
-    """Return the pom.xml; if `wanted` names kafka-tools-api, it is excluded everywhere else."""
-    named = [_WITHOUT.format(group, name) for group, name, _ in wanted if name == TOOLS_API]
-    without = "".join(named)
-    return _POM.format(
-        "".join(
-            _DEPENDENCY.format(group, name, version, "" if name == TOOLS_API else without)
-            for group, name, version in wanted
-        )
-    )
 
 
 def settings_of(release: str) -> dict[str, str]:
