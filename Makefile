@@ -56,7 +56,7 @@ help:
 	@echo "make oracle RELEASE=4.3.1    compare the shim with a real broker in random scenarios (Java 17, Maven)"
 	@echo "make policy-decisions        compare proofs about random ACLs with Kafka's class; add the figures to tests/oracle/policy_decisions.md"
 	@echo "make release RELEASE=4.5.0   follow a new Kafka release: changes, recordings, a checklist (Java 17, Maven)"
-	@echo "make atlas                   find the ACLs of known programs again, on the shim and a real Kafka"
+	@echo "make atlas                   find the ACLs of known programs again, on the shim and a real Kafka, and the API versions they use"
 	@echo "make suites                  list other projects' tests that can run against the broker"
 	@echo "make suite NAME=kgo          run one of them; AGAINST=real: against a real Kafka (Java 17, Maven)"
 	@echo "make scorecards              make the scorecards in docs/reference/conformance/: six clients in five languages"

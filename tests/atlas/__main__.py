@@ -10,23 +10,46 @@ are. The exit code is 1 if one is not proven; it is then not written.
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 
+from kafka_shim.authorizer.acl_formats import format_acls_losslessly
 from kafka_shim.authorizer.acl_formats.json_objects import parse_objects
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.schemas.pins import read_pins
 from kafka_shim.shim.client.acls import EVERY_ACL, create_acls, delete_acls
 from kafka_shim.shim.client.client import connect
-from tests.atlas.pages import Entry, read_entries, write_atlas
+from tests.atlas.pages import Entry, read_entries, write_atlas, write_clients
 from tests.atlas.program import ADMIN, ADMIN_PASSWORD, PASSWORD, USER, Program
 from tests.atlas.programs import PROGRAMS
+from tests.clients.toolchains import CACHE
 from tests.commands import SHIM
 from tests.oracle.real_kafka import RealKafka
 
 RUN_SECONDS = 300
 _PRINCIPAL = f"User:{USER}"
+BROKER_WORDS = (
+    "--listener",
+    "SASL_PLAINTEXT://127.0.0.1:0",
+    "--user",
+    f"{ADMIN}:{ADMIN_PASSWORD}",
+    "--user",
+    f"{USER}:{PASSWORD}",
+    "-c",
+    "auto.create.topics.enable=false",
+    "-c",
+    "delegation.token.secret.key=secret",
+)
+"""The options of the shim's broker."""
+TRACES = CACHE.parent / "atlas"
+
+
+def trace_folder(program: Program) -> Path:
+    return TRACES / f"{program.name}-{program.version}"
 
 
 def main() -> int:
@@ -35,56 +58,88 @@ def main() -> int:
     parser.add_argument("--release", default=read_pins().newest, help="of the real Kafka")
     args = parser.parse_args()
     programs = [each for each in PROGRAMS if not args.names or each.name in args.names]
-    entries = {entry.name: entry for entry in read_entries() if entry.name in _names(PROGRAMS)}
+    keys = [_key(program) for program in PROGRAMS]
+    entries = {_key(entry): entry for entry in read_entries() if _key(entry) in keys}
     failures = []
     with RealKafka(args.release, settings={"auto.create.topics.enable": "false"}) as kafka:
         for program in programs:
             problem = _prove_and_add(program, kafka, entries)
-            sys.stderr.write(f"{program.name}: {problem or 'proven'}\n")
+            name = " ".join(_key(program))
+            sys.stderr.write(f"{name}: {problem or 'proven'}\n")
             if problem:
-                failures.append(program.name)
-            write_atlas([entries[name] for name in _names(PROGRAMS) if name in entries])
+                failures.append(name)
+            write_atlas([entries[key] for key in keys if key in entries])
+    _write_api_versions()
     return 1 if failures else 0
 
 
-def _names(programs: Sequence[Program]) -> list[str]:
-    return [program.name for program in programs]
+def _write_api_versions() -> None:
+    """Write which API versions the clients used in the recorded traces, by the pipeline."""
+    folders = [folder for program in PROGRAMS if (folder := trace_folder(program)).exists()]
+    command = [*SHIM, "pipeline", "clients", "--json", "--principal", _PRINCIPAL]
+    result = subprocess.run(
+        [*command, *map(str, folders)], stdout=subprocess.PIPE, timeout=RUN_SECONDS, check=True
+    )
+    write_clients(json.loads(result.stdout)["rows"], [folder.name for folder in folders])
 
 
-def _prove_and_add(program: Program, kafka: RealKafka, entries: dict[str, Entry]) -> str:
+def _key(program: Program | Entry) -> tuple[str, str]:
+    return program.name, program.version
+
+
+def _prove_and_add(
+    program: Program, kafka: RealKafka, entries: dict[tuple[str, str], Entry]
+) -> str:
     """Add the program's entry; return why it could not be proven, empty if it was."""
-    acls = _acls_proven_on_shim(program)
+    acls = _acls_learned_on_shim(program)
     if acls is None:
-        return "not proven on the shim"
+        return "it fails on the shim although everything is allowed"
+    if not _succeeds_on_shim(program, acls):
+        return "not proven on the shim: it fails with only these ACLs"
     if not _succeeds_on_real_broker(program, kafka, acls):
         return f"not proven on Kafka {kafka.release}: it fails with only these ACLs"
     if acls and _succeeds_on_real_broker(program, kafka, []):
         return f"not proven on Kafka {kafka.release}: it succeeds without any ACL"
-    entries[program.name] = Entry.of_program(program, acls, kafka.release)
+    entries[_key(program)] = Entry.of_program(program, acls, kafka.release)
     return ""
 
 
 def _run_argv(program: Program) -> list[str]:
-    return [sys.executable, "-m", "tests.atlas.run_program", program.name]
+    return [sys.executable, "-m", "tests.atlas.run_program", *_key(program)]
 
 
-def _acls_proven_on_shim(program: Program) -> list[Acl] | None:
-    """Return the fewest ACLs of alice, if the program succeeds with only them on the shim."""
-    command = [*SHIM, "least-acls", "--json", "--listener", "SASL_PLAINTEXT://127.0.0.1:0"]
-    command += ["--user", f"{ADMIN}:{ADMIN_PASSWORD}", "--user", f"{USER}:{PASSWORD}"]
-    command += ["-c", "auto.create.topics.enable=false"]
+def _acls_learned_on_shim(program: Program) -> list[Acl] | None:
+    """Return the fewest ACLs of alice; None if the program fails."""
+    command = [*SHIM, "least-acls", "--json", "--no-proof", *BROKER_WORDS]
     command += ["--optional"] * program.needs_lists
     result = subprocess.run(
         [*command, "--", *_run_argv(program)],
         stdout=subprocess.PIPE,
         text=True,
-        timeout=2 * RUN_SECONDS,
+        timeout=RUN_SECONDS,
         check=False,
     )
     if result.returncode:
         return None
     acls = parse_objects(json.loads(result.stdout)["acls"])
     return [acl for acl in acls if acl.principal == _PRINCIPAL]
+
+
+def _succeeds_on_shim(program: Program, acls: Sequence[Acl]) -> bool:
+    """Run the program with only these ACLs, and record its trace."""
+    trace = trace_folder(program)
+    shutil.rmtree(trace, ignore_errors=True)
+    command = [*SHIM, "run", *BROKER_WORDS, "--super-user", f"User:{ADMIN}", "--record", str(trace)]
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(format_acls_losslessly(acls, "yaml"))
+        file.flush()
+        result = subprocess.run(
+            [*command, "--acls", file.name, "--", *_run_argv(program)],
+            stdout=sys.stderr,
+            timeout=RUN_SECONDS,
+            check=False,
+        )
+    return result.returncode == 0
 
 
 def _succeeds_on_real_broker(program: Program, kafka: RealKafka, acls: Sequence[Acl]) -> bool:

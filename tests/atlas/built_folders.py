@@ -1,23 +1,26 @@
 """Folders with jars, Go programs and Node packages, which are fetched or built once."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.atlas.kafka_tools import RELEASE
+from tests.atlas.kafka_tools import EARLIER, RELEASE
 from tests.clients.toolchains import build, kept, need, node
 from tests.oracle.real_kafka import fetched, jars
 
 _CLIENTS = Path(__file__).parent / "clients"
 _KAFKA = "org.apache.kafka"
+SERVICES = "4.3.1"
+"""The last release whose file connectors, MirrorMaker and Streams examples are published."""
 
 
 def _connect_jars() -> Path:
     names = ("connect-runtime", "connect-file", "connect-mirror")
-    return fetched(f"connect-{RELEASE}", [(_KAFKA, name, RELEASE) for name in names])
+    return fetched(f"connect-{SERVICES}", [(_KAFKA, name, SERVICES) for name in names])
 
 
 def _streams_jars() -> Path:
-    return fetched(f"streams-{RELEASE}", [(_KAFKA, "kafka-streams-examples", RELEASE)])
+    return fetched(f"streams-{SERVICES}", [(_KAFKA, "kafka-streams-examples", SERVICES)])
 
 
 def _go_programs() -> Path:
@@ -29,6 +32,43 @@ def _go_programs() -> Path:
     )
 
 
+DEBIAN_PACKAGES = (
+    "collectd-core",
+    "kcat",
+    "libestr0",
+    "libfastjson4",
+    "libivykis0",
+    "liblognorm5",
+    "libnet1",
+    "libpcre3",
+    "librdkafka1",
+    "libwrap0",
+    "libyajl2",
+    "rsyslog",
+    "rsyslog-kafka",
+    "syslog-ng-core",
+    "syslog-ng-mod-rdkafka",
+)
+"""Packages with programs, and the libraries that they need; they are unpacked, not installed."""
+
+
+def _debian_programs() -> Path:
+    need("Debian", "apt-get", "dpkg")
+
+    def make(folder: str) -> None:
+        build(["apt-get", "download", *DEBIAN_PACKAGES], Path(folder))
+        for package in sorted(Path(folder).glob("*.deb")):
+            build(["dpkg", "-x", str(package), folder])
+            package.unlink()
+
+    return kept("atlas-debian", [], make, *DEBIAN_PACKAGES)
+
+
+def _python_packages(*packages: str) -> Path:
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--target"]
+    return kept("atlas-python", [], lambda folder: build([*install, folder, *packages]), *packages)
+
+
 def _node_programs() -> Path:
     sources = [_CLIENTS / "node" / name for name in ("package.json", "kafkajs.js")]
     return Path(node(sources, "kafkajs.js")[-1]).parent
@@ -36,9 +76,14 @@ def _node_programs() -> Path:
 
 FOLDERS: dict[str, Callable[[], Path]] = {
     "kafka-tools": lambda: jars(RELEASE),
+    "kafka-tools-earlier": lambda: jars(EARLIER),
     "connect": _connect_jars,
     "streams": _streams_jars,
     "go": _go_programs,
+    "debian": _debian_programs,
+    "kafka-python-2.0.2": lambda: _python_packages("kafka-python==2.0.2"),
+    "aiokafka-0.8.1": lambda: _python_packages("aiokafka==0.8.1", "kafka-python==2.0.2"),
+    "confluent-kafka-2.0.2": lambda: _python_packages("confluent-kafka==2.0.2"),
     "node": _node_programs,
 }
 """The folder that replaces `{name}` in a command."""

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from tests.atlas.kafka_tools import JAVA_FLAGS, RELEASE
+from tests.atlas.built_folders import SERVICES
+from tests.atlas.kafka_tools import JAVA_FLAGS
 from tests.atlas.program import GROUP, RECORDS, TOPIC, Program, Step
 
 _LOGIN = """
@@ -30,7 +31,7 @@ listeners=http://127.0.0.1:0
 
 def _connect(task: str, does: str, connector: str, step: Step) -> Program:
     files = {"worker.properties": _WORKER, "connector.properties": connector, "in.txt": "a\nb\n"}
-    return Program(f"connect-{task}", RELEASE, does, (step,), files=files)
+    return Program(f"connect-{task}", SERVICES, does, (step,), files=files)
 
 
 def _java_service(jars: str, main: str, *words: str, **expected: Any) -> Step:
@@ -77,7 +78,7 @@ JAVA_PROGRAMS = (
     ),
     Program(
         "mirror-maker-2",
-        RELEASE,
+        SERVICES,
         "MirrorMaker 2 mirrors a topic and a group, both clusters being this one",
         (
             _java_service(
@@ -88,11 +89,12 @@ JAVA_PROGRAMS = (
                 expected_records=RECORDS,
             ),
         ),
+        needs_lists=True,
         files={"mirror.properties": _MIRROR},
     ),
     Program(
         "streams-word-count",
-        RELEASE,
+        SERVICES,
         "Kafka Streams' WordCountDemo, with a store and a repartitioned topic",
         (
             _java_service(

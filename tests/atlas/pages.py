@@ -1,7 +1,9 @@
-"""The atlas as files: facts in atlas.json, ACLs in several formats, and a page with a table."""
+"""The atlas as files: facts in two JSON files, ACLs in several formats, and a page with tables."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -14,6 +16,7 @@ from tests.atlas.program import Program
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference" / "atlas"
 FACTS = FOLDER / "atlas.json"
+CLIENTS = FOLDER / "clients.json"
 PRINCIPAL = "User:app"
 FORMATS = {
     "yaml": ".yaml",
@@ -63,8 +66,43 @@ def read_entries() -> list[Entry]:
     return msgspec.json.decode(FACTS.read_bytes(), type=list[Entry]) if FACTS.exists() else []
 
 
+class ClientApis(msgspec.Struct, frozen=True):
+    """The versions of each API that a version of a client software used."""
+
+    software: str
+    version: str
+    apis: dict[str, list[int]]
+
+
+class Clients(msgspec.Struct, frozen=True):
+    """What the clients in the traces of these programs used."""
+
+    traces: list[str]
+    clients: list[ClientApis]
+
+
+def read_clients() -> Clients:
+    return msgspec.json.decode(CLIENTS.read_bytes(), type=Clients)
+
+
+def write_clients(rows: Sequence[dict[str, Any]], traces: list[str]) -> None:
+    """Write clients.json from the rows of `pipeline clients`, and the page."""
+    clients: dict[tuple[str, str], dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for row in rows:
+        if row["software_name"]:
+            name = row["software_name"], row["software_version"]
+            clients[name][row["api"]].update(row["versions"])
+    found = [
+        ClientApis(*name, {api: sorted(apis[api]) for api in sorted(apis)})
+        for name, apis in sorted(clients.items())
+    ]
+    text = msgspec.json.format(msgspec.json.encode(Clients(traces, found)), indent=1)
+    CLIENTS.write_bytes(text + b"\n")
+    write_atlas(read_entries())
+
+
 def write_atlas(entries: Sequence[Entry]) -> None:
-    """Write atlas.json and all files made from it; other files of these folders are deleted."""
+    """Write atlas.json and the files made from the facts; delete other files of the formats."""
     FOLDER.mkdir(exist_ok=True)
     FACTS.write_bytes(msgspec.json.format(msgspec.json.encode(entries), indent=1) + b"\n")
     files = files_of_entries(entries)
@@ -79,12 +117,20 @@ def write_atlas(entries: Sequence[Entry]) -> None:
 def files_of_entries(entries: Sequence[Entry]) -> dict[str, str]:
     """Return the text of each file that is made from the entries, by its path in the atlas."""
     files = {}
-    for entry in entries:
+    for entry in newest_versions(entries):
         for name, extension in FORMATS.items():
             text = _acls_as_text(parse_objects(entry.acls), name)
             if text:
                 files[f"{name}/{entry.name}{extension}"] = text
     return files | {"README.md": _page(entries, files)}
+
+
+def newest_versions(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the first entry of each program, which is its newest version."""
+    newest: dict[str, Entry] = {}
+    for entry in entries:
+        newest.setdefault(entry.name, entry)
+    return list(newest.values())
 
 
 def _acls_as_text(acls: list[Acl], format_name: str) -> str:
@@ -101,7 +147,7 @@ def _acls_as_text(acls: list[Acl], format_name: str) -> str:
 
 def _page(entries: Sequence[Entry], files: dict[str, str]) -> str:
     rows = []
-    for entry in entries:
+    for entry in newest_versions(entries):
         links = [
             f"[{name}]({path})"
             for name, extension in FORMATS.items()
@@ -110,13 +156,74 @@ def _page(entries: Sequence[Entry], files: dict[str, str]) -> str:
         acls = "<br>".join(_acl_in_words(acl) for acl in entry.acls) or "none"
         cells = (entry.name, entry.version, entry.does, acls, ", ".join(links), entry.proven_on)
         rows.append(f"| {' | '.join(cells)} |\n")
-    head = (
-        "| program | version | task | ACLs | files | proven on Kafka |\n|---|---|---|---|---|---|\n"
-    )
-    return _PAGE_HEAD + head + "".join(rows) + _PAGE_END
+    head = _table_head("program", "version", "task", "ACLs", "files", "proven on Kafka")
+    tables = (head, *rows, _VERSIONS_HEAD, *_version_rows(entries), *_client_tables())
+    return _PAGE_HEAD + "".join(tables) + _PAGE_END
 
 
-_COLUMNS = ("program", "version", "task", "ACLs", "files", "proven on Kafka")
+def _table_head(*columns: str) -> str:
+    return f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|\n"
+
+
+_VERSIONS_HEAD = """
+## Versions of a program
+
+What the newer version needs in comparison with the older one, both proven as above:
+
+""" + _table_head("program", "older version", "newer version", "difference")
+
+
+def _version_rows(entries: Sequence[Entry]) -> list[str]:
+    """Return a row for each older version of a program, compared with the next newer one."""
+    rows = []
+    newer: dict[str, Entry] = {}
+    for entry in entries:
+        if entry.name in newer:
+            now = newer[entry.name]
+            cells = (entry.name, entry.version, now.version, _difference(entry, now))
+            rows.append(f"| {' | '.join(cells)} |\n")
+        newer[entry.name] = entry
+    return rows
+
+
+def _difference(older: Entry, newer: Entry) -> str:
+    changes = [
+        f"{verb} {_acl_in_words(acl)}"
+        for verb, acls, others in (
+            ("newly needs", newer.acls, older.acls),
+            ("no longer needs", older.acls, newer.acls),
+        )
+        for acl in acls
+        if acl not in others
+    ]
+    return "<br>".join(changes) or "the same ACLs"
+
+
+_CLIENTS_HEAD = """
+## API versions of clients
+
+`kafka-shim pipeline clients` read {} traces of these programs. These are the APIs that each client
+software used in all of them together, with their versions. Clients that do not send the name of
+their software are left out.
+"""
+
+
+def _client_tables() -> list[str]:
+    """Return a table for each client software, with a column for each version."""
+    found = read_clients()
+    clients: dict[str, list[ClientApis]] = defaultdict(list)
+    for client in found.clients:
+        clients[client.software].append(client)
+    texts = [_CLIENTS_HEAD.format(len(found.traces))]
+    for software, versions in clients.items():
+        texts.append(f"\n### {software}\n\n")
+        texts.append(_table_head("API", *(client.version for client in versions)))
+        for api in sorted({api for client in versions for api in client.apis}):
+            cells = [", ".join(map(str, client.apis.get(api, ()))) for client in versions]
+            texts.append(f"| {' | '.join([api, *cells])} |\n")
+    return texts
+
+
 _PAGE_END = """
 `python -m tests.atlas NAME ...` (`make atlas` for all; Java 17, Maven) runs programs again.
 `kafka-shim least-acls -- COMMAND` finds the ACLs of your own program in the same way.

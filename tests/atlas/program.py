@@ -5,6 +5,8 @@ from collections.abc import Mapping
 import msgspec
 
 TOPIC, NEW_TOPIC, GROUP, TRANSACTION = "orders", "invoices", "billing", "billing-tx"
+SHARE_GROUP = "billing-share"
+"""A share group that reads from the beginning."""
 RECORDS = 5
 """How many records the topic has before the program starts."""
 USER, PASSWORD = "alice", "alice-secret"

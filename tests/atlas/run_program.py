@@ -1,4 +1,4 @@
-"""Run one program of the atlas: `python -m tests.atlas.run_program NAME`.
+"""Run one program of the atlas: `python -m tests.atlas.run_program NAME [VERSION]`.
 
 The broker is at $KAFKA_BOOTSTRAP_SERVERS. The administrator first creates the topic, with records,
 and a group; then the program's commands run as alice. The exit code is 1 if a command does not do
@@ -17,7 +17,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    OffsetSpec,
+    ResourceType,
+)
 
 from tests.atlas.built_folders import FOLDERS
 from tests.atlas.program import (
@@ -26,25 +34,29 @@ from tests.atlas.program import (
     GROUP,
     PASSWORD,
     RECORDS,
+    SHARE_GROUP,
     TOPIC,
     USER,
     Program,
     Step,
 )
-from tests.atlas.programs import program_by_name
+from tests.atlas.programs import find_program
 
 STEP_SECONDS, STOP_SECONDS = 90, 20
+_SET = AlterConfigOpType.SET
 
 
 def main() -> int:
-    program = program_by_name(sys.argv[1])
+    program = find_program(*sys.argv[1:])
     bootstrap = os.environ["KAFKA_BOOTSTRAP_SERVERS"]
     admin = _Administrator(bootstrap)
     admin.prepare_topics_and_group(program)
     with tempfile.TemporaryDirectory() as folder:
-        words = _words(bootstrap, folder)
+        words = _words(bootstrap, folder) | {"{broker}": admin.broker_id()}
         for name, text in {"client.properties": _SETTINGS, **program.files}.items():
             Path(folder, name).write_text(_with_words(text, words))
+        as_admin = words | {"{jaas}": _jaas(ADMIN, ADMIN_PASSWORD)}
+        Path(folder, "admin.properties").write_text(_with_words(_SETTINGS, as_admin))
         return 0 if all(_step_succeeds(step, words, admin) for step in program.steps) else 1
 
 
@@ -58,13 +70,18 @@ request.timeout.ms=10000
 
 
 def _words(bootstrap: str, folder: str) -> dict[str, str]:
-    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
     return {
         "{bootstrap}": bootstrap,
         "{folder}": folder,
         "{settings}": f"{folder}/client.properties",
-        "{jaas}": f'{module} required username="{USER}" password="{PASSWORD}";',
+        "{admin-settings}": f"{folder}/admin.properties",
+        "{jaas}": _jaas(USER, PASSWORD),
     }
+
+
+def _jaas(user: str, password: str) -> str:
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+    return f'{module} required username="{user}" password="{password}";'
 
 
 def _with_words(text: str, words: Mapping[str, str]) -> str:
@@ -100,9 +117,27 @@ class _Administrator:
             producer.produce(producer_topic, str(number).encode())
         assert producer.flush(30) == 0
         if TOPIC in program.topics:
-            offsets = ConsumerGroupTopicPartitions(GROUP, [TopicPartition(TOPIC, 0, 1)])
-            for future in self._client.alter_consumer_group_offsets([offsets]).values():
+            self._commit_offset_that_stays()
+        entry = ConfigEntry("share.auto.offset.reset", "earliest", incremental_operation=_SET)
+        resource = ConfigResource(ResourceType.GROUP, SHARE_GROUP, incremental_configs=[entry])
+        for future in self._client.incremental_alter_configs([resource]).values():
+            future.result(30)
+
+    def _commit_offset_that_stays(self) -> None:
+        """Commit for the group; a real broker deletes offsets of a deleted topic a little later."""
+        committed = ConsumerGroupTopicPartitions(GROUP, [TopicPartition(TOPIC, 0, 1)])
+        asked = ConsumerGroupTopicPartitions(GROUP, [TopicPartition(TOPIC, 0)])
+        for _ in range(5):
+            for future in self._client.alter_consumer_group_offsets([committed]).values():
                 future.result(30)
+            time.sleep(0.5)
+            (found,) = self._client.list_consumer_group_offsets([asked]).values()
+            if found.result(30).topic_partitions[0].offset == 1:
+                return
+        raise AssertionError("the group's offset does not stay")
+
+    def broker_id(self) -> str:
+        return str(min(self._client.list_topics(timeout=30).brokers))
 
     def record_count(self, topic: str) -> int:
         """Return the end of partition 0, which is 0 if the topic does not exist."""

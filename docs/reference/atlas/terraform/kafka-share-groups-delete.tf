@@ -1,0 +1,9 @@
+resource "kafka_acl" "allow_app_delete_group_billing-share" {
+  resource_name                = "billing-share"
+  resource_type                = "Group"
+  resource_pattern_type_filter = "Literal"
+  acl_principal                = "User:app"
+  acl_host                     = "*"
+  acl_operation                = "Delete"
+  acl_permission_type          = "Allow"
+}

@@ -1,0 +1,19 @@
+resource "kafka_acl" "allow_app_describe_group_billing" {
+  resource_name                = "billing"
+  resource_type                = "Group"
+  resource_pattern_type_filter = "Literal"
+  acl_principal                = "User:app"
+  acl_host                     = "*"
+  acl_operation                = "Describe"
+  acl_permission_type          = "Allow"
+}
+
+resource "kafka_acl" "allow_app_describe_group_billing-share" {
+  resource_name                = "billing-share"
+  resource_type                = "Group"
+  resource_pattern_type_filter = "Literal"
+  acl_principal                = "User:app"
+  acl_host                     = "*"
+  acl_operation                = "Describe"
+  acl_permission_type          = "Allow"
+}
