@@ -3,7 +3,7 @@
 import json
 import random
 import re
-import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +11,16 @@ import pytest
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
+from kafka_shim.pipeline.acls.acl_set import AclSet, read_distinct_acls_from_file
+from kafka_shim.pipeline.jobs.least_acls import least_acls
+from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 from kafka_shim.pipeline.tables import TABLES, spark_ddl
+from kafka_shim.pipeline.trace_input import local_trace_input
 from tests.docs.shown import ROOT, blocks
+from tests.pipeline.notebook import EXAMPLES, code_cells, digest, read, run
 from tests.pipeline.traces import made, random_acls, random_trace
 
 PAGE = "docs/reference/tables.md"
-NOTEBOOK = ROOT / "examples" / "traces.ipynb"
 INTERNAL = {"added_needs", "pieces", "sightings"}
 """Tables for jobs only, which the page does not list."""
 
@@ -57,22 +61,59 @@ def test_what_the_page_shows_works(
     assert "denied" in printed
 
 
+def stored_table(notebook: dict[str, Any], words: str) -> list[dict[str, str]]:
+    """Return the rows of the table that the cell with these words has stored."""
+    [cell] = [c for c in code_cells(notebook) if words in "".join(c["source"])]
+    [output] = cell["outputs"]
+    ruler, *lines = [line for line in output["text"] if line[0] in "+|"]
+    ends = [at for at, sign in enumerate(ruler) if sign == "+"]
+    head, *rows = [
+        [line[start + 1 : end].strip() for start, end in pairwise(ends)]
+        for line in lines
+        if line[0] == "|"
+    ]
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+def test_the_notebook_has_the_outputs_of_its_code() -> None:
+    notebook = read()
+    cells = code_cells(notebook)
+    assert notebook["metadata"]["digest"] == digest(notebook), "python -m tests.pipeline.notebook"
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+    assert sum(bool(cell["outputs"]) for cell in cells) == 5
+    assert not re.search(r"\d\d:\d\d|/tmp|/home|\.venv", json.dumps(cells))
+
+
+def test_what_the_notebook_shows_is_what_duckdb_finds() -> None:
+    pytest.importorskip("duckdb")
+    candidate = AclSet(
+        tuple(read_distinct_acls_from_file(str(EXAMPLES / "pipeline_demo_candidate.yaml"))),
+        super_users=("User:admin",),
+    )
+    trace = local_trace_input([str(EXAMPLES / "trace")])
+    seen = trace.accesses_of_requests()
+    breaks = trace.engine.rows(what_breaks(trace.engine, seen, candidate))
+    shown = stored_table(read(), "what_breaks(")
+    assert shown == sorted(
+        ({name: str(row[name]) for name in shown[0]} for row in breaks),
+        key=lambda row: tuple(row.values()),
+    )
+    least = trace.engine.rows(least_acls(trace.engine, seen, None, ["User:admin"]))
+    assert {row["acl"]: row["requests"] for row in stored_table(read(), "least_acls(")} == {
+        row["acl"]: str(row["requests"]) for row in least
+    }
+
+
 @pytest.mark.spark
 @pytest.mark.heavy
 @pytest.mark.timeout(600)
-def test_the_notebook_works(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_notebook_gives_the_outputs_that_it_has(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert spark
     pytest.importorskip("duckdb")
-    from examples.pipeline_demo import BREAKS, changes
-
-    monkeypatch.setattr(sys, "path", [str(NOTEBOOK.parent), *sys.path])
-    cells = json.loads(NOTEBOOK.read_text())["cells"]
-    names: dict[str, Any] = {}
-    for cell in cells:
-        if cell["cell_type"] == "code":
-            assert (cell["outputs"], cell["execution_count"]) == ([], None)
-            exec(compile("".join(cell["source"]), NOTEBOOK.name, "exec"), names)
-            if "breaks" in names and "change" not in names:
-                names["change"] = names["breaks"].collect()
-    assert changes([row.asDict() for row in names["change"]]) == BREAKS
+    monkeypatch.chdir(EXAMPLES)
+    notebook = read()
+    names = run(notebook)
+    assert notebook == read()
     assert {row[0] for row in names["denied"].fetchall()} == {"User:carol"}
