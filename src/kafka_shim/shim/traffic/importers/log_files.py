@@ -10,13 +10,16 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import tzinfo
 from itertools import islice
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, TYPE_CHECKING, cast
 
 import msgspec
 
 from kafka_shim.extras import requires
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.traffic.importers.log_time import LogTimeError, time_before_message
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 STANDARD_INPUT = "-"
 _HEAD_BYTES = 512
@@ -100,7 +103,7 @@ def _logs_in_stream(
                 if archived_file is not None:
                     yield from _logs_in_stream(
                         f"{name}:{member.name}",
-                        archived_file,
+                        _buffered_reader(_ArchivedFile(archived_file)),
                         position,
                         skipped,
                         is_named_by_user=False,
@@ -133,6 +136,22 @@ def _decompressed_or_none(stream: io.BufferedReader, head: bytes) -> io.Buffered
     if head.startswith(b"\xfd7zXZ\0"):
         return _buffered_reader(lzma.LZMAFile(stream))
     return None
+
+
+class _ArchivedFile(io.RawIOBase):
+    """A file in an archive read as a stream; until Python 3.12, tarfile's lacks `seekable`."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        view = memoryview(buffer)
+        data = self._file.read(len(view))
+        view[: len(data)] = data
+        return len(data)
 
 
 def _buffered_reader(file: object) -> io.BufferedReader:

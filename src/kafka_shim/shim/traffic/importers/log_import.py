@@ -108,7 +108,7 @@ class AuthorizerLogImport(LogImport):
             except InvalidDecisionError as error:
                 self.report.add_unread(source, entry.line, str(error), entry.text)
                 continue
-            has_ends |= decision.is_delimited and decision.api_key == authorizer_log.UNKNOWN_API
+            has_ends |= decision.is_delimited
             self._write_access(decision, last_us)
         self.report.lines += entries.lines
 
@@ -140,7 +140,7 @@ def _raise_if_name_is_cut(
 ) -> None:
     """Raise InvalidDecisionError if the name may be cut off.
 
-    `has_ends`: the layout of the log puts something after the name.
+    `has_text_after_names`: earlier decisions in the log have a request or a layout's text there.
     """
     if not decision.is_delimited and (has_text_after_names or not entry.is_whole):
         raise InvalidDecisionError(f"the line may be cut off in `{decision.resource_name}`")
