@@ -28,9 +28,10 @@ FORMATS = {
 _PAGE_HEAD = """\
 # ACLs of known programs
 
-The fewest ACLs that Kafka's tools, Connect, Kafka Streams and client libraries need. Each program
-was run against the shim to learn its ACLs, and then proven twice: with only these ACLs it does its
-task on the shim and on a real Kafka, and without any ACL it fails there.
+The fewest ACLs that producers (also transactional ones), consumers, Connect, Kafka Streams and
+Kafka's tools need. Each program was run against the shim to learn its ACLs, and then proven twice:
+with only these ACLs it does its task on the shim and on a real Kafka, and without any ACL it fails
+there.
 
 The topic is `orders`, a new topic is `invoices`, the group is `billing`, the transactional id is
 `billing-tx`, and the principal is `User:app`: replace them by yours. The ACLs are there as YAML, as

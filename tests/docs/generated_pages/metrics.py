@@ -10,6 +10,8 @@ _INTRODUCTION: Final = """\
 # Metrics
 
 `GET /metrics` of the [HTTP API](http-api.md) returns these totals in the text format of Prometheus.
+Denied permission checks have `result="denied"` in `kafka_shim_authz_decisions_total`. Denied
+requests have an `error` such as `TOPIC_AUTHORIZATION_FAILED` in `kafka_shim_requests_total`.
 
 | metric | type | labels | meaning |
 |---|---|---|---|

@@ -180,7 +180,8 @@ def _one_release_columns(row: Requirement, release: str) -> tuple[str, str, str]
 _INTRODUCTION = """# Permissions by API
 
 The permission checks that a Kafka broker makes for each request, by release, and what a client
-gets if one fails.
+gets if one fails. What a producer, a transactional producer or a consumer needs altogether:
+[ACLs of known programs](atlas/README.md).
 
 The checks of an API are in the order in which the broker makes them. `kafka-shim requirements`
 prints them for one API or release, and `kafka-shim requirements --markdown` prints this page.
