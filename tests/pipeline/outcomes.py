@@ -17,6 +17,7 @@ OBSERVED = HEAD | {
         {"reason": "a try", "accesses": 10, "principals": {"User:bob": 10}},
     ],
     "unattributed": [],
+    "log_has_denials_only": False,
     "damaged_blocks": 1,
     "damaged_bytes": 17,
 }

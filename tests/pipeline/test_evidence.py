@@ -77,13 +77,28 @@ def test_a_log_that_names_no_requests_shows_what_was_used(
     assert rows[GROUP_RULE]["state"] == "needed"
     assert rows[GROUP_RULE]["remove"] is None
     assert rows[OLD_RULE]["can_go"]
-    assert unused["sources"] == [AUDIT]
+    assert (unused["sources"], unused["log_has_denials_only"]) == ([AUDIT], False)
     assert GROUP_RULE in {row["acl"] for row in least["rows"]}
     assert len(denied["rows"]) == 3
     [unattributed] = denied["unattributed"]
     assert unattributed["principals"] == {"User:alice": 4}
     assert "from a log that names no requests" in output.err
     assert f"in 4 accesses from {unused['first_seen']} to {unused['last_seen']}" in output.err
+
+
+def test_a_log_of_denials_shows_nothing_about_what_is_allowed(tmp_path: Path, capsys: Any) -> None:
+    denied = [line for line in LOG.read_text().splitlines() if " is Denied " in line]
+    import_authorizer_log(denied, tmp_path / "denied")
+    acls = tmp_path / "acls.yaml"
+    acls.write_text(ACL_FILE)
+    local = [str(tmp_path / "denied"), "--engine", "local", "--json"]
+    words = ["what-breaks", *local, "--acls", str(acls), "--then", "least-acls", *local]
+    assert cli.run(parsed(*words, "--then", "unused-acls", *local, "--acls", str(acls))) == 0
+    output = capsys.readouterr()
+    outcomes = printed_objects(output.out)
+    assert [outcome["log_has_denials_only"] for outcome in outcomes] == [True] * 3
+    assert not any(row["can_go"] for row in outcomes[-1]["rows"])
+    assert output.err.count("the log has denials only, so what is allowed") == 3
 
 
 def test_what_a_source_cannot_show_is_not_known() -> None:
@@ -96,15 +111,15 @@ def test_what_a_source_cannot_show_is_not_known() -> None:
     acls = [used, cluster, deny, write]
     listing = {ResourceType.GROUP: frozenset({"User:alice"})}
 
-    def unknown(sources: list[str], *, log_has_allowed: bool = True) -> set[Acl]:
+    def unknown(sources: list[str], *, denials_only: bool = False) -> set[Acl]:
         return set(
-            reasons_for_unknown_acl_use(acls, sources, listing, log_has_allowed=log_has_allowed)
+            reasons_for_unknown_acl_use(acls, sources, listing, log_has_denials_only=denials_only)
         )
 
     assert unknown([]) == {*acls}
     assert unknown([RECORDED]) == set()
     assert unknown([AUDIT]) == set()
-    assert unknown([AUDIT], log_has_allowed=False) == {used, cluster, write}
+    assert unknown([AUDIT], denials_only=True) == {used, cluster, write}
     assert unknown([DERIVED]) == {used, cluster}
 
 

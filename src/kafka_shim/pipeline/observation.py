@@ -17,6 +17,7 @@ from kafka_shim.pipeline.request_accesses import (
 )
 from kafka_shim.pipeline.rows.access_roles import LEFT_OUT, LISTED, UNATTRIBUTED
 from kafka_shim.pipeline.tables import ACCESSES, CLIENTS, OBSERVED
+from kafka_shim.protocol.trace.entries import AUDIT
 
 _MEASURES = ("requests", "first_seen", "last_seen", "example")
 
@@ -112,7 +113,7 @@ def make_observation(
     head["super_users"] = list(users if args.super_user is None else args.super_user)
     head["allow_everyone_if_no_acl_found"] = everyone
     head["release"] = release
-    keys = ("source", "role", "principal")
+    keys = ("source", "role", "principal", "allowed")
     columns = ", ".join(keys)
     counts = engine.rows(
         engine.sql(
@@ -135,21 +136,22 @@ def _considered_and_left_out_totals(
 ) -> dict[str, Any]:
     """Return the sources, and how many accesses are considered or left out, whose and why.
 
-    `rows` are source, role, principal and number of requests.
+    `rows` are source, role, principal, decision and number of requests.
     """
     roles = roles_of_requests(with_listed_accesses=with_listed_accesses)
     left_out = [
         (principal, LEFT_OUT[role], requests)
-        for _, role, principal, requests in rows
+        for _, role, principal, _, requests in rows
         if role not in roles
     ]
     return {
         "sources": sorted({source for source, *_ in rows}),
+        "log_has_denials_only": {row[3] for row in rows if row[0] == AUDIT} == {False},
         "considered": sum(row[-1] for row in rows if row[1] in roles),
         "left_out": _sum_by_reason([*left_out, *undecided]),
         "left_out_lists": sum(row[-1] for row in rows if row[1] == LISTED and LISTED not in roles),
         "unattributed": _sum_by_reason(
-            [(row[2], UNATTRIBUTED, row[3]) for row in rows if row[1] == UNATTRIBUTED]
+            [(row[2], UNATTRIBUTED, row[-1]) for row in rows if row[1] == UNATTRIBUTED]
         ),
     }
 

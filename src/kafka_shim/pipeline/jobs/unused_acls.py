@@ -117,12 +117,12 @@ def reasons_for_unknown_acl_use(
     sources: Collection[str],
     principals_that_listed: Mapping[ResourceType, frozenset[str]],
     *,
-    log_has_allowed: bool,
+    log_has_denials_only: bool,
 ) -> dict[Acl, str]:
     """Return the ACLs whose use the sources cannot show, with the reason.
 
     `principals_that_listed` are those in derived traces, by the type of which they listed all
-    resources. `log_has_allowed` tells whether an authorizer's log has allowed accesses.
+    resources. `log_has_denials_only` tells whether an authorizer's log lacks allowed accesses.
     """
     reasons = {}
     for acl in acls:
@@ -130,7 +130,7 @@ def reasons_for_unknown_acl_use(
             reasons[acl] = "no access was observed"
         elif acl.permission is Permission.DENY:
             continue
-        elif AUDIT in sources and not log_has_allowed:
+        elif log_has_denials_only:
             reasons[acl] = "the log has denials only"
         elif DERIVED in sources and acl.resource_type is ResourceType.CLUSTER:
             reasons[acl] = "messages do not show which alternative was allowed"
@@ -229,13 +229,9 @@ def reason_by_acl_without_evidence_in_trace(
             trace_input.engine,
             trace_input.table("requests", "time", "api_key", "principal", "topics"),
         )
-    logged = trace_input.engine.sql(
-        f"select source from {{accesses}} where source = '{AUDIT}' and allowed limit 1",
-        accesses=observation.all_accesses,
-    )
-    log_has_allowed = AUDIT in sources and bool(trace_input.engine.rows(logged))
+    denials_only = observation.totals_and_settings["log_has_denials_only"]
     reasons = reasons_for_unknown_acl_use(
-        present.acls, sources, listing, log_has_allowed=log_has_allowed
+        present.acls, sources, listing, log_has_denials_only=denials_only
     )
     if DERIVED in sources:
         maybe_used = acls_possibly_used_by_undecided_accesses(

@@ -63,6 +63,11 @@ def left_out_and_unattributed_notes(totals: dict[str, Any]) -> list[str]:
         " no requests: a denial among them may only have left a name out of a list"
         for total in totals["unattributed"]
     ]
+    if totals["log_has_denials_only"]:
+        notes.append(
+            "the log has denials only, so what is allowed, and the ACLs in use, are not known;"
+            " Kafka logs it at DEBUG"
+        )
     if not totals["considered"]:
         notes.append("no access was judged: the findings below say nothing about the ACLs")
     return notes

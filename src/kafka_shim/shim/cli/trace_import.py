@@ -14,6 +14,7 @@ import msgspec
 
 from kafka_shim.authorizer.message_text import shortened_and_escaped
 from kafka_shim.extras import requires
+from kafka_shim.protocol.trace.segments import SUFFIX
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.error_output import print_command_error
 from kafka_shim.shim.cli.progress_bar import ProgressBar
@@ -103,6 +104,8 @@ def run_import(args: argparse.Namespace) -> int:
     if args.input_format == "pcap" and len(args.sources) > 1:
         raise ConfigError("--input-format pcap reads one capture; merge them first, with mergecap")
     before = _FolderBeforeImport.capture(args.trace)
+    if any(path.suffix == SUFFIX for path in before.files):
+        print_command_error(args, f"`{args.trace}` is a trace already; this import adds to it")
     code = EXIT_FAILURE
     try:
         code = (

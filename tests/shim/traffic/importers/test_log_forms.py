@@ -301,6 +301,18 @@ def test_of_several_logs_the_earliest_is_read_first(tmp_path: Path) -> None:
     assert len(times) == 3
 
 
+def test_an_import_into_a_trace_says_that_it_adds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, trace = tmp_path / "log", tmp_path / "trace"
+    log.write_text(OLD_LINE)
+    words = ["trace", "import", "--input-format", "audit-log", str(log), str(trace)]
+    assert main(words) == 0
+    assert "adds to it" not in capsys.readouterr().err
+    assert main(words) == 0
+    assert f"`{trace}` is a trace already; this import adds to it" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("limit", "code"), [(None, 3), ("33.3", 3), ("33.4", 0), ("101", 2), ("x", 2)]
 )
