@@ -4,7 +4,6 @@ import re
 import sys
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 
 from kafka_shim import installation
 
@@ -16,7 +15,6 @@ _MODULES = {
     "local": ("duckdb", "pyarrow"),
     "connect": (*_SPARK_MODULES, "grpc", "grpc_status"),
 }
-_SOURCES = Path(__file__).resolve().parents[2]
 
 
 def is_installed(extra: str) -> bool:
@@ -42,10 +40,11 @@ def install_command(extra: str) -> str:
     It names the packages of the extra: `kafka-shim[extra]` would be another release, or unknown,
     where this one came from a wheel file, a checkout or an image.
     """
+    from pathlib import Path  # noqa: PLC0415 - as below
+
     wanted = _packages(extra)
-    words = (
-        " ".join(f'"{package}"' for package in wanted) if wanted else f'-e "{_SOURCES}[{extra}]"'
-    )
+    sources = Path(__file__).resolve().parents[2]
+    words = " ".join(f'"{package}"' for package in wanted) if wanted else f'-e "{sources}[{extra}]"'
     return f"{_program(sys.executable)} -m pip install {words}"
 
 

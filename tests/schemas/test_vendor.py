@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.schemas import KAFKA, definition_path, message_names, vendor
+from kafka_shim.schemas import definition_path, message_names, vendor
 from kafka_shim.schemas.facts import (
     ENUMS,
     parse_definition,
@@ -263,4 +263,4 @@ def test_pins_of_this_project() -> None:
     assert all(len(jar.sha256) == 64 for jar in pins.jars)
     assert pins.jars[0].file_name.startswith("kafka-clients-")
     assert pins.without.isdisjoint(message_names())
-    assert len(message_names()) == len(list(KAFKA.iterdir()))
+    assert len(message_names()) == len(list(vendor.KAFKA.iterdir()))

@@ -26,7 +26,7 @@ E = TypeVar("E", bound=IntEnum)
 _CLOSE_CONNECTION = InvalidCodeHandling.CLOSE_CONNECTION
 """A constant: enum attribute lookup is slow on CPython 3.11."""
 
-_ZOOKEEPER_REFUSES = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\ud800-\\uf8ff\\ufff0-\\uffff]")
+_ZOOKEEPER_REFUSES = "[\\x00-\\x1f\\x7f-\\x9f\\ud800-\\uf8ff\\ufff0-\\uffff]"
 
 
 class WireAcl(msgspec.Struct, frozen=True, gc=False):
@@ -239,7 +239,7 @@ def is_valid_zookeeper_subpath(name: str) -> bool:
     """Return whether ZooKeeper accepts the name as the end of a path (its PathUtils)."""
     if any(part in ("", ".", "..") for part in name.split("/")):
         return False
-    return _ZOOKEEPER_REFUSES.search(name) is None
+    return re.search(_ZOOKEEPER_REFUSES, name) is None
 
 
 @lru_cache(maxsize=1024)  # ACLs differ in their names and principals

@@ -9,10 +9,10 @@ VALUE_MAX: Final = 80
 PATH_MAX: Final = 300
 """Characters that a message repeats of a value or word that has a `/` or `\\`, as paths have."""
 
-_VALUE: Final = re.compile(rf"`([^`]{{{VALUE_MAX}}}[^`]+)`")
-_WORD: Final = re.compile(rf"[^\s`]{{{VALUE_MAX}}}[^\s`]+")
-_RESULT_WORD: Final = re.compile(rf"(\S{{{PATH_MAX}}})\S+")
-_PATH: Final = re.compile(r"[/\\](?!/)")
+_VALUE: Final = rf"`([^`]{{{VALUE_MAX}}}[^`]+)`"
+_WORD: Final = rf"[^\s`]{{{VALUE_MAX}}}[^\s`]+"
+_RESULT_WORD: Final = rf"(\S{{{PATH_MAX}}})\S+"
+_PATH: Final = r"[/\\](?!/)"
 
 
 def _truncate_quoted_value(match: re.Match[str]) -> str:
@@ -24,7 +24,7 @@ def _truncate_word(match: re.Match[str]) -> str:
 
 
 def _shortened(text: str) -> str:
-    is_path = "://" not in text and _PATH.search(text[:VALUE_MAX]) is not None
+    is_path = "://" not in text and re.search(_PATH, text[:VALUE_MAX]) is not None
     length = PATH_MAX if is_path else VALUE_MAX
     return text if len(text) <= length else f"{text[:length]}…"
 
@@ -33,14 +33,14 @@ def shortened_and_escaped(text: str) -> str:
     """Return a message with long values cut, and with control characters, line breaks and
     surrogates escaped.
     """
-    return escaped(_WORD.sub(_truncate_word, _VALUE.sub(_truncate_quoted_value, text)))
+    return escaped(re.sub(_WORD, _truncate_word, re.sub(_VALUE, _truncate_quoted_value, text)))
 
 
 def escaped_result_line_with_overlong_words_cut(text: str) -> str:
     """Return a line of a result, which may name what has a long name: only words beyond the
     longest name of a topic are cut.
     """
-    return escaped(_RESULT_WORD.sub(r"\1…", text) if len(text) > PATH_MAX else text)
+    return escaped(re.sub(_RESULT_WORD, r"\1…", text) if len(text) > PATH_MAX else text)
 
 
 def text_of_escaped_result_lines(lines: Iterable[str]) -> str:

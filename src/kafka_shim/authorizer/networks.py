@@ -5,7 +5,6 @@ Java, which accepts brackets, zones and any number of leading zeros. A network c
 addresses of its own IP version.
 """
 
-import ipaddress
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -20,9 +19,9 @@ PARSED_HOSTS_MAX = 1 << 14
 CACHED_CHARS_MAX = 255
 """Longer texts are parsed each time: clients could fill the memory with them."""
 
-_V4 = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})")
-_LENGTH = {4: re.compile(r"[0-9]{1,2}"), 6: re.compile(r"[+-]?[0-9]{1,10}")}
-_LEADING_ZEROS = re.compile(r"(?<![0-9a-fA-F])0+(?=[0-9a-fA-F])")
+_V4 = r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})"
+_LENGTH = {4: r"[0-9]{1,2}", 6: r"[+-]?[0-9]{1,10}"}
+_LEADING_ZEROS = r"(?<![0-9a-fA-F])0+(?=[0-9a-fA-F])"
 _BITS = {4: 32, 6: 128}
 
 
@@ -54,7 +53,7 @@ def _parse_network(host: str) -> Network | None:
         return None
     version = 6 if ":" in host else 4
     address = _parse_ip(address_text, version)
-    if address is None or _LENGTH[version].fullmatch(length_text) is None:
+    if address is None or re.fullmatch(_LENGTH[version], length_text) is None:
         return None
     length, bits = int(length_text), _BITS[version]
     if not 0 <= length <= bits:
@@ -89,6 +88,8 @@ def canonical_address(host: str) -> str | None:
 
 def address_text(ip_version: int, address: int) -> str:
     """Return an address in the broker's notation, as Java writes it."""
+    import ipaddress  # noqa: PLC0415 - a starting broker needs none
+
     if ip_version == 4:
         return str(ipaddress.IPv4Address(address))
     exploded = ipaddress.IPv6Address(address).exploded
@@ -146,7 +147,7 @@ def _parse_ip(text: str, version: int) -> int | None:
 
 
 def _parse_ipv4(text: str) -> int | None:
-    match = _V4.fullmatch(text)
+    match = re.fullmatch(_V4, text)
     octets = [int(octet) for octet in match.groups()] if match else []
     if not octets or max(octets) > 255:
         return None
@@ -160,8 +161,10 @@ def _parse_ipv6_except_ipv4_mapped(text: str) -> int | None:
     text, percent, zone = text.partition("%")
     if percent and not zone:
         return None
+    import ipaddress  # noqa: PLC0415 - as above
+
     try:
-        address = ipaddress.IPv6Address(_LEADING_ZEROS.sub("", text))
+        address = ipaddress.IPv6Address(re.sub(_LEADING_ZEROS, "", text))
     except ValueError:
         return None
     return None if address.ipv4_mapped is not None else int(address)

@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kafka_shim.schemas import CODES, KAFKA
+from kafka_shim.schemas import schemas_folder
 from kafka_shim.schemas.facts import (
     Definition,
     read_enum_codes_of_jar,
@@ -26,6 +26,8 @@ from kafka_shim.schemas.facts import (
 from kafka_shim.schemas.merge import merge_definitions
 from kafka_shim.schemas.pins import Jar, Pins, read_pins, sha256_of
 
+KAFKA = schemas_folder() / "kafka"
+CODES = KAFKA.parent / "codes.json"
 MANIFEST = KAFKA.parent / "manifest.json"
 LOCAL_REPOSITORY = Path.home() / ".m2" / "repository"
 

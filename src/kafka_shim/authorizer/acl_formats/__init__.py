@@ -55,7 +55,7 @@ _SIGNS = {
 """Patterns that identify a format; all other texts are YAML, which includes JSON."""
 
 
-_YAML = re.compile(r"^(?:---|- |[\[{]|\w+:)", re.MULTILINE)
+_YAML = r"(?m)^(?:---|- |[\[{]|\w+:)"
 
 
 def parse_distinct_acls(text: str, format_name: str | None = None) -> list[Acl]:
@@ -71,7 +71,7 @@ def parse_acls_with_lines(text: str, format_name: str | None = None) -> list[Acl
     try:
         return reader(text)
     except AclTextError as error:
-        if known != "yaml" or _YAML.search(text) or not error.message.startswith("not YAML:"):
+        if known != "yaml" or re.search(_YAML, text) or not error.message.startswith("not YAML:"):
             raise
         said = f"not in a known format of ACLs ({', '.join(FORMATS)}); {error.message}"
         raise AclTextError(said, error.line) from error

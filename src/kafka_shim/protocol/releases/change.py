@@ -1,6 +1,7 @@
 """Applies changes from release to release, to get the facts of a release."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -24,6 +25,7 @@ class Change:
         self.facts = facts
 
 
+@cache
 def release_sort_key(release: str) -> tuple[int, tuple[int, ...]]:
     """Return a sort key for releases with changes."""
     return release_index(parse_minor_release(release)), parse_patch_numbers(release) or ()

@@ -5,7 +5,6 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,6 +12,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.broker import BOOTSTRAP
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.broker_options import config_from_arguments
+from kafka_shim.shim.cli.command_parser import parse_path
 from kafka_shim.shim.cli.error_output import print_note
 from kafka_shim.shim.cli.record_options import add_mask_argument
 from kafka_shim.shim.config import parse_address
@@ -55,7 +55,7 @@ def add_playback_arguments(parser: argparse.ArgumentParser) -> None:
     add = group.add_argument
     add(
         "--playback",
-        type=Path,
+        type=parse_path,
         metavar="TRACE",
         help="Respond from this trace instead of a broker: each request gets its recorded response;"
         " exit code 3 if a request was not recorded",
@@ -80,7 +80,7 @@ def add_playback_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--playback-report",
-        type=Path,
+        type=parse_path,
         metavar="FILE",
         help="Write the report of the playback to this file: as a page if it ends in .html, else"
         " as JSON",

@@ -1,11 +1,11 @@
 """Options of commands that record a trace."""
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shim.extras import requires
 from kafka_shim.shim.cli import EXIT_FAILURE
+from kafka_shim.shim.cli.command_parser import parse_path
 from kafka_shim.shim.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def add_record_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("Trace")
     group.add_argument(
         "--record",
-        type=Path,
+        type=parse_path,
         metavar="DIR",
         help="Record all requests and responses as a trace in this folder",
     )

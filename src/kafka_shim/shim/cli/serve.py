@@ -2,13 +2,10 @@
 
 import argparse
 import asyncio
-import contextlib
 import os
 import stat
 import sys
-import tempfile
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from kafka_shim.shim.broker import Broker, write_ready_file_atomically
@@ -30,7 +27,7 @@ from kafka_shim.shim.cli.record_options import (
 )
 from kafka_shim.shim.cli.scorecard_formats import OUTPUTS
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.logs import configure_logging, import_structlog_early
+from kafka_shim.shim.logs import configure_logging
 from kafka_shim.shim.request.garbage_collection import freeze_gc
 from kafka_shim.shim.signals import call_on_stop_signal
 
@@ -135,6 +132,9 @@ def _serve_and_score(
     broker: Broker, control: "ControlServer | None", args: argparse.Namespace
 ) -> int:
     """Serve until stopped, then make the scorecard of the recorded requests."""
+    import tempfile
+    from pathlib import Path
+
     from kafka_shim.shim.cli.conformance import write_scorecard
 
     form, _, file = args.conformance.partition(":")
@@ -164,10 +164,6 @@ async def _serve_until_stopped(
         if control is not None:
             await control.start()
         _announce_ready_broker(broker, control, args.ready_file)
-        if broker.cluster.config.log_level in ("info", "debug"):
-            # the disk may be full; writing the first line will try again
-            with contextlib.suppress(OSError):
-                await asyncio.to_thread(import_structlog_early)
         if args.stop_with_stdin:
             await _stop_when_stdin_closes(stopped)
         await stopped.wait()
@@ -185,6 +181,8 @@ async def _serve_until_stopped(
 
 def _remove_ready_file(ready_file: str) -> None:
     """Remove the ready file: its addresses are not valid before and after the broker runs."""
+    from pathlib import Path
+
     folder = Path(ready_file).parent
     if not folder.is_dir():
         raise ConfigError(f"--ready-file {ready_file}: the folder `{folder}` does not exist")

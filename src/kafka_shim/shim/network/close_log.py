@@ -11,7 +11,7 @@ PERIOD_MS = 10_000
 _KINDS_MAX = 1_000
 _KINDS_OF_HOST_MAX = 8
 _OTHER = "further reasons"
-_NUMBER = re.compile(r"\d+")
+_NUMBER = r"\d+"
 
 CloseKind = tuple[str, str, str]  # host, listener, reason without its numbers
 
@@ -67,7 +67,7 @@ class CloseLog:
         """Return its kind, or a common one: peers choose parts of
         reasons, and can have many hosts.
         """
-        kind = (host, listener, _NUMBER.sub("0", reason))
+        kind = (host, listener, re.sub(_NUMBER, "0", reason))
         if kind in self._counts:
             return kind
         if len(self._counts) >= _KINDS_MAX:

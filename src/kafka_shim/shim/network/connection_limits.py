@@ -66,8 +66,6 @@ class ConnectionLimits:
         return name.upper() if len(config.listeners) > 1 else None
 
     def _listener_limit_else_broker_limit(self, name: str, node_id: int, listener: str) -> int:
-        if name not in self._cluster.configs.broker_definitions:
-            return _UNLIMITED
         value = None
         if listener:
             value = self._broker_value_else_cluster_wide_value(
@@ -75,7 +73,9 @@ class ConnectionLimits:
             )
         if value is None:
             value = self._broker_value_else_cluster_wide_value(name, node_id)
-        return _UNLIMITED if value is None else int(value)
+        if value is None or name not in self._cluster.configs.broker_definitions:
+            return _UNLIMITED
+        return int(value)
 
     def _broker_value_else_cluster_wide_value(self, name: str, node_id: int) -> str | None:
         """Return a broker's own setting, or that of all brokers; None if neither is set."""

@@ -7,12 +7,10 @@ looked at fast, however long they are; others may have headers, of which each ta
 from struct import Struct, error as struct_error
 
 from kafka_shim.protocol.codec.runtime import read_unsigned_varint
-from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records.batches import HEADER_BYTES
 from kafka_shim.protocol.records.uniform_runs import check_leading_uniform_runs
 
-PRODUCE = ApiKey.PRODUCE.to_bytes(2, "big")
 PARTITIONS_MAX = 16
 RECORDS_MAX = 10_000
 OTHERS_MAX = 64 * 1024

@@ -5,14 +5,15 @@ import gc
 from collections import deque
 from collections.abc import Callable
 
+from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher, PendingExchange
-from kafka_shim.shim.network.large_produces import PRODUCE, is_quickly_appended
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.request.time_slices import LARGE_BYTES, TimeSlices
 from kafka_shim.shim.wait import NoResponse
 
 AT_ONCE = 4
 """More of them at a time would not be done sooner."""
+_PRODUCE = ApiKey.PRODUCE.to_bytes(2, "big")
 WITHOUT_PAUSE = 256
 """Number of requests after which there is a pause for garbage collection: see `garbage`."""
 
@@ -40,7 +41,13 @@ class LargeRequestWork:
 
 def needs_time_slices(frame: bytes) -> bool:
     """Return whether a request is so long that it is decoded and handled in time slices."""
-    return len(frame) >= LARGE_BYTES and (frame[:2] != PRODUCE or not is_quickly_appended(frame))
+    if len(frame) < LARGE_BYTES:
+        return False
+    if frame[:2] != _PRODUCE:
+        return True
+    from kafka_shim.shim.network.large_produces import is_quickly_appended  # noqa: PLC0415 - its imports take as long as 10 ms
+
+    return not is_quickly_appended(frame)
 
 
 class LargeRequests:

@@ -1,6 +1,7 @@
 """The session of a connection: its origin and its principal."""
 
-import ipaddress
+import contextlib
+import socket
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -121,6 +122,11 @@ def java_ip_text(host: str) -> str:
 
     IPv6 is written without `::` (`0:0:0:0:0:0:0:1`), IPv4-mapped addresses as plain IPv4.
     """
+    with contextlib.suppress(OSError):
+        socket.inet_pton(socket.AF_INET, host)
+        return host
+    import ipaddress  # noqa: PLC0415 - for IPv6 alone
+
     address = ipaddress.ip_address(host.partition("%")[0])
     if address.version == 4:
         return str(address)

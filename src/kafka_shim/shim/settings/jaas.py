@@ -6,11 +6,8 @@ import msgspec
 
 from kafka_shim.shim.errors import ConfigError
 
-_TOKEN = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([=;{}])|([^\s=;{}"']+))""")
-_COMMENT = re.compile(
-    r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|//[^\n]*|/\*.*?\*/|^\s*\#[^\n]*""",
-    re.DOTALL | re.MULTILINE,
-)
+_WORD = r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([=;{}])|([^\s=;{}"']+))"""
+_COMMENT = r"""(?sm)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|//[^\n]*|/\*.*?\*/|^\s*\#[^\n]*"""
 _FLAGS = frozenset({"required", "requisite", "sufficient", "optional"})
 _USER = "user_"
 
@@ -52,7 +49,7 @@ def parse_jaas_file(text: str, where: str) -> dict[str, list[JaasModule]]:
 
     Raise ConfigError, beginning with `where`, if the text is invalid.
     """
-    tokens = _split_tokens(_COMMENT.sub(lambda match: match[1] or " ", text), where)
+    tokens = _split_tokens(re.sub(_COMMENT, lambda match: match[1] or " ", text), where)
     sections: dict[str, list[JaasModule]] = {}
     while tokens:
         if len(tokens) < 4 or tokens[1] != "{" or "}" not in tokens:
@@ -90,7 +87,7 @@ def _split_tokens(text: str, where: str) -> list[str]:
     tokens = []
     at, text = 0, text.rstrip()
     while at < len(text):
-        match = _TOKEN.match(text, at)
+        match = re.compile(_WORD).match(text, at)
         if match is None:
             raise ConfigError(f"{where}: a quote is not closed")
         at = match.end()

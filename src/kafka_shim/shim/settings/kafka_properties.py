@@ -10,12 +10,11 @@ from typing import Any, Final
 import msgspec
 
 from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, parse_super_users
-from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.config import ID_MAX, PROTOCOL_MAP, ListenerConfig, parse_listener
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import PLAINTEXT
 from kafka_shim.shim.settings.jaas import parse_jaas
-from kafka_shim.shim.state.settings.config_definitions import definitions_of_release
+from kafka_shim.shim.state.settings.config_definitions import broker_setting_names_of_all_releases
 from kafka_shim.shim.valid_text import is_utf8
 from kafka_shim.shim.whole_number import parse_whole_number
 
@@ -32,8 +31,7 @@ _TRANSLATED = (
 )
 _BROKER_MARKS = (LISTENERS, "process.roles", "node.id", "broker.id", "zookeeper.connect")
 _FREEPREFIXES = ("listener.name.", "shim.", "kafka.", "metric.reporters", "confluent.")
-_JAAS = re.compile(r"(?:listener\.name\.[^.]+\.[^.]+\.)?sasl\.jaas\.config")
-_UNDERSCORES = re.compile("_+")
+_JAAS = r"(?:listener\.name\.[^.]+\.[^.]+\.)?sasl\.jaas\.config"
 PREFIXES = ("KAFKA_CFG_", "KAFKA_")  # Bitnami's prefix, and that of Apache and Confluent
 
 
@@ -78,13 +76,12 @@ def known_and_image_settings_in_environment(environ: Mapping[str, str]) -> dict[
 
 def known_setting_names() -> frozenset[str]:
     """Return the broker settings of all releases, and those of the authorizer."""
-    names = {name for release in RELEASES for name in definitions_of_release(release).broker}
-    return frozenset(names | {SUPER_USERS, ALLOW_EVERYONE, "cluster.id"})
+    return broker_setting_names_of_all_releases() | {SUPER_USERS, ALLOW_EVERYONE, "cluster.id"}
 
 
 def unknown_setting_names(properties: Mapping[str, str]) -> list[str]:
     """Return the settings unknown to all releases; plugins of a real broker may use them."""
-    known = known_setting_names()
+    known = known_setting_names() if properties else frozenset()
     return sorted(
         key for key in properties if key not in known and not key.startswith(_FREEPREFIXES)
     )
@@ -119,7 +116,7 @@ def translate_settings(
         fields["authorizer"] = settings[AUTHORIZER].strip() or "none"
     fields |= _cluster_id_rack_and_broker_id_fields(settings, where)
     users: dict[str, str] = {}
-    for key in [key for key in rest if _JAAS.fullmatch(key)]:
+    for key in [key for key in rest if re.fullmatch(_JAAS, key)]:
         users |= parse_jaas(rest.pop(key), f"{where}: {key}").plain_passwords_by_user
     if users:
         fields["users"] = users
@@ -275,9 +272,7 @@ def _parse_boolean(name: str, text: str) -> bool:
 def setting_name_of_variable(variable_without_prefix: str) -> str:
     """Return the setting that a variable such as NUM_PARTITIONS, without prefix, stands for."""
     signs = {1: ".", 2: "_", 3: "-"}
-    return _UNDERSCORES.sub(
-        lambda run: signs.get(len(run[0]), run[0]), variable_without_prefix
-    ).lower()
+    return re.sub("_+", lambda run: signs.get(len(run[0]), run[0]), variable_without_prefix).lower()
 
 
 def misspelt_variables_with_corrections(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -299,6 +294,8 @@ def misspelt_variables_with_corrections(environ: Mapping[str, str]) -> Iterator[
 
 def image_variables_without_effect(environ: Mapping[str, str]) -> list[str]:
     """Return the variables of the container images that have no effect here."""
+    if not any(name.startswith("KAFKA_") for name in environ):
+        return []
     from kafka_shim.shim.settings.image_variables import IGNORED  # noqa: PLC0415 - as above
 
     return sorted(IGNORED & environ.keys())

@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
-_SETTING_NAME: Final = re.compile(
+_SETTING_NAME: Final = (
     r"[a-z][a-z0-9_]*(?:[.-][a-zA-Z0-9_]+)+|listeners(?=:)|listener(?= `)|(?<=--)[a-z-]+"
 )
-_QUOTED_VALUE: Final = re.compile("`[^`]*`")
+_QUOTED_VALUE: Final = "`[^`]*`"
 _LISTENERS: Final = ("listeners", "listener", "listener.security.protocol.map")
 _TOKENS: Final = ("sasl.oauthbearer.jwks.endpoint.url", "sasl.enabled.mechanisms")
 _SETTINGS_THAT_NEED: Final[Mapping[str, Sequence[str]]] = {
@@ -58,7 +58,7 @@ class SettingLocations:
         """Return the first setting of the file that the text names, with or without the prefix of
         a listener.
         """
-        for match in _SETTING_NAME.finditer(text):
+        for match in re.finditer(_SETTING_NAME, text):
             for name in self._names:
                 is_named = name == match[0] or (
                     name.startswith("listener.name.") and name.endswith(f".{match[0]}")
@@ -80,5 +80,5 @@ class SettingLocations:
             known_setting_names,
         )
 
-        names = set(_SETTING_NAME.findall(_QUOTED_VALUE.sub("", text)))
+        names = set(re.findall(_SETTING_NAME, re.sub(_QUOTED_VALUE, "", text)))
         return names & known_setting_names() - set(self._overridden)

@@ -9,7 +9,7 @@ import msgspec
 
 KEPT_MAX: Final = 1_000
 NAME_MAX: Final = 200
-_SCRAM_NAME: Final = re.compile(rb"[^,]*,[^,]*,n=([^,]*)")
+_SCRAM_NAME: Final = rb"[^,]*,[^,]*,n=([^,]*)"
 
 
 class Authentication(msgspec.Struct, frozen=True):
@@ -61,6 +61,6 @@ def claimed_user_name(mechanism: str, first_message: bytes) -> str | None:
     name = b""
     if mechanism == "PLAIN" and first_message.count(b"\0") == 2:
         name = first_message.split(b"\0")[1]
-    elif mechanism.startswith("SCRAM-") and (match := _SCRAM_NAME.match(first_message)):
+    elif mechanism.startswith("SCRAM-") and (match := re.match(_SCRAM_NAME, first_message)):
         name = match[1].replace(b"=2C", b",").replace(b"=3D", b"=")
     return name.decode(errors="replace")[:NAME_MAX] or None

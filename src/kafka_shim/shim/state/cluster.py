@@ -7,7 +7,6 @@ of the startup time.
 # ruff: noqa: PLC0415 - see above
 
 import random
-import secrets
 from collections.abc import Callable, Collection, Hashable, Mapping
 from functools import partial
 from types import MappingProxyType
@@ -335,7 +334,7 @@ class Cluster:
         self.controller_id = min(self._live_node_ids(), default=config.first_broker_id)
         self.features: tuple[Feature, ...] = features_in_release(self.release)
         self.random = random.Random(config.seed)  # noqa: S311 - ids of a test broker, repeatable on purpose
-        self.secrets = self.random if config.seed is not None else secrets.SystemRandom()
+        self.secrets = self.random if config.seed is not None else random.SystemRandom()
         self.users = Users(config.users, self.secrets)
         self.tokens = DelegationTokens(
             config.properties,

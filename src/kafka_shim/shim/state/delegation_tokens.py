@@ -1,7 +1,6 @@
 """Delegation tokens (KIP-48, KIP-373): owners, renewers and expiry."""
 
 import base64
-import hmac
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -95,6 +94,8 @@ class DelegationTokens:
         if max_lifetime_ms > 0:
             lifetime_ms = min(lifetime_ms, max_lifetime_ms)
         max_ms = self._time_after_period(lifetime_ms)
+        import hmac  # noqa: PLC0415 - few brokers have tokens
+
         token_id = base64.urlsafe_b64encode(self._random.randbytes(16)).decode().rstrip("=")
         token = DelegationToken(
             token_id=token_id,

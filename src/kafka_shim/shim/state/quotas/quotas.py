@@ -3,10 +3,9 @@
 Address quotas limit the rate of connections; `throttles.py` applies the others.
 """
 
-import ipaddress
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kafka_shim.shim.state.java_collections import (
     JavaHashOrder,
@@ -14,6 +13,11 @@ from kafka_shim.shim.state.java_collections import (
     java_hash,
     table_capacity_for,
 )
+
+if TYPE_CHECKING:
+    from ipaddress import IPv4Address, IPv6Address
+
+    Address = IPv4Address | IPv6Address
 
 Entity = Mapping[str, str | None]
 """Entity type to name; None is the default of its type."""
@@ -28,8 +32,6 @@ StoredEntry = tuple[int, dict[str, float]]
 """The position of an entity among those of its bucket, and its limits."""
 Offload = Callable[..., Any]
 """Calls a function that looks at its arguments only, perhaps while other requests are handled."""
-
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 
@@ -80,8 +82,10 @@ def is_ip_address_or_localhost(name: str) -> bool:
     return True
 
 
-def _parse_address(name: str) -> Address:
+def _parse_address(name: str) -> "Address":
     """Parse an address; of host names, only localhost is known."""
+    import ipaddress  # noqa: PLC0415 - most clusters have no quotas for addresses
+
     return ipaddress.ip_address("127.0.0.1" if name == "localhost" else name)
 
 

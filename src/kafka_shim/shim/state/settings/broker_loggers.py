@@ -6,7 +6,6 @@ tests.oracle.loggers`); before that, those that the configuration names.
 
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -14,7 +13,6 @@ import msgspec
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.state.java_collections import in_hash_map_order
 
-TABLE: Final = Path(__file__).with_name("broker_loggers.json")
 _CONFIGURED: Final = {
     "INFO": [
         "root",
@@ -32,7 +30,9 @@ _CONFIGURED: Final = {
 @cache
 def default_logger_levels(release: str) -> Mapping[str, str]:
     """Return the levels of a minor release's loggers, in the order of brokers."""
-    table = msgspec.json.decode(TABLE.read_bytes())
+    from pathlib import Path  # noqa: PLC0415 - a starting broker reads no file by its path
+
+    table = msgspec.json.decode(Path(__file__).with_name("broker_loggers.json").read_bytes())
     place = RELEASES.index(release)
     known = [table[name] for name in RELEASES[: place + 1] if name in table]
     levels = {

@@ -6,7 +6,6 @@ the releases' own classes say. `internal` settings are accepted, but not shown.
 """
 
 from functools import cache
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -123,8 +122,15 @@ def definitions_of_release(release: str) -> ReleaseDefinitions:
     )
 
 
+def broker_setting_names_of_all_releases() -> frozenset[str]:
+    """Return the names of all settings that brokers of any release have or had."""
+    return frozenset(_read_definition_table().broker.keys() | _THROTTLED_RATES.keys())
+
+
 @cache
 def _read_definition_table() -> _HistoryByKind:
+    from pathlib import Path  # noqa: PLC0415 - a starting broker reads no file by its path
+
     raw = Path(__file__).with_name("config_definitions.json").read_bytes()
     return msgspec.json.decode(raw, type=_HistoryByKind)
 

@@ -9,12 +9,12 @@ from kafka_shim.protocol.api_versions import parse_minor_release, release_index
 from kafka_shim.shim.state.settings.config_definitions import ConfigDefinition, ValueCheck
 from kafka_shim.shim.state.settings.java_double import java_double
 
-_INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
+_INTEGER = r"[+-]?[0-9]{1,4000}"
 # `int` refuses more digits
 _BITS = {"short": 16, "int": 32, "long": 64}
-_INNER_STEP = re.compile(r"-IV\d+$")
-_BEFORE_OURS = re.compile(r"0\.(8|9|10)(\.\d)*")
-_REPLICAS = re.compile(r"(\d+:\d+)?")
+_INNER_STEP = r"-IV\d+$"
+_BEFORE_OURS = r"0\.(8|9|10)(\.\d)*"
+_REPLICAS = r"(\d+:\d+)?"
 
 
 class ConfigValueError(Exception):
@@ -49,7 +49,7 @@ def _boolean_value(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - o
 
 def _integer_value(name: str, kind: str, value: str) -> str:
     bits = _BITS[kind]
-    if _INTEGER.fullmatch(value) is None or not -(1 << bits - 1) <= int(value) < 1 << bits - 1:
+    if re.fullmatch(_INTEGER, value) is None or not -(1 << bits - 1) <= int(value) < 1 << bits - 1:
         raise ConfigValueError(f"invalid value `{value}` of {name}: expected a {bits}-bit integer")
     return str(int(value))
 
@@ -133,8 +133,8 @@ def _is_by_duration_reset(text: str) -> bool:
 
 
 def _is_release_up_to(text: str, newest: str) -> bool:
-    release = _INNER_STEP.sub("", text)
-    if _BEFORE_OURS.fullmatch(release):
+    release = re.sub(_INNER_STEP, "", text)
+    if re.fullmatch(_BEFORE_OURS, release):
         return True
     try:
         at = release_index(parse_minor_release(release))
@@ -144,18 +144,16 @@ def _is_release_up_to(text: str, newest: str) -> bool:
 
 
 def _is_partition_replica_pair(text: str) -> bool:
-    return _REPLICAS.fullmatch(text.strip()) is not None
+    return re.fullmatch(_REPLICAS, text.strip()) is not None
 
 
-_DURATION = re.compile(
-    r"P(?=[\dT])(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.IGNORECASE
-)
+_DURATION = r"(?i)P(?=[\dT])(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?"
 _UNITS_MS = (86_400_000, 3_600_000, 60_000, 1000)
 
 
 def duration_to_ms(duration: str) -> int | None:
     """Return a duration of days and less in milliseconds; None if it is none, or negative."""
-    match = _DURATION.fullmatch(duration)
+    match = re.fullmatch(_DURATION, duration)
     if match is None:
         return None
     parts = zip(match.groups(), _UNITS_MS, strict=True)
