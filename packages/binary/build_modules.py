@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
 
-from kafka_shim.schemas import KAFKA
+from kafka_shim.schemas import schemas_folder
 
 Entry = tuple[str, str, str]
 """PyInstaller's: the name in the file, the path of the source, and a type."""
@@ -97,7 +97,8 @@ def write_start_data(
     loaded = [entry for entry in binaries if not _is_needed_by_bootloader(entry, binaries)]
     files = {name: stripped(Path(source), path.parent) for name, source, _ in loaded}
     definitions = {
-        f"kafka_shim/schemas/kafka/{file.name}": file.read_bytes() for file in KAFKA.glob("*.json")
+        f"kafka_shim/schemas/kafka/{file.name}": file.read_bytes()
+        for file in (schemas_folder() / "kafka").glob("*.json")
     }
     data = {"START_MODULES": code, "START_FILES": files, "MESSAGE_DEFINITIONS": definitions}
     path.write_text("".join(f"{name} = {value!r}\n" for name, value in data.items()))

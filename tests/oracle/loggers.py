@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.describe_configs_request import (
     DescribeConfigsResource,
 )
 from kafka_shim.schemas.releases.history import minor_release
-from kafka_shim.shim.state.settings.broker_loggers import TABLE
+from kafka_shim.shim.state.settings.broker_loggers import table_path
 from tests.oracle.real_kafka import RealKafka, fetched
 from tests.recordings.peers.peer import ask_root
 from tests.recordings.peers.socket_peer import SocketPeer
@@ -66,7 +66,8 @@ def levels_of(release: str) -> dict[str, str]:
 
 
 def main(releases: list[str]) -> None:
-    table: dict[str, Any] = json.loads(TABLE.read_text()) if TABLE.exists() else {}
+    path = table_path()
+    table: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     for release in releases:
         levels = levels_of(release)
         by_level: dict[str, list[str]] = {}
@@ -74,7 +75,7 @@ def main(releases: list[str]) -> None:
             by_level.setdefault(levels[name], []).append(name)
         table[minor_release(release)] = by_level
         sys.stdout.write(f"{release}: {len(levels)} loggers\n")
-    TABLE.write_text(json.dumps(dict(sorted(table.items())), indent=1) + "\n")
+    path.write_text(json.dumps(dict(sorted(table.items())), indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from kafka_shim.protocol.messages.describe_configs_request import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
-from kafka_shim.shim.state.settings.broker_loggers import TABLE
+from kafka_shim.shim.state.settings.broker_loggers import table_path
 from tests.shim.play import Stage
 
 
@@ -22,9 +22,9 @@ def described(release: str) -> Any:
     return Stage(release).ask(ApiKey.DESCRIBE_CONFIGS, 4, request).results[0].configs
 
 
-@pytest.mark.parametrize("release", json.loads(TABLE.read_text()))
+@pytest.mark.parametrize("release", json.loads(table_path().read_text()))
 def test_all_loggers_of_a_real_broker_are_listed(release: str) -> None:
-    recorded = json.loads(TABLE.read_text())[release]
+    recorded = json.loads(table_path().read_text())[release]
     levels = {name: level for level, names in recorded.items() for name in names}
     assert {config.name: config.value for config in described(release)} == levels
     assert len(levels) > 140

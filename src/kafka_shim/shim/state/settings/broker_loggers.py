@@ -6,12 +6,15 @@ tests.oracle.loggers`); before that, those that the configuration names.
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.state.java_collections import in_hash_map_order
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _CONFIGURED: Final = {
     "INFO": [
@@ -27,12 +30,17 @@ _CONFIGURED: Final = {
 }
 
 
+def table_path() -> "Path":
+    """Return the file of the loggers by release."""
+    from pathlib import Path  # noqa: PLC0415 - a starting broker reads no file by its path
+
+    return Path(__file__).with_name("broker_loggers.json")
+
+
 @cache
 def default_logger_levels(release: str) -> Mapping[str, str]:
     """Return the levels of a minor release's loggers, in the order of brokers."""
-    from pathlib import Path  # noqa: PLC0415 - a starting broker reads no file by its path
-
-    table = msgspec.json.decode(Path(__file__).with_name("broker_loggers.json").read_bytes())
+    table = msgspec.json.decode(table_path().read_bytes())
     place = RELEASES.index(release)
     known = [table[name] for name in RELEASES[: place + 1] if name in table]
     levels = {
