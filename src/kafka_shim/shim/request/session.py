@@ -1,7 +1,5 @@
 """The session of a connection: its origin and its principal."""
 
-import contextlib
-import socket
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -117,15 +115,18 @@ class Session:
         return self.local_host if host in ("0.0.0.0", "::") and self.local_host else host  # noqa: S104 - compared, not bound
 
 
+_OCTETS = frozenset(map(str, range(256)))
+
+
 def java_ip_text(host: str) -> str:
     """Return an IP address as Java prints it, since ACL hosts are compared as text.
 
     IPv6 is written without `::` (`0:0:0:0:0:0:0:1`), IPv4-mapped addresses as plain IPv4.
     """
-    with contextlib.suppress(OSError):
-        socket.inet_pton(socket.AF_INET, host)
+    octets = host.split(".")
+    if len(octets) == 4 and _OCTETS.issuperset(octets):
         return host
-    import ipaddress  # noqa: PLC0415 - for IPv6 alone
+    import ipaddress  # noqa: PLC0415 - few clients use IPv6
 
     address = ipaddress.ip_address(host.partition("%")[0])
     if address.version == 4:
