@@ -201,6 +201,15 @@ def test_a_log_and_a_command_cannot_be_combined() -> None:
     assert "--from-log runs no command" in result.stderr
 
 
+@pytest.mark.parametrize(
+    "option", ["--prove", "--no-proof", "--for=2s", "--prefix=a", "--optional"]
+)
+def test_options_for_programs_are_errors_with_a_log(option: str) -> None:
+    result = least_acls("--from-log", "kafka.log", option)
+    assert result.returncode == 2
+    assert "--from-log takes none of" in result.stderr
+
+
 def written(path: Path, text: str) -> Path:
     path.write_text(text)
     return path

@@ -123,6 +123,11 @@ def _print_least_acls_and_optionally_prove(args: argparse.Namespace) -> int:
     if args.from_log:
         if words:
             raise UsageError("--from-log runs no command; remove what follows --")
+        has_proof_option = args.prove or args.no_proof
+        if has_proof_option or args.prefix or args.optional or args.stop_after_s is not None:
+            raise UsageError(
+                "--from-log takes none of --prefix, --optional, --for, --prove and --no-proof"
+            )
         return print_acls_for_logs(args)
     if not words:
         raise UsageError("no command given; expected one after --, as in: least-acls -- bin/tool")

@@ -4,9 +4,11 @@ The lines are a real broker's, in its own layouts; Docker, Kubernetes and log se
 around them here, as they document it.
 """
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import tarfile
 from collections.abc import Callable
 from contextlib import closing
@@ -287,6 +289,40 @@ def test_packed_logs_and_folders_are_read(
     report = json.loads(capsys.readouterr().out)
     assert (report["entries"], report["unread"]) == (len(LINES), 0)
     assert len(report["skipped"]) == is_folder + form.startswith("tar-gz")
+
+
+@pytest.mark.parametrize(
+    "compress",
+    [gzip.compress, zstandard.compress, lzma.compress, bz2.compress],
+    ids=["gzip", "zstd", "xz", "bzip2"],
+)
+@pytest.mark.parametrize("is_cut", [True, False])
+def test_a_damaged_log_is_an_error_with_its_name(
+    compress: Callable[[bytes], bytes],
+    is_cut: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    times = (
+        f"[2020-01-31 10:{n // 60 % 60:02}:{n % 60:02},{n * 7 % 997:03}]" for n in range(9_000)
+    )
+    content = compress("".join(f"{time}{OLD_LINE[25:]}" for time in times).encode())
+    half = len(content) // 2
+    log = tmp_path / "log"
+    log.write_bytes(content[:half] if is_cut else content[:half] + bytes(64) + content[half + 64 :])
+    words = ["trace", "import", "--input-format", "audit-log", str(log), str(tmp_path / "trace")]
+    assert main(words) == 2
+    assert f"`{log}` is damaged: " in capsys.readouterr().err
+    assert not (tmp_path / "trace").exists()
+
+
+def test_zstd_frames_one_after_the_other_are_all_read(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_bytes(b"".join(zstandard.compress(f"{line}\n".encode()) for line in LINES))
+    words = ["trace", "import", "--input-format", "audit-log", str(log), str(tmp_path / "trace")]
+    assert main(words) == 0
+    blocks = [block for block in read_trace(tmp_path / "trace") if not isinstance(block, Damage)]
+    assert sum(len(block.body.entries) for block in blocks) == len(LINES)
 
 
 def test_of_several_logs_the_earliest_is_read_first(tmp_path: Path) -> None:

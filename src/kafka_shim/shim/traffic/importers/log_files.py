@@ -6,10 +6,13 @@ import io
 import lzma
 import sys
 import tarfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import tzinfo
 from itertools import islice
 from pathlib import Path
+from types import ModuleType
 from typing import IO, TYPE_CHECKING, cast
 
 import msgspec
@@ -25,7 +28,8 @@ STANDARD_INPUT = "-"
 _HEAD_BYTES = 512
 _TAR = slice(257, 262)
 _LINES_BEFORE_A_TIME = 50
-_DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, tarfile.TarError)
+_ZSTD_BYTES = 1 << 14
+_DAMAGED = (EOFError, OSError, lzma.LZMAError, tarfile.TarError, zlib.error)
 
 
 class LogSource(msgspec.Struct):
@@ -60,10 +64,10 @@ def files_in_paths_by_first_time(paths: Sequence[Path], zone: tzinfo | None = No
 def logs_in_file(path: Path, skipped: list[str], *, is_named_by_user: bool) -> Iterator[LogSource]:
     """Yield the logs in a file: itself, or those in an archive.
 
-    A file that is no text is added to `skipped`. Raise ConfigError if it `is_named` by the user,
+    A file that is no text is added to `skipped`. Raise ConfigError if it `is_named_by_user`,
     or if the file is damaged.
     """
-    try:
+    with _damage_as_config_error(str(path)):
         if str(path) != STANDARD_INPUT:
             with path.open("rb") as file:
                 yield from _logs_in_stream(
@@ -79,8 +83,6 @@ def logs_in_file(path: Path, skipped: list[str], *, is_named_by_user: bool) -> I
             )
         else:
             yield LogSource(STANDARD_INPUT, iter(sys.stdin), lambda: 0)
-    except _DAMAGED as error:
-        raise ConfigError(f"`{path}` is damaged: {error}") from error
 
 
 def _logs_in_stream(
@@ -116,8 +118,24 @@ def _logs_in_stream(
         skipped.append(name)
         return
     text = io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="\n")
-    yield LogSource(name, text, position)
+    yield LogSource(name, _lines_unless_damaged(name, text), position)
     text.detach()
+
+
+def _lines_unless_damaged(name: str, text: io.TextIOWrapper) -> Iterator[str]:
+    """Yield the lines. Raise ConfigError where the compressed log is damaged or cut off."""
+    with _damage_as_config_error(name):
+        yield from text
+
+
+@contextmanager
+def _damage_as_config_error(name: str) -> Iterator[None]:
+    try:
+        yield
+    except _DAMAGED as error:
+        if isinstance(error, OSError) and error.errno is not None:  # not from a decompressor
+            raise
+        raise ConfigError(f"`{name}` is damaged: {error}") from error
 
 
 def _decompressed_or_none(stream: io.BufferedReader, head: bytes) -> io.BufferedReader | None:
@@ -129,8 +147,7 @@ def _decompressed_or_none(stream: io.BufferedReader, head: bytes) -> io.Buffered
             import zstandard  # noqa: PLC0415 - from an extra
         except ImportError as error:
             raise ConfigError(requires("reading zstd", "compression")) from error
-        reader = zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)
-        return _buffered_reader(reader)
+        return _buffered_reader(_ZstdFile(stream, zstandard))
     if head.startswith(b"BZh"):
         return _buffered_reader(bz2.BZ2File(stream))
     if head.startswith(b"\xfd7zXZ\0"):
@@ -150,6 +167,38 @@ class _ArchivedFile(io.RawIOBase):
     def readinto(self, buffer: "WriteableBuffer") -> int:
         view = memoryview(buffer)
         data = self._file.read(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+
+class _ZstdFile(io.RawIOBase):
+    """Decompressed zstd frames. The reader of zstandard takes a frame that is cut off as whole."""
+
+    def __init__(self, file: IO[bytes], zstandard: ModuleType) -> None:
+        self._file = file
+        self._zstandard = zstandard
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._content = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        view = memoryview(buffer)
+        while not self._content:
+            data = self._frame.unused_data if self._frame.eof else b""
+            data = data or self._file.read(_ZSTD_BYTES)
+            if not data:
+                if self._frame.eof:
+                    return 0
+                raise EOFError("a zstd frame is cut off")
+            if self._frame.eof:
+                self._frame = self._zstandard.ZstdDecompressor().decompressobj()
+            try:
+                self._content = self._frame.decompress(data)
+            except self._zstandard.ZstdError as error:
+                raise EOFError(str(error)) from error
+        data, self._content = self._content[: len(view)], self._content[len(view) :]
         view[: len(data)] = data
         return len(data)
 
