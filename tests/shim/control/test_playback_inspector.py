@@ -10,7 +10,8 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.control.trace_inspector_server import TraceInspectorServer
-from kafka_shim.shim.traffic.cassettes.playback_rows import PlaybackRows
+from kafka_shim.shim.traffic.cassettes.playback_rows import playback_rows
+from kafka_shim.shim.traffic.traces.inspector_rows import InspectorRows
 from tests.shim.control.inspector.page import Page, needs_browser
 from tests.shim.traffic.cassettes.kit import Playback, new_topic, record
 from tests.shim.wire import Wire
@@ -21,17 +22,17 @@ async def story(wire: Wire, _: Wire) -> None:
 
 
 @pytest.fixture
-def rows(tmp_path: Path) -> PlaybackRows:
+def rows(tmp_path: Path) -> InspectorRows:
     trace = asyncio.run(record(tmp_path / "orders", story))
     played = Playback(trace)
     mismatch = played.mismatch(ApiKey.CREATE_TOPICS, 7, new_topic("order"))
-    rows = PlaybackRows(trace, played.state.report)
+    rows = playback_rows(trace, played.state.report)
     played.state.report.add_mismatch(mismatch)
     return rows
 
 
 def test_a_mismatch_is_a_row_with_the_nearest_request_and_the_difference(
-    rows: PlaybackRows,
+    rows: InspectorRows,
 ) -> None:
     recorded, mismatch = rows.requests
     assert (recorded["api"], recorded["error_names"]) == ("CreateTopics", [])
@@ -47,7 +48,7 @@ def test_a_mismatch_is_a_row_with_the_nearest_request_and_the_difference(
 
 
 @pytest.fixture
-def server(rows: PlaybackRows) -> Iterator[TraceInspectorServer]:
+def server(rows: InspectorRows) -> Iterator[TraceInspectorServer]:
     with TraceInspectorServer(rows) as server:
         serving = threading.Thread(target=server.serve_forever, args=(0.01,))
         serving.start()

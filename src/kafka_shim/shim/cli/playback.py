@@ -222,12 +222,12 @@ def _inspector(args: argparse.Namespace, state: "PlaybackState") -> "Iterator[No
         yield
         return
     from kafka_shim.shim.control.trace_inspector_server import HOST, TraceInspectorServer
-    from kafka_shim.shim.traffic.cassettes.playback_rows import PlaybackRows
+    from kafka_shim.shim.traffic.cassettes.playback_rows import playback_rows
 
     host, port = parse_address(args.control, "--control")
     if host != HOST:
         raise ConfigError(f"--control `{args.control}`: with --playback only {HOST}:PORT")
-    rows = PlaybackRows(args.playback, state.report)
+    rows = playback_rows(args.playback, state.report)
     try:
         server = TraceInspectorServer(rows, port)
     except OSError as error:

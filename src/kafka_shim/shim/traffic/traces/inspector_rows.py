@@ -56,21 +56,32 @@ class InspectorRows:
             self.left_out += 1
             return
         names = ("correlation_id", "connection", "node_id", "request")
-        request_row = self._next_number_with_common_fields(row) | {
-            name: row.get(name) for name in names
+        nothing: dict[str, Any] = {
+            "errors": None,
+            "error_names": [],
+            "faults": [],
+            "decisions_left_out": 0,
         }
-        request_row |= {"errors": None, "error_names": [], "faults": [], "decisions_left_out": 0}
-        request_row["latency_us"] = None
-        self._open_requests[key] = request_row
+        self._open_requests[key] = self.add_request(
+            row,
+            {name: row.get(name) for name in names} | nothing | {"latency_us": None},
+            {
+                "request": row.get("request"),
+                "request_hex": row["frame"].hex(),
+                "response": None,
+                "response_hex": None,
+                "response_bytes": None,
+            },
+        )
+
+    def add_request(
+        self, row: dict[str, Any], fields: dict[str, Any], detail: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Add a request with the next number; return what the list of requests has of it."""
+        request_row = self._next_number_with_common_fields(row) | fields
         self.requests.append(request_row)
-        self._details[self.last] = {
-            "number": self.last,
-            "request": row.get("request"),
-            "request_hex": row["frame"].hex(),
-            "response": None,
-            "response_hex": None,
-            "response_bytes": None,
-        }
+        self._details[self.last] = {"number": self.last, **detail}
+        return request_row
 
     def _add_response(self, request: dict[str, Any], row: dict[str, Any]) -> None:
         """Add the errors, the time and the content of a response to its request."""
