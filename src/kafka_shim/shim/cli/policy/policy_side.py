@@ -38,6 +38,9 @@ class PolicySide(msgspec.Struct, frozen=True):
     release: str
     super_users: frozenset[str] = frozenset()
     allow_everyone: bool = False
+    assumed_settings: frozenset[str] = frozenset()
+    """Settings of a cluster that no option gives: real brokers (4.4.0, 2.8.2) list them without a
+    value."""
 
     def authorizer(self) -> StandardAuthorizer:
         return StandardAuthorizer(
@@ -59,6 +62,7 @@ class PolicySide(msgspec.Struct, frozen=True):
         side = self
         for text in texts:
             name, equals, value = text.partition("=")
+            side = msgspec.structs.replace(side, assumed_settings=side.assumed_settings - {name})
             if not equals or name not in SETTINGS:
                 raise UsageError(f"{option} `{text}`: expected NAME=VALUE; {SETTINGS_HELP}")
             if name == SUPER_USERS:
@@ -79,12 +83,14 @@ class PolicySide(msgspec.Struct, frozen=True):
 
 
 def side_of_cluster(args: argparse.Namespace, cluster_acls: ClusterAcls) -> PolicySide:
+    given = {ALLOW_EVERYONE: args.allow_everyone_if_no_acl_found, SUPER_USERS: args.super_user}
     return PolicySide(
         args.bootstrap_server,
         cluster_acls.acls,
         release_of_options_or_cluster(args, cluster_acls),
         frozenset(args.super_user),
         args.allow_everyone_if_no_acl_found,
+        frozenset(name for name, value in given.items() if not value),
     )
 
 

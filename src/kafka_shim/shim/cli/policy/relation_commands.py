@@ -142,6 +142,9 @@ def _side_text(side: PolicySide) -> str:
         parts.append(f"super users {', '.join(sorted(side.super_users))}")
     if side.allow_everyone:
         parts.append("resources without ACLs are open to everyone")
+    if side.assumed_settings:
+        names = " and ".join(sorted(side.assumed_settings))
+        parts.append(f"{names} assumed to be unset, since brokers do not return their values")
     return "; ".join(parts)
 
 
