@@ -17,6 +17,7 @@ from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 from kafka_shim.pipeline.tables import TABLES, spark_ddl
 from kafka_shim.pipeline.trace_input import local_trace_input
 from tests.docs.shown import ROOT, blocks
+from tests.generated_files import outdated
 from tests.pipeline.notebook import EXAMPLES, code_cells, digest, read, run
 from tests.pipeline.traces import made, random_acls, random_trace
 
@@ -78,7 +79,7 @@ def stored_table(notebook: dict[str, Any], words: str) -> list[dict[str, str]]:
 def test_the_notebook_has_the_outputs_of_its_code() -> None:
     notebook = read()
     cells = code_cells(notebook)
-    assert notebook["metadata"]["digest"] == digest(notebook), "python -m tests.pipeline.notebook"
+    assert notebook["metadata"]["digest"] == digest(notebook), outdated("examples/traces.ipynb")
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
     assert sum(bool(cell["outputs"]) for cell in cells) == 5
     assert not re.search(r"\d\d:\d\d|/tmp|/home|\.venv", json.dumps(cells))

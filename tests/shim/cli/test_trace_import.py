@@ -76,7 +76,8 @@ def test_lines_of_an_audit_log_are_imported_as_accesses(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log, folder = tmp_path / "kafka-authorizer.log", tmp_path / "trace"
-    log.write_text(f"{LATER}\nsomething else\n{OLDEST}\n{RULE}")
+    before = f"[2024-05-01 09:00:00,000] INFO {OLDEST}"
+    log.write_text(f"{before}\nsomething else\n{LATER}\n{RULE}")
     assert main(["trace", "import", "--input-format", "audit-log", str(log), str(folder)]) == 0
     capsys.readouterr()
     assert main(["trace", "info", str(folder), "--json"]) == 0
