@@ -171,10 +171,17 @@ def _discard_unwritable_output() -> None:
 
 
 def import_command_module(name: str) -> CommandModule:
-    gc.disable()  # modules leave next to no garbage; searching for it takes 5 % of a start
+    module_name = f"kafka_shim.shim.cli.{name.replace('-', '_')}"
+    if module_name not in sys.modules:
+        _import_without_gc(module_name)
+    return cast("CommandModule", sys.modules[module_name])
+
+
+def _import_without_gc(module_name: str) -> None:
+    """Import a module without collections: they take 5 % of a start and find next to nothing."""
+    gc.disable()
     try:
-        module = importlib.import_module(f"kafka_shim.shim.cli.{name.replace('-', '_')}")
+        importlib.import_module(module_name)
     finally:
         gc.freeze()
         gc.enable()
-    return cast("CommandModule", module)
