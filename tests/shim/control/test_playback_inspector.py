@@ -10,7 +10,7 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.control.trace_inspector_server import TraceInspectorServer
-from kafka_shim.shim.traffic.cassettes.playback_rows import playback_rows
+from kafka_shim.shim.traffic.cassettes.playback_report import inspector_rows
 from kafka_shim.shim.traffic.traces.inspector_rows import InspectorRows
 from tests.shim.control.inspector.page import Page, needs_browser
 from tests.shim.traffic.cassettes.kit import Playback, new_topic, record
@@ -26,7 +26,7 @@ def rows(tmp_path: Path) -> InspectorRows:
     trace = asyncio.run(record(tmp_path / "orders", story))
     played = Playback(trace)
     mismatch = played.mismatch(ApiKey.CREATE_TOPICS, 7, new_topic("order"))
-    rows = playback_rows(trace, played.state.report)
+    rows = inspector_rows(trace, played.state.report)
     played.state.report.add_mismatch(mismatch)
     return rows
 

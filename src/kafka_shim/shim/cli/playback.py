@@ -3,7 +3,7 @@
 import argparse
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from threading import Thread
 from typing import TYPE_CHECKING, Protocol
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from kafka_shim.shim.config import Config
-    from kafka_shim.shim.traffic.cassettes.cassette_recording import PlaybackListener, Upstream
-    from kafka_shim.shim.traffic.cassettes.new_episodes import NewEpisodes
-    from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
-    from kafka_shim.shim.traffic.traces.record_masks import RecordMasks
+    from kafka_shim.shim.traffic.cassettes.cassette_recording import Upstream
+    from kafka_shim.shim.traffic.cassettes.playback_report import PlaybackReport
 
 MATCHES = ("order", "content", "strict")
 NONE, ONCE, NEW_EPISODES, ALL = MODES = ("none", "once", "new-episodes", "all")
@@ -156,7 +154,7 @@ def _with_cassette(
     if not args.playback.exists() and not is_recorded:
         hint = "; --playback-mode once records it" if mode == NONE else ""
         raise ConfigError(f"--playback: `{args.playback}` does not exist{hint}")
-    if is_recorded and not args.upstream:
+    if (is_recorded or mode == NEW_EPISODES) and not args.upstream:
         raise ConfigError(
             f"--playback-mode {mode} records `{args.playback}`: give --upstream HOST:PORT"
         )
@@ -180,7 +178,7 @@ async def _record(
 
     masks = RecordMasks(args.mask)
     args.playback.parent.mkdir(parents=True, exist_ok=True)
-    recording = CassetteRecording(args.playback, _listeners(config), _upstream(args), masks)
+    recording = CassetteRecording(args.playback, config, _upstream(args), masks)
     async with _running(recording):
         code = await use(recording, config)
     print(f"kafka-shim: recorded {args.playback}", file=sys.stderr)
@@ -192,42 +190,67 @@ async def _play(
     config: "Config",
     use: Callable[[Cassette, "Config"], Awaitable[int]],
 ) -> int:
-    from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackServer
-    from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
+    from kafka_shim.shim.traffic.cassettes.new_episodes import NewEpisodes
+    from kafka_shim.shim.traffic.cassettes.playback_broker import PlaybackBroker
+    from kafka_shim.shim.traffic.cassettes.playback_report import write_playback_report
+    from kafka_shim.shim.traffic.cassettes.playback_state import (
+        MatchMode,
+        PlaybackOptions,
+        PlaybackState,
+    )
     from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
+    from kafka_shim.shim.traffic.traces.record_masks import RecordMasks, record_masks_named_in_trace
 
-    masks = _recorded_masks(args)
+    recorded = record_masks_named_in_trace(args.playback)
+    if args.mask and {*args.mask} != {*recorded}:
+        raise ConfigError(
+            f"--mask differs from the masks of `{args.playback}`"
+            f" ({', '.join(recorded) or 'none'}): record it anew with --playback-mode all"
+        )
+    options = PlaybackOptions(
+        match=MatchMode(args.match or MATCHES[0]),
+        users=config.users,
+        speed=args.speed,
+        error_for_mismatches=_error_for_mismatches(args.on_mismatch),
+        masks=RecordMasks(recorded),
+    )
     index = TraceIndex(args.playback)
     if not index.count:
         raise ConfigError(f"--playback: `{args.playback}` has no requests")
     for damage in index.damage:
         print(f"kafka-shim: {damage.path} is damaged: {damage.reason}", file=sys.stderr)
-    state = PlaybackState(index, _options(args, config, masks))
-    episodes = _new_episodes(args, masks, state)
-    server = PlaybackServer(state, _listeners(config), episodes)
+    state, episodes = PlaybackState(index, options), None
+    if args.playback_mode == NEW_EPISODES:
+        episodes = NewEpisodes(args.playback, _upstream(args), options.masks, state)
+    broker = PlaybackBroker(state, config, episodes)
     try:
-        async with _running(server):
-            with _inspector(args, state):
-                code = await use(server, config)
+        async with _running(broker):
+            with _inspector(args, state.report):
+                code = await use(broker, config)
     finally:
         if episodes is not None:
             episodes.finish()
-    return _report(args, state) or code
+    report = state.finished_report()
+    for line in report.summary_lines():
+        print(f"kafka-shim: {line}", file=sys.stderr)
+    if args.playback_report is not None:
+        write_playback_report(report, args.playback, args.playback_report)
+    return EXIT_MISMATCH if report.has_mismatches_or_missing_required_changes else code
 
 
 @contextmanager
-def _inspector(args: argparse.Namespace, state: "PlaybackState") -> "Iterator[None]":
+def _inspector(args: argparse.Namespace, report: "PlaybackReport") -> "Iterator[None]":
     """Serve the inspector with the recording and the mismatches, if --control is given."""
     if args.control is None:
         yield
         return
     from kafka_shim.shim.control.trace_inspector_server import HOST, TraceInspectorServer
-    from kafka_shim.shim.traffic.cassettes.playback_rows import playback_rows
+    from kafka_shim.shim.traffic.cassettes.playback_report import inspector_rows
 
     host, port = parse_address(args.control, "--control")
     if host != HOST:
         raise ConfigError(f"--control `{args.control}`: with --playback only {HOST}:PORT")
-    rows = playback_rows(args.playback, state.report)
+    rows = inspector_rows(args.playback, report)
     try:
         server = TraceInspectorServer(rows, port)
     except OSError as error:
@@ -283,31 +306,6 @@ def _upstream(args: argparse.Namespace) -> "Upstream":
     return Upstream(addresses.pop("", None), addresses, config)
 
 
-def _recorded_masks(args: argparse.Namespace) -> "RecordMasks":
-    """Return the masks of the trace. Raise ConfigError if other ones are given."""
-    from kafka_shim.shim.traffic.traces.record_masks import RecordMasks, record_masks_named_in_trace
-
-    recorded = record_masks_named_in_trace(args.playback)
-    if args.mask and {*args.mask} != {*recorded}:
-        raise ConfigError(
-            f"--mask differs from the masks of `{args.playback}`"
-            f" ({', '.join(recorded) or 'none'}): record it anew with --playback-mode all"
-        )
-    return RecordMasks(recorded)
-
-
-def _options(args: argparse.Namespace, config: "Config", masks: "RecordMasks") -> "PlaybackOptions":
-    from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode, PlaybackOptions
-
-    return PlaybackOptions(
-        match=MatchMode(args.match or MATCHES[0]),
-        users=config.users,
-        speed=args.speed,
-        error_for_mismatches=_error_for_mismatches(args.on_mismatch),
-        masks=masks,
-    )
-
-
 def _error_for_mismatches(name: str | None) -> ErrorCode | None:
     if name in (None, CLOSE):
         return None
@@ -320,42 +318,3 @@ def _error_for_mismatches(name: str | None) -> ErrorCode | None:
     if error == ErrorCode.NONE:
         raise ConfigError("--on-mismatch NONE: a mismatch cannot be a success")
     return error
-
-
-def _new_episodes(
-    args: argparse.Namespace, masks: "RecordMasks", state: "PlaybackState"
-) -> "NewEpisodes | None":
-    from kafka_shim.shim.traffic.cassettes.new_episodes import NewEpisodes
-
-    if args.playback_mode != NEW_EPISODES:
-        return None
-    if not args.upstream:
-        raise ConfigError("--playback-mode new-episodes: give --upstream HOST:PORT")
-    return NewEpisodes(args.playback, _upstream(args), masks, state)
-
-
-def _listeners(config: "Config") -> "Sequence[PlaybackListener]":
-    from kafka_shim.shim.tls.context import build_server_context
-    from kafka_shim.shim.traffic.cassettes.cassette_recording import PlaybackListener
-
-    return [
-        PlaybackListener(
-            each,
-            build_server_context(config.properties, each.name, each.host)
-            if each.protocol.uses_tls
-            else None,
-        )
-        for each in config.listeners
-    ]
-
-
-def _report(args: argparse.Namespace, state: "PlaybackState") -> int:
-    """Print and write the report; return 3 if a request was not recorded, else 0."""
-    from kafka_shim.shim.traffic.cassettes.playback_page import write_playback_report
-
-    report = state.finished_report()
-    for line in report.summary_lines():
-        print(f"kafka-shim: {line}", file=sys.stderr)
-    if args.playback_report is not None:
-        write_playback_report(report, args.playback, args.playback_report)
-    return EXIT_MISMATCH if report.has_mismatches_or_missing_required_changes else 0

@@ -65,6 +65,9 @@ class Dispatcher:
     faults, and the interceptors. `recorder`, `history` and `storage` are set by methods.
     """
 
+    handles_requests_on_threads = True
+    """Whether large requests may be handled in time slices."""
+
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.apis = ApiTable(

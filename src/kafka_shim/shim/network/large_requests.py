@@ -67,7 +67,8 @@ class LargeRequests:
         own authorizer is called from the loop's thread only, and a loop in debug mode likewise.
         """
         return (
-            self._dispatcher.recorder is None
+            self._dispatcher.handles_requests_on_threads
+            and self._dispatcher.recorder is None
             and self._dispatcher.cluster.policy.uses_standard_or_no_authorizer
             and not asyncio.get_running_loop().get_debug()
         )

@@ -141,7 +141,7 @@ class Server:
         node.bound[listener.name] = endpoint
         if listener.advertised is not None:
             host, first_port = listener.advertised
-            advertised_port = first_port + node_id - self.config.first_broker_id
+            advertised_port = first_port + [*self.cluster.nodes].index(node_id)
             endpoint = (host, advertised_port if first_port else endpoint[1])
         node.endpoints[listener.name] = endpoint
         self.dispatcher.cluster.state_version.count_possible_change()

@@ -19,10 +19,10 @@ from kafka_shim.protocol.messages.sync_group_request import (
     SyncGroupRequest,
     SyncGroupRequestAssignment,
 )
-from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackServer
+from kafka_shim.shim.traffic.cassettes.playback_broker import PlaybackBroker
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
 from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
-from tests.shim.traffic.cassettes.test_recording import LISTENER
+from tests.shim.traffic.cassettes.test_recording import CONFIG
 from tests.shim.wire import Wire, serving, wired
 
 pytestmark = pytest.mark.asyncio
@@ -101,7 +101,7 @@ async def test_members_that_join_in_another_order_get_the_recorded_assignments(
             recorded = await rebalance(crowd, heartbeats=1)
     assert {*recorded.values()} == {b"0", b"1", b"2", b"3"}
     state = PlaybackState(TraceIndex(trace), PlaybackOptions())
-    server = PlaybackServer(state, [LISTENER])
+    server = PlaybackBroker(state, CONFIG)
     await server.start()
     async with members(server.bootstrap_servers("PLAINTEXT")) as crowd:
         assert await rebalance(crowd[::-1], heartbeats=3) == recorded

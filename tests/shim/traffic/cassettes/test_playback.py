@@ -12,6 +12,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.protocol.records.batches import iterate_batches
+from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode
 from tests.frames import sized
@@ -251,7 +252,7 @@ def test_a_request_that_the_broker_could_not_read_closes_the_connection_again(
     connection = played.connection("a")
     frame = write_request_header(RequestHeader(ApiKey.METADATA, 12, 9, "wire"))
     body = codecs.write_request(metadata("orders"), 12)
-    with pytest.raises(ConnectionAbortedError, match="as recorded: MetadataRequest v12"):
+    with pytest.raises(CloseConnection, match="as recorded: MetadataRequest v12"):
         connection.respond(frame + body[:-1])
     with pytest.raises(MismatchError, match="MetadataRequest v12"):
         connection.respond(frame + body[:-2])

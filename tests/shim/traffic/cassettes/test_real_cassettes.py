@@ -21,9 +21,10 @@ from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthentic
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.responses import error_codes_by_name
 from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
-from kafka_shim.shim.traffic.cassettes.player import PendingResponse, PlayedConnection
+from kafka_shim.shim.traffic.cassettes.player import AwaitedResponse, PlayedConnection
 from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
 from kafka_shim.shim.traffic.identities.message_fields import NOT_READY_ERRORS
 from kafka_shim.shim.traffic.replay.events import ConnectionId, Event, TraceEvents
@@ -76,7 +77,7 @@ class _Playback:
         As in a playback, a request waits for the responses to those before it on its connection.
         """
         requests: dict[ConnectionId, deque[tuple[Event, Request]]] = defaultdict(deque)
-        sent: dict[ConnectionId, PendingResponse | None] = {}
+        sent: dict[ConnectionId, AwaitedResponse | None] = {}
         for event in self._events:
             connection = event.connection_id
             if isinstance(event.entry, Request):
@@ -95,7 +96,7 @@ class _Playback:
                 if sent[connection] is None:  # if there was a response, the assertion above fails
                     yield "closed", None, None
 
-    def _send(self, event: Event, request: Request) -> PendingResponse | None:
+    def _send(self, event: Event, request: Request) -> AwaitedResponse | None:
         """Send a request; return None if the connection is closed instead of a response."""
         connection = self._connections.get(event.connection_id)
         if connection is None:
@@ -111,7 +112,7 @@ class _Playback:
             frame = frame[:at] + codecs.write_request(message, header.api_version)
         try:
             return connection.respond(frame)
-        except ConnectionAbortedError:
+        except CloseConnection:
             return None
         except MismatchError as error:
             raise AssertionError(str(connection.describe(error))) from error

@@ -16,16 +16,15 @@ from kafka_shim.protocol.records.batches import Record, iterate_batches
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.client.config import PLAINTEXT
-from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
+from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.traffic.cassettes.cassette_file import write_cassette
 from kafka_shim.shim.traffic.cassettes.cassette_recording import (
     CassetteRecording,
-    PlaybackListener,
     Upstream,
+    write_cassette,
 )
 from kafka_shim.shim.traffic.cassettes.new_episodes import NewEpisodes
-from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackServer
+from kafka_shim.shim.traffic.cassettes.playback_broker import PlaybackBroker
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
 from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
 from kafka_shim.shim.traffic.replay.events import TraceEvents
@@ -41,7 +40,8 @@ from tests.shim.wire import Wire, connected, serving, wired
 
 pytestmark = pytest.mark.asyncio
 
-LISTENER = PlaybackListener(ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0))
+LISTENER = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0)
+CONFIG = Config(listeners=(LISTENER,))
 A, B, C = (b"k", b"a"), (b"k", b"b"), (b"k", b"c")
 
 
@@ -52,7 +52,7 @@ def upstream(broker: Broker) -> Upstream:
 @contextlib.asynccontextmanager
 async def recording(broker: Broker, cassette: Path, *masks: str) -> AsyncIterator[Wire]:
     """Yield a connection through which a cassette is recorded."""
-    recorded = CassetteRecording(cassette, [LISTENER], upstream(broker), RecordMasks(masks))
+    recorded = CassetteRecording(cassette, CONFIG, upstream(broker), RecordMasks(masks))
     await recorded.start()
     async with wired(recorded.bootstrap_servers("PLAINTEXT")) as wire:
         yield wire
@@ -69,7 +69,7 @@ async def playing(
     episodes = None
     if broker is not None:
         episodes = NewEpisodes(cassette, upstream(broker), masks, state)
-    server = PlaybackServer(state, [LISTENER], episodes)
+    server = PlaybackBroker(state, CONFIG, episodes)
     await server.start()
     async with wired(server.bootstrap_servers("PLAINTEXT")) as wire:
         yield wire, state

@@ -1,37 +1,38 @@
-"""Recording of a cassette: proxies to a cluster, one for each listener."""
+"""Recording of a cassette: proxies to a cluster, one for each listener, and what they recorded in
+one file, without repetitions that only took time.
+"""
 
 import shutil
-import ssl
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
-from kafka_shim.protocol.trace.entries import DERIVED
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.request_frames import read_request_frame
+from kafka_shim.protocol.trace.entries import DERIVED, Request, Response
+from kafka_shim.protocol.trace.segments import TraceStorage
 from kafka_shim.shim.client.config import ClientConfig
-from kafka_shim.shim.config import ListenerConfig
+from kafka_shim.shim.config import Config
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.system_clock import SystemClock
-from kafka_shim.shim.traffic.cassettes.cassette_file import write_cassette
+from kafka_shim.shim.tls.context import build_server_context
+from kafka_shim.shim.traffic.cassettes.request_content import content_of_fields, request_fields
+from kafka_shim.shim.traffic.cassettes.touched_state import GROUP_HEARTBEATS
 from kafka_shim.shim.traffic.proxy.client_listeners import Address
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
 from kafka_shim.shim.traffic.proxy.upstream import UpstreamConnector
+from kafka_shim.shim.traffic.replay.events import ConnectionId, Event, TraceEvents
 from kafka_shim.shim.traffic.traces.masking_observer import MaskingObserver
-from kafka_shim.shim.traffic.traces.record_masks import RecordMasks
+from kafka_shim.shim.traffic.traces.record_masks import RecordMasks, record_masks_named_in_trace
+from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
 
-
-class PlaybackListener(NamedTuple):
-    """A listener of the playback, which has a port for each recorded broker."""
-
-    config: ListenerConfig
-    tls: ssl.SSLContext | None = None
-
-    def advertised(self, bound: Address, *, is_first_broker: bool) -> Address:
-        """Return the address that clients get for a broker."""
-        host, port = self.config.advertised or bound
-        return host, port if is_first_broker and port else bound[1]
+SUFFIX = ".ktrace"
+_FOLDED_APIS = GROUP_HEARTBEATS | {ApiKey.FETCH, ApiKey.HEARTBEAT, ApiKey.METADATA}
+_UNLIMITED = 1 << 62
+_RequestKey = tuple[ConnectionId, int]
 
 
 class Upstream(msgspec.Struct, frozen=True):
@@ -87,27 +88,26 @@ class CassetteRecording:
     """Forwards clients to a cluster while it runs, and then writes the cassette."""
 
     def __init__(
-        self,
-        cassette: Path,
-        listeners: Sequence[PlaybackListener],
-        upstream: Upstream,
-        masks: RecordMasks,
+        self, cassette: Path, config: Config, upstream: Upstream, masks: RecordMasks
     ) -> None:
         self._trace = TraceInProgress(cassette, masks)
         self._proxies: dict[str, Proxy] = {}
         self._addresses: dict[str, str] = {}
-        for listener in listeners:
-            name = listener.config.name
+        for listener in config.listeners:
+            name, tls = listener.name, None
             address = upstream.address_for(name)
-            if address is not None:
-                self._proxies[name] = Proxy(
-                    address,
-                    (listener.config.host, listener.config.port),
-                    self._trace.observer(name),
-                    name=name,
-                    brokers=UpstreamConnector(upstream.config),
-                    tls=listener.tls,
-                )
+            if address is None:
+                continue
+            if listener.protocol.uses_tls:
+                tls = build_server_context(config.properties, name, listener.host)
+            self._proxies[name] = Proxy(
+                address,
+                (listener.host, listener.port),
+                self._trace.observer(name),
+                name=name,
+                brokers=UpstreamConnector(upstream.config),
+                tls=tls,
+            )
 
     def bootstrap_servers(self, listener: str) -> str:
         """Return the address of a listener; empty if the cluster has no address for it."""
@@ -123,3 +123,65 @@ class CassetteRecording:
         for proxy in self._proxies.values():
             await proxy.stop()
         self._trace.finish()
+
+
+def write_cassette(sources: Sequence[Path], cassette: Path) -> None:
+    """Write the traces one after the other into one file, which replaces an existing one."""
+    events = [TraceEvents(source) for source in sources]
+    masks = dict.fromkeys(
+        mask for source in sources for mask in record_masks_named_in_trace(source)
+    )
+    with tempfile.TemporaryDirectory(prefix=f".{cassette.name}-", dir=cassette.parent) as folder:
+        storage = TraceStorage("zlib", segment_bytes=_UNLIMITED)
+        writer = TraceWriter(Path(folder), "cassette", storage=storage, masks=[*masks])
+        for number, each in enumerate(events):
+            _write_events(writer, number, each, {*_repeated_requests(each)})
+        writer.close()
+        for segment in Path(folder).glob(f"*{SUFFIX}"):
+            segment.replace(cassette)
+
+
+def _write_events(
+    writer: TraceWriter, source: int, events: Iterable[Event], folded: set[_RequestKey]
+) -> None:
+    for event in events:
+        if (event.connection_id, event.entry.sequence) in folded:
+            continue
+        assert event.connection is not None
+        connection = msgspec.structs.replace(
+            event.connection,
+            number=0,
+            writer_connection=writer.connection_number_for_key((source, event.connection_id)),
+        )
+        index = writer.connection_index_in_block(connection)
+        writer.add(msgspec.structs.replace(event.entry, connection=index))
+
+
+def _repeated_requests(events: Iterable[Event]) -> Iterator[_RequestKey]:
+    """Yield the polls and heartbeats whose request and response equal those before them."""
+    contents: dict[_RequestKey, bytes] = {}
+    latest: dict[tuple[ConnectionId, int], tuple[bytes, bytes]] = {}
+    for event in events:
+        key = event.connection_id, event.entry.sequence
+        match event.entry:
+            case Request() as request if request.api_key in _FOLDED_APIS:
+                content = _foldable_content(request)
+                if content is not None:
+                    contents[key] = content
+            case Response() as response if key in contents:
+                exchange = contents.pop(key), response.frame[4:]
+                api = event.connection_id, response.api_key
+                if latest.get(api) == exchange:
+                    yield key
+                latest[api] = exchange
+
+
+def _foldable_content(request: Request) -> bytes | None:
+    """Return the content of a poll or heartbeat; None if it changes something."""
+    try:
+        header, message = read_request_frame(request.frame)
+    except ProtocolError:
+        return None
+    if header.api_key in GROUP_HEARTBEATS and message.member_epoch <= 0:
+        return None
+    return content_of_fields(header.api_key, request_fields(message, header.api_version, {})).exact

@@ -11,9 +11,9 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.shim.client.config import ClientConfig, Login
+from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.traffic.cassettes.cassette_recording import (
-    PlaybackListener,
     TraceInProgress,
     Upstream,
 )
@@ -45,26 +45,18 @@ class NewEpisodes:
         self._trace = TraceInProgress(cassette, masks)
         self.state = state
         self._changed_parts: set[str] = set()
-        self._connections = 0
         self.observer = self._trace.observer("new")
 
     def connection(
-        self,
-        listener: PlaybackListener,
-        node_id: int,
-        address_of: AddressReplacement,
-        played: PlayedConnection,
+        self, session: Session, address_of: AddressReplacement, played: PlayedConnection
     ) -> "EpisodeConnection | None":
-        """Return a connection to the cluster for a client; None if the listener has no address."""
-        address = self._upstream.address_for(listener.config.name)
+        """Return a connection to the cluster for a client; None if its listener has no address."""
+        address = self._upstream.address_for(session.listener.name)
         if address is None:
             return None
         brokers = self.state.index.brokers
-        if len(brokers) > 1 and node_id in brokers:
-            address = brokers[node_id]
-        self._connections += 1
-        session = Session(listener.config, node_id, listener.config.host, 0)
-        session.number = self._connections
+        if len(brokers) > 1:
+            address = brokers.get(session.node_id, address)
         return EpisodeConnection(self, session, address, address_of, played)
 
     def client_config(self, principal: str, mechanism: str) -> ClientConfig:
@@ -167,7 +159,7 @@ class EpisodeConnection:
         try:
             response = await read_frame(reader)
         except asyncio.IncompleteReadError as error:
-            raise ConnectionAbortedError("the cluster closed the connection") from error
+            raise CloseConnection("the cluster closed the connection") from error
         header = self._observed.observe_response(response)
         if header is None:
             return response

@@ -1,17 +1,29 @@
 """What happened during a playback: requests without a recorded response, and what changed."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
+from html import escape
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from kafka_shim.shim.html_page import html_page_with_table
+from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.cassettes.interactions import Interaction
 from kafka_shim.shim.traffic.cassettes.request_content import FieldDifference
+from kafka_shim.shim.traffic.traces.inspector_rows import REQUESTS_MAX, InspectorRows
+from kafka_shim.shim.traffic.traces.trace_rows import TraceReader
 
 MISMATCHES_KEPT_MAX = 1_000
 CHANGES_KEPT_MAX = 200
 UNSENT_KEPT_MAX = 20
+_HEADINGS = ("Kind", "Request", "Reason", "Field", "Recorded", "Sent", "Nearest", "Count")
+_ENTRIES_PER_REQUEST = 4
+"""Only the beginning of a large trace is read: its request, response and accesses."""
 
 
 class Mismatch(msgspec.Struct, frozen=True):
@@ -129,3 +141,65 @@ class PlaybackReport:
         if self.unsent_count:
             yield f"not sent: {self.unsent_count} recorded changes"
             yield from (f"  {text}" for text in self.unsent)
+
+
+def write_playback_report(report: PlaybackReport, trace: Path, file: Path) -> None:
+    """Write the report; as a page if the name of the file ends in `.html`, else as JSON."""
+    if file.suffix == ".html":
+        text = _page(report, trace)
+    else:
+        text = json.dumps(report.json_fields(), indent=2) + "\n"
+    file.write_text(text, encoding="utf-8")
+
+
+def _page(report: PlaybackReport, trace: Path) -> str:
+    lists = {
+        "Tolerated differences": [f"{each} ({n})" for each, n in report.changes.items()],
+        "Answered early": [f"{each} ({n})" for each, n in report.early.items()],
+        f"Not sent: {report.unsent_count} recorded changes": report.unsent,
+    }
+    return html_page_with_table(
+        f"Playback of {trace.name}",
+        _HEADINGS,
+        [_row(each, count) for each, count in report.mismatches.items()],
+        f"{report.requests} requests, {report.mismatch_count} mismatches",
+        lists,
+    )
+
+
+def _row(mismatch: Mismatch, count: int) -> str:
+    client = f"{mismatch.request} of {mismatch.principal}, client id {mismatch.client_id}"
+    values = mismatch.field, mismatch.recorded, mismatch.sent
+    cells = *map(escape, (mismatch.kind, client, mismatch.reason)), *map(_code, values)
+    return "".join(f"<td>{each}</td>" for each in (*cells, escape(mismatch.nearest), count))
+
+
+def _code(text: str) -> str:
+    return f"<code>{escape(text)}</code>"
+
+
+def inspector_rows(trace: Path, report: PlaybackReport) -> InspectorRows:
+    """Return the rows of a recording; the mismatches of its playback are added behind them."""
+    recorded = TraceReader(trace).rows(with_denials=True, with_frames=True)
+    beginning = islice(recorded, REQUESTS_MAX * _ENTRIES_PER_REQUEST)
+    rows = InspectorRows(f"playback of {trace.name}", beginning)
+    report.on_new_mismatch = partial(_add_mismatch, rows)
+    return rows
+
+
+def _add_mismatch(rows: InspectorRows, mismatch: Mismatch) -> None:
+    api, _, version = mismatch.request.rpartition(" v")
+    row = {
+        "api": api or mismatch.request,
+        "version": int(version) if version.isdecimal() else None,
+        "time_us": SystemClock().now_ms() * 1_000,
+        "principal": mismatch.principal,
+        "host": None,
+        "client_id": mismatch.client_id,
+    }
+    unknown = dict.fromkeys(("correlation_id", "connection", "node_id", "request", "latency_us"))
+    errors = {"error_names": [f"NOT_RECORDED ({mismatch.kind})"], "errors": [-1], "faults": []}
+    nothing = {"request": None, "request_hex": "", "response_hex": "", "response_bytes": 0}
+    response = {"not_recorded": msgspec.to_builtins(mismatch) | {"text": str(mismatch)}}
+    fields = errors | unknown | {"decisions_left_out": 0}
+    rows.add_request(row, fields, nothing | {"response": response})

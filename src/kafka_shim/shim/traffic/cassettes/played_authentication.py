@@ -13,6 +13,7 @@ import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.sasl_authenticate_response import SaslAuthenticateResponse
+from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.sasl.bearer_token import ValidatedToken, required_subject
 from kafka_shim.shim.sasl.mechanism import SaslExchange, SaslFailure
 from kafka_shim.shim.sasl.oauthbearer import BearerExchange
@@ -50,13 +51,13 @@ class PlayedAuthentication:
             self.principal = None
 
     def respond_to_token(self, token: bytes) -> bytes:
-        """Return the next SASL message without a header. Raise ConnectionAbortedError if the
+        """Return the next SASL message without a header. Raise CloseConnection if the
         authentication fails.
         """
         try:
             message, is_finished = self._process_token(token)
         except (SaslFailure, MismatchError) as error:
-            raise ConnectionAbortedError(str(error)) from error
+            raise CloseConnection(str(error)) from error
         self.expects_token = not is_finished
         return message
 

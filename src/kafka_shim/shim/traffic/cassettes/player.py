@@ -14,6 +14,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.response_frames import write_response_frame
+from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.traffic.cassettes.interactions import Interaction
 from kafka_shim.shim.traffic.cassettes.matching import (
     Sender,
@@ -26,7 +27,6 @@ from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode, Playback
 from kafka_shim.shim.traffic.cassettes.played_authentication import PlayedAuthentication
 from kafka_shim.shim.traffic.cassettes.played_fetches import fetch_response
 from kafka_shim.shim.traffic.cassettes.played_produces import PlayedProduce
-from kafka_shim.shim.traffic.cassettes.repeated_requests import RepeatedResponses
 from kafka_shim.shim.traffic.cassettes.request_content import (
     FieldDifference,
     content_of_fields,
@@ -54,6 +54,9 @@ REBALANCE_PATIENCE_S = 10.0
 REBALANCE_DELAY_MAX_S = 0.25
 """Of a recorded delay before a rebalance: clients load metadata meanwhile, and need it then."""
 
+REPEATED_MAX = 256
+"""Requests of a connection whose responses are kept."""
+
 _WAITING_FOR_MEMBERS = frozenset({ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP})
 
 
@@ -65,7 +68,7 @@ class PlayedResponse(NamedTuple):
     delay_s: float = 0.0
 
 
-class PendingResponse:
+class AwaitedResponse:
     """A response that waits for other requests; `if_due` returns None until then."""
 
     def __init__(self, attempt: Callable[[bool], PlayedResponse | None], patience_s: float) -> None:
@@ -91,16 +94,31 @@ class PlayedConnection:
         self._to_client = IdMapping()
         self._client_id = ""
         self._request_name = "an unreadable request"
-        self._repeated = RepeatedResponses((-1, -1), state.report)
+        self._repeated: dict[bytes, tuple[bytes, bytes]] = {}
+        self._repeated_version = -1
 
-    def repeated_responses(self) -> RepeatedResponses:
-        """Return the responses to reads that were sent before and would get the same ones."""
-        version = self._state.version, len(self._to_client)
-        if self._repeated.version != version:
-            self._repeated = RepeatedResponses(version, self._state.report)
-        return self._repeated
+    def repeated_response(self, frame: bytes) -> bytes | None:
+        """Return the response to a read that was repeated since the last change, with its size;
+        None to any other request.
+        """
+        state = self._state
+        if self._repeated_version != state.version:
+            self._repeated_version = state.version
+            self._repeated.clear()
+        response = self._repeated.get(frame[:4] + frame[8:])
+        if response is None:
+            return None
+        state.report.requests += 1
+        state.report.repeated += 1
+        return response[0] + frame[4:8] + response[1]
 
-    def respond(self, frame: bytes) -> PendingResponse:
+    def _add_repeated_response(self, request: bytes, response: bytes) -> None:
+        """Add the response to a request without its correlation id."""
+        if len(self._repeated) >= REPEATED_MAX:
+            self._repeated.clear()
+        self._repeated[request] = len(response).to_bytes(4, "big"), response[4:]
+
+    def respond(self, frame: bytes) -> AwaitedResponse:
         """Return the response to a frame, which may have to wait. Raise MismatchError if the
         recording has none.
         """
@@ -113,7 +131,7 @@ class PlayedConnection:
         except ProtocolError as error:
             self._request_name = "an unreadable request"
             if self._index.first("exact=? and response_position is null", frame_content(frame)):
-                raise ConnectionAbortedError(f"as recorded: {error}") from error
+                raise CloseConnection(f"as recorded: {error}") from error
             raise MismatchError("bytes", str(error)) from error
         self._client_id = header.client_id or ""
         self._request_name = f"{api_name_or_key(header.api_key)} v{header.api_version}"
@@ -126,7 +144,7 @@ class PlayedConnection:
                 )
             case ApiKey.FETCH:
                 fetch = partial(self._fetch_response_if_due, header, message)
-                return PendingResponse(fetch, message.max_wait_ms / 1000)
+                return AwaitedResponse(fetch, message.max_wait_ms / 1000)
             case ApiKey.SASL_AUTHENTICATE:
                 self._repeated.clear()
                 return _immediate(
@@ -160,7 +178,7 @@ class PlayedConnection:
 
     def _matched_response(
         self, header: RequestHeader, message: Any, cache_key: bytes
-    ) -> PendingResponse:
+    ) -> AwaitedResponse:
         self._to_recording.put_target_ids(self, message)
         key = header.api_key
         fields = request_fields(message, header.api_version, self._index.topic_names)
@@ -168,10 +186,10 @@ class PlayedConnection:
         sent = Sent(self._request_name, header, self.sender, content, fields)
         request = _MatchedRequest(message, sent, cache_key)
         if key not in COUNTED_CHANGES and not touched_state(key, message, fields).changes:
-            return PendingResponse(partial(self._read_if_due, request), PATIENCE_S)
+            return AwaitedResponse(partial(self._read_if_due, request), PATIENCE_S)
         interaction = due_counterpart(self._state, sent)
         self._note_played(request, interaction)
-        return PendingResponse(
+        return AwaitedResponse(
             partial(self._change_if_due, request, interaction), REBALANCE_PATIENCE_S
         )
 
@@ -208,7 +226,7 @@ class PlayedConnection:
         response = self._recorded_response(request, chosen[0])
         if is_repeated and current and state.options.speed is None:
             assert response.frame is not None
-            self.repeated_responses().add(request.cache_key, response.frame)
+            self._add_repeated_response(request.cache_key, response.frame)
         return response
 
     def _note_early(self, request: "_MatchedRequest", interaction: Interaction) -> None:
@@ -229,6 +247,7 @@ class PlayedConnection:
                 if not (chooses_member_id and each.field == "member_id"):
                     report.count_tolerated_difference(f"{api}.{each}")
         if chooses_member_id:
+            self._repeated.clear()
             self._to_client.learn(self, None, recorded, request.message)
             self._to_recording.learn(self, None, request.message, recorded)
         if not interaction.is_played:
@@ -238,12 +257,12 @@ class PlayedConnection:
     def _recorded_response(
         self, request: "_MatchedRequest", interaction: Interaction
     ) -> PlayedResponse:
-        """Return the recorded response with the client's ids. Raise ConnectionAbortedError if the
+        """Return the recorded response with the client's ids. Raise CloseConnection if the
         recorded broker closed the connection instead.
         """
         header, response = request.sent.header, self._index.response(interaction)
         if response is None:
-            raise ConnectionAbortedError(f"no response to {interaction.name} was recorded")
+            raise CloseConnection(f"no response to {interaction.name} was recorded")
         if header.api_key == ApiKey.METADATA and interaction.version == 0 < header.api_version:
             # version 0 has no controller; here any broker is one
             controller_id = min(self._index.brokers, default=-1)
@@ -281,5 +300,5 @@ class _MatchedRequest(NamedTuple):
     """The frame without its correlation id."""
 
 
-def _immediate(response: PlayedResponse) -> PendingResponse:
-    return PendingResponse(lambda _: response, 0)
+def _immediate(response: PlayedResponse) -> AwaitedResponse:
+    return AwaitedResponse(lambda _: response, 0)
