@@ -40,8 +40,9 @@ async def record(folder: Path, story: Story, **settings: Any) -> Path:
 class Playback:
     """A played trace, with one connection for each name."""
 
-    def __init__(self, trace: Path, **options: Any) -> None:
+    def __init__(self, trace: Path, *, client_id: str = "wire", **options: Any) -> None:
         self.state = PlaybackState(TraceIndex(trace), PlaybackOptions(**options))
+        self._client_id = client_id
         self._connections: dict[str, PlayedConnection] = {}
 
     @property
@@ -57,7 +58,7 @@ class Playback:
 
     def frame(self, api: ApiKey, version: int, message: Any, connection: str = "a") -> bytes | None:
         """Return the frame of the response; a response that waits is waited for."""
-        header = RequestHeader(api, version, 7, "wire")
+        header = RequestHeader(api, version, 7, self._client_id)
         frame = write_request_header(header) + codecs.write_request(message, version)
         pending = self.connection(connection).respond(frame)
         while (response := pending.if_due()) is None:

@@ -10,6 +10,10 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.messages.join_group_request import (
+    JoinGroupRequest,
+    JoinGroupRequestProtocol,
+)
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.protocol.records.batches import iterate_batches
 from kafka_shim.shim.errors import CloseConnection
@@ -29,6 +33,8 @@ from tests.shim.traffic.cassettes.kit import (
 )
 from tests.shim.wire import Wire
 
+JOIN = JoinGroupRequest("group", 10_000, protocol_type="consumer")
+JOIN.protocols.append(JoinGroupRequestProtocol("range", b""))
 A, B, C = (b"k1", b"a"), (b"k2", b"b"), (b"k3", b"c")
 
 
@@ -151,7 +157,7 @@ def test_a_changed_acl_is_reported_with_the_field(trace: Path) -> None:
     played.ask(ApiKey.CREATE_TOPICS, 7, new_topic("orders"))
     mismatch = played.mismatch(ApiKey.CREATE_ACLS, 3, acl("orders", Operation.WRITE))
     assert (mismatch.kind, mismatch.field) == ("content", "creations[].operation")
-    assert (mismatch.recorded, mismatch.sent) == ("3", "4")
+    assert (mismatch.recorded, mismatch.sent) == ("READ", "WRITE")
 
 
 def test_a_changed_order_of_records_is_reported_unless_only_content_matters(
@@ -176,6 +182,40 @@ def test_a_change_that_is_sent_twice_is_reported(trace: Path) -> None:
     assert mismatch.kind == "count"
     played.ask(ApiKey.PRODUCE, 9, records("orders", A, B, C))
     assert played.mismatch(ApiKey.PRODUCE, 9, records("orders", A)).kind == "count"
+
+
+def test_an_additional_record_is_reported_as_one(trace: Path) -> None:
+    mismatch = start(trace).mismatch(ApiKey.PRODUCE, 9, records("orders", A, B, C, (b"k4", b"d")))
+    assert mismatch.reason == (
+        "record 3 of orders-0 was not recorded, and the nearest one was already sent"
+    )
+
+
+def test_a_record_that_was_left_out_is_reported_with_its_content(trace: Path) -> None:
+    played = start(trace)
+    left_out = played.mismatch(ApiKey.PRODUCE, 9, records("orders", A, C))
+    assert (left_out.kind, left_out.recorded) == ("order", "key 'k2', value 'b'")
+    played.ask(ApiKey.PRODUCE, 9, records("orders", A, B))
+    assert played.report["unsent"][0].endswith("record of orders-0): key 'k3', value 'c'")
+
+
+def test_another_client_id_is_played_and_reported(trace: Path) -> None:
+    played = Playback(trace, client_id="other-17")
+    played.ask(ApiKey.CREATE_TOPICS, 7, new_topic("orders"))
+    assert played.report["changes"] == {"client id: wire -> other": 1}
+
+
+async def acl_and_member(wire: Wire, _: Wire) -> None:
+    await wire.ask(ApiKey.CREATE_ACLS, 3, acl("orders"))
+    await wire.ask(ApiKey.JOIN_GROUP, 0, JOIN)
+
+
+def test_a_member_does_not_wait_for_changes_of_other_things_than_its_group(
+    tmp_path: Path,
+) -> None:
+    played = Playback(asyncio.run(record(tmp_path / "trace", acl_and_member)))
+    assert played.ask(ApiKey.JOIN_GROUP, 0, JOIN).error_code == ErrorCode.NONE
+    assert played.report["early"] == {}
 
 
 def test_what_was_recorded_for_another_principal_is_reported_as_that(trace: Path) -> None:

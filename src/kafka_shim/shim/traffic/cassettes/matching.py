@@ -76,6 +76,9 @@ def due_counterpart(state: PlaybackState, sent: Sent) -> Interaction:
             ),
         )
         if due is not None:
+            if due.client != sent.sender.client:
+                change = f"client id: {due.client} -> {sent.sender.client}"
+                state.report.count_tolerated_difference(change)
             if state.options.match is not MatchMode.CONTENT:
                 _check_order(state, sent, due)
             return due
@@ -143,18 +146,22 @@ def _check_order(state: PlaybackState, sent: Sent, recorded: Interaction) -> Non
 
 def _content_mismatch(state: PlaybackState, sent: Sent) -> MismatchError:
     """Return the mismatch with the recorded counterpart that differs in the fewest fields."""
-    best: tuple[tuple[int, bool], Interaction, list[FieldDifference]] | None = None
+    best: tuple[tuple[int, bool, bool], Interaction, list[FieldDifference]] | None = None
     for each in _nearest_candidates(state, sent):
         fields = state.index.fields(each)
         differences = [*field_differences(fields, sent.fields, is_exact=False)]
-        distance = len(differences), each.is_played
+        is_of_other = each.principal != (sent.principal or each.principal)
+        distance = len(differences), is_of_other, each.is_played
         if best is None or distance < best[0]:
             best = distance, each, differences
     if best is None:
         return MismatchError("content", "no request of this API was recorded")
     _, nearest, differences = best
     if differences:
-        return MismatchError("content", f"{sent.name} was not recorded", nearest, differences[0])
+        is_extra = nearest.is_played and nearest.sequence is not None
+        note = ", and the nearest one was already sent" if is_extra else ""
+        reason = f"{sent.name} was not recorded{note}"
+        return MismatchError("content", reason, nearest, differences[0])
     principals = nearest.principal, sent.sender.principal or "unknown"
     reason = f"{sent.name} was recorded for another principal"
     return MismatchError("content", reason, nearest, FieldDifference("principal", *principals))

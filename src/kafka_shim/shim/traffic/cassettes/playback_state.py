@@ -83,5 +83,6 @@ class PlaybackState:
         for each in self.index.select("sequence is not null and is_played=0 order by id"):
             report.unsent_count += 1
             if len(report.unsent) < UNSENT_KEPT_MAX:
-                report.unsent.append(str(each))
+                record = "" if each.topic is None else f": {self.index.record(each).text}"
+                report.unsent.append(f"{each}{record}")
         return report

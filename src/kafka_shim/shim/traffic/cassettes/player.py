@@ -36,6 +36,7 @@ from kafka_shim.shim.traffic.cassettes.request_content import (
 from kafka_shim.shim.traffic.cassettes.touched_state import (
     COUNTED_CHANGES,
     GROUP_HEARTBEATS,
+    groups_only,
     touched_state,
 )
 from kafka_shim.shim.traffic.cassettes.trace_index import client_without_suffix, frame_content
@@ -200,7 +201,7 @@ class PlayedConnection:
         # a broker does not wait for other members before it rejects one
         is_rejected = bool(getattr(self._index.response(interaction), "error_code", 0))
         waits = request.sent.header.api_key in _WAITING_FOR_MEMBERS and not is_rejected
-        if waits and not self._state.has_received_preceding_changes(interaction.state):
+        if waits and not self._state.has_received_preceding_changes(groups_only(interaction.state)):
             if not is_last:
                 return None
             if self._state.options.match is MatchMode.STRICT:

@@ -7,11 +7,13 @@ their default values, so a request has the same content in each version that can
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import msgspec
 
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.shim.traffic.identities.message_fields import IDS, row_identity
 
@@ -47,6 +49,13 @@ COMPARED_EXACTLY_ONLY = _MEMBERSHIP | frozenset(
 _UNORDERED_SCALARS = frozenset({"string", "int32", "int16", "int8"})
 _ORDERED_ROWS = frozenset({"protocols"})
 """Lists by preference: the order of their rows has a meaning."""
+_CODES: Mapping[str, type[IntEnum]] = {
+    "operation": Operation,
+    "permission_type": Permission,
+    "resource_pattern_type": PatternType,
+    "pattern_type_filter": PatternType,
+    "resource_type_filter": ResourceType,
+}
 _LABEL = re.compile(r"\[[^]]*\]")
 _TEXT_MAX = 80
 
@@ -183,16 +192,21 @@ def field_differences(
         if path not in new and new_only.get(unnamed := _LABEL.sub("[]", path)):
             shown, other = unnamed, new_only[unnamed].pop(0)
         if value != other:
-            yield FieldDifference(shown, value_text(value), value_text(other))
+            codes = _CODES.get(path.rpartition(".")[2])
+            yield FieldDifference(shown, *(value_text(each, codes) for each in (value, other)))
     for path, values in new_only.items():
         for value in values:
             yield FieldDifference(path, value_text(...), value_text(value))
 
 
-def value_text(value: Any) -> str:
-    """Return a value for people: bytes as text if they are text, long ones shortened."""
+def value_text(value: Any, codes: type[IntEnum] | None = None) -> str:
+    """Return a value for people: bytes as text if they are text, codes by their names, long ones
+    shortened.
+    """
     if value is ...:
         return "missing"
+    if codes is not None and value in codes.__members__.values():
+        return codes(value).name
     if isinstance(value, bytes):
         try:
             text = repr(value.decode())

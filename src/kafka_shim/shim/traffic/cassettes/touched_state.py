@@ -49,6 +49,7 @@ ADMIN = "settings"
 """Changed by all administrative requests."""
 ADMIN_EXCEPT_TOPICS = "settings except topics"
 TRANSACTIONS = "transactions"
+_GROUP = "group "
 
 StateCounts = dict[str, int]
 """How often each part of the state was changed."""
@@ -80,6 +81,11 @@ def touched_state(api_key: int, message: Any, fields: Sequence[ContentField]) ->
 def settings_of_topic(topic: str) -> str:
     """Return the name of the state that CreateTopics changes."""
     return f"settings of topic {topic}"
+
+
+def groups_only(state: StateCounts) -> StateCounts:
+    """Return the counts of groups, whose members wait for each other."""
+    return {part: count for part, count in state.items() if part.startswith(_GROUP)}
 
 
 def records_of_topic(topic: str) -> str:
@@ -121,4 +127,4 @@ def _groups(message: Any) -> Iterator[str]:
         for group in value if isinstance(value, list) else (value,):
             group_id = getattr(group, "group_id", group)
             if isinstance(group_id, str) and group_id:
-                yield f"group {group_id}"
+                yield f"{_GROUP}{group_id}"

@@ -3,6 +3,7 @@
 Messages are read from the trace when they are needed.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
@@ -50,6 +51,7 @@ from kafka_shim.shim.traffic.replay.events import ConnectionId, Event, TraceEven
 
 BLOCKS_IN_MEMORY = 4
 MESSAGES_IN_MEMORY = 2_000
+_CLIENT_SUFFIX = re.compile(r"(?:[-_][0-9a-f]{4,}|[-_.]?\d+)+$")
 
 _Position = tuple[int, int, int]
 """Of an entry: the number of its segment, its block's position there, and its number there."""
@@ -324,7 +326,7 @@ class TraceIndex:
 
 def client_without_suffix(client_id: str | None) -> str:
     """Return a client id without the number or the random part that its program appends."""
-    return (client_id or "").rstrip("0123456789abcdef-_")
+    return _CLIENT_SUFFIX.sub("", client_id or "")
 
 
 def frame_content(frame: bytes) -> bytes:
