@@ -166,8 +166,8 @@ def test_a_changed_order_of_records_is_reported_unless_only_content_matters(
     mismatch = start(trace).mismatch(ApiKey.PRODUCE, 9, records("orders", B, A))
     assert mismatch.kind == "order"
     assert (mismatch.recorded, mismatch.sent) == ("key 'k1', value 'a'", "key 'k2', value 'b'")
-    played = start(trace, match=MatchMode.CONTENT)
-    assert produced(played.ask(ApiKey.PRODUCE, 9, records("orders", B, A))) == (0, 1)
+    played = start(trace, match=MatchMode.CONTENT)  # a client counts from the first offset
+    assert produced(played.ask(ApiKey.PRODUCE, 9, records("orders", B, A))) == (0, 0)
 
 
 def test_a_changed_order_of_changes_is_reported(trace: Path) -> None:

@@ -110,6 +110,6 @@ async def test_each_recorded_broker_has_its_address(tmp_path: Path, advertised: 
         for port in ports:
             async with wired(f"127.0.0.1:{port}") as wire:
                 response = await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
-        assert [each.node_id for each in response.brokers] == [7, 8, 9]
-        assert {each.host for each in response.brokers} == {advertised or "127.0.0.1"}
-        assert {each.port for each in response.brokers} == ports
+            assert [each.node_id for each in response.brokers] == [7, 8, 9]
+            assert {each.host for each in response.brokers} == {advertised or "127.0.0.1"}
+            assert {each.port for each in response.brokers} == ports

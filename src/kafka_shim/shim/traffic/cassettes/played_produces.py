@@ -68,7 +68,7 @@ class PlayedProduce:
         self.response.responses.append(response)
 
     def _recorded_and_new_records(self, topic: str, row: Any) -> tuple[Interaction | None, bytes]:
-        """Return the counterpart of the first record that has one, and the new ones as a batch."""
+        """Return the counterpart with the lowest offset, and the new records as a batch."""
         try:
             blob = self._state.options.masks.masked_batches(topic, row.records)
             records = records_in_complete_batches(topic, row.index, blob)
@@ -87,7 +87,7 @@ class PlayedProduce:
             else:
                 self._state.index.set_played(match)
                 self._matches.append(match)
-                found = found or match
+                found = match if found is None or match.offset < found.offset else found
         return found, _batch_of_records(row.records, new)
 
     def _row(self, partition: int, match: Interaction | None) -> PartitionProduceResponse:
