@@ -2,11 +2,13 @@
 
 import itertools
 import re
+import shlex
 import shutil
 from pathlib import Path
 
 import pytest
 
+from tests.clients.toolchains import node
 from tests.docs.shell import Shell
 from tests.docs.shown import ROOT, Block, blocks
 from tests.plugin.nested import run_pytest
@@ -54,6 +56,9 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("docs/guides/authentication.md", "properties"): (
         f"{SNIPPETS}::test_a_client_logs_in_with_the_properties_shown",
+    ),
+    ("docs/guides/authentication.md", "js"): (
+        f"{SNIPPETS}::test_kafkajs_logs_in_with_the_settings_shown",
     ),
     ("docs/guides/custom-authorizer.md", "py"): (
         f"{SNIPPETS}::test_the_authorizer_is_that_of_the_example",
@@ -199,6 +204,27 @@ def test_a_client_logs_in_with_the_properties_shown(tmp_path: Path) -> None:
     broker = "kafka-shim run --user alice:secret --super-user User:alice -- sh -c"
     done = Shell(tmp_path, {})(f"{broker} '{listing} --command-config {block.name}'")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+LISTING = """
+const admin = kafka.admin();
+await admin.connect();
+console.log(await admin.listTopics());
+await admin.disconnect();
+"""
+
+
+def test_kafkajs_logs_in_with_the_settings_shown(tmp_path: Path) -> None:
+    """Without its settings, the client cannot list topics on this listener."""
+    shown = only_block("docs/guides/authentication.md", "js").text
+    program = shown.replace('"127.0.0.1:9093"', "process.argv[2]") + LISTING
+    (tmp_path / "program.js").write_text(program)
+    package = ROOT / "tests" / "clients" / "drivers" / "node" / "package.json"
+    command = shlex.join(node([package, tmp_path / "program.js"], "program.js"))
+    broker = "kafka-shim run --user alice:secret --super-user User:alice --topic orders -- sh -c"
+    done = Shell(tmp_path, {})(f"{broker} '{command} $KAFKA_BOOTSTRAP_SERVERS_SASL_PLAINTEXT'")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "orders" in done.stdout
 
 
 def test_the_tutorials_first_test_fails_with_the_advice_it_shows(tmp_path: Path) -> None:
