@@ -153,13 +153,17 @@ def test_commands_that_lock_somebody_out_are_marked(
     (tmp_path / "old.yaml").write_text("acls: []")
     (tmp_path / "new.yaml").write_text("- {principal: [User:a, User:b], allow: Read, topic: t}\n")
     words = ["policy", "plan", str(tmp_path / "old.yaml"), str(tmp_path / "new.yaml")]
-    assert main(words) == 0
-    assert "# interim" not in capsys.readouterr().out
-    assert main([*words, "--allow-everyone-if-no-acl-found"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "# interim, after command 1: - User:b: Read, Describe on topic `t`"
-    assert main([*words, "--allow-everyone-if-no-acl-found", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["interim"] == []  # one request
+    lost = "after command 1: - User:b: Read, Describe on topic `t`"
+    for mode, line in {
+        "--no-allow-everyone-if-no-acl-found": None,
+        "--allow-everyone-if-no-acl-found": f"# interim, {lost}",
+        "": f"# interim, if allow.everyone.if.no.acl.found=true, {lost}",
+    }.items():
+        assert main([*words, *mode.split()]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert [each for each in lines if "interim" in each] == ([line] if line else [])
+        assert main([*words, *mode.split(), "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["interim"] == []  # one request
 
 
 def test_the_exit_code_tells_whether_there_are_changes(at: list[str], tmp_path: Path) -> None:

@@ -5,11 +5,13 @@ only be lost if resources without ACLs are open to everyone; the right to do som
 resource of a type also if DENYs change.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.decide import PROBED_NAME
 from kafka_shim.authorizer.model import ANY_USER, Acl, Actor
 from kafka_shim.authorizer.policy.access_changes import AccessChange, access_changes
 from kafka_shim.authorizer.policy.checked_accesses import (
@@ -21,12 +23,13 @@ from kafka_shim.authorizer.policy.checked_accesses import (
 )
 from kafka_shim.authorizer.policy.decision_function import CombinedDecisions
 from kafka_shim.authorizer.policy.name_sets import (
+    ALL_NAMES,
     NameSet,
     names_covered_by_acl,
     names_covered_by_pattern,
 )
 from kafka_shim.authorizer.remedy import Step
-from kafka_shim.authorizer.store import AclStore
+from kafka_shim.authorizer.store import AclStore, acls_of_grant
 from kafka_shim.protocol.enums import Operation, Permission, ResourceType
 
 EXACT_UNITS_MAX = 40
@@ -38,7 +41,9 @@ EXACT_DECISIONS_MAX = 400_000
 class InterimChange(msgspec.Struct, frozen=True):
     """A change from the end of unit `first` to the end of unit `last`, both counted from 1.
 
-    `change` is None if it was not computed what changes; then it is an access to `names`.
+    `change` is None if it was not computed what changes; then it is an access to `names`. If
+    `only_if_allow_everyone` is not None, it happens only on brokers where
+    allow.everyone.if.no.acl.found has this value.
     """
 
     first: int
@@ -46,6 +51,7 @@ class InterimChange(msgspec.Struct, frozen=True):
     resource_type: ResourceType
     names: NameSet | None
     change: AccessChange | None
+    only_if_allow_everyone: bool | None = None
 
 
 class _AuthorizersAndPlannedUnits:
@@ -61,6 +67,19 @@ class _AuthorizersAndPlannedUnits:
     ) -> None:
         self.old, self.new, self.units, self.release = old, new, units, release
         self.report_unit = report_unit
+        self._indexes: dict[ResourceType, tuple[_AclsByPattern, _AclsByPattern]] = {}
+
+    def old_and_new_acls_sharing_names(
+        self, kind: ResourceType, names: Iterable[NameSet]
+    ) -> tuple[set[Acl], set[Acl]]:
+        """Return the ACLs of both sides that share a name with any of the sets."""
+        if kind not in self._indexes:
+            self._indexes[kind] = (
+                _AclsByPattern(self.old.store, kind),
+                _AclsByPattern(self.new.store, kind),
+            )
+        old, new = self._indexes[kind]
+        return old.acls_sharing_names(names), new.acls_sharing_names(names)
 
     def authorizer_with(self, acls: Iterable[Acl]) -> StandardAuthorizer:
         return StandardAuthorizer(
@@ -69,6 +88,40 @@ class _AuthorizersAndPlannedUnits:
             rules=self.old.rules,
             store=AclStore(acls),
         )
+
+
+class _AclsByPattern:
+    """The ACLs of a resource type by pattern, to find those that share names with others."""
+
+    def __init__(self, store: AclStore, kind: ResourceType) -> None:
+        self._store, self._kind = store, kind
+        self._acls_by_resource_name: dict[str, list[Acl]] = {}
+        for acl in store:
+            if acl.resource_type is kind:
+                self._acls_by_resource_name.setdefault(acl.resource_name, []).append(acl)
+        self._sorted_resource_names = sorted(self._acls_by_resource_name)
+
+    def acls_sharing_names(self, names: Iterable[NameSet]) -> set[Acl]:
+        return {
+            acl
+            for each in names
+            for resource_name in self._resource_names_sharing(each)
+            for acl in self._acls_by_resource_name[resource_name]
+        }
+
+    def _resource_names_sharing(self, names: NameSet) -> Iterator[str]:
+        for pattern in self._store.patterns_used_for_decision(
+            self._kind, names.text, wildcard_covers_starred_names=True
+        ):
+            yield pattern.resource_name
+        if names.is_prefix:
+            position = bisect_left(self._sorted_resource_names, names.text)
+            while position < len(self._sorted_resource_names):
+                resource_name = self._sorted_resource_names[position]
+                if not resource_name.startswith(names.text):
+                    return
+                yield resource_name
+                position += 1
 
 
 def interim_changes(
@@ -87,6 +140,35 @@ def interim_changes(
     if old.allow_everyone:
         changes += _changes_on_names_without_lasting_acls(interim)
     return sorted(changes, key=lambda change: (change.first, change.last))
+
+
+def interim_changes_in_either_mode(
+    old_by_mode: Mapping[bool, StandardAuthorizer],
+    new_by_mode: Mapping[bool, StandardAuthorizer],
+    units: Sequence[Sequence[Step]],
+    release: str,
+    report_unit: Callable[[], object] = int,
+) -> list[InterimChange]:
+    """Return the interim changes by the values of allow.everyone.if.no.acl.found that are possible.
+
+    The old and the new authorizer are given for each possible value.
+    """
+    changes_by_mode = {
+        mode: interim_changes(old, new_by_mode[mode], units, release, report_unit)
+        for mode, old in old_by_mode.items()
+    }
+    in_all_modes = set.intersection(*map(set, changes_by_mode.values()))
+    only_in_one = [
+        msgspec.structs.replace(change, only_if_allow_everyone=mode)
+        for mode, changes in changes_by_mode.items()
+        for change in changes
+        if change not in in_all_modes
+    ]
+    first = next(iter(changes_by_mode.values()))
+    return sorted(
+        [*(change for change in first if change in in_all_modes), *only_in_one],
+        key=lambda change: (change.first, change.last),
+    )
 
 
 def _changes_on_names_without_lasting_acls(
@@ -164,8 +246,8 @@ def _exact_changes_on_names(
     """Compare each state of the group with both sets, with only the ACLs on these names."""
     kind = steps[0].acl.resource_type
     sides = [
-        interim.authorizer_with(_acls_on_names(side.store, kind, names))
-        for side in (interim.old, interim.new)
+        interim.authorizer_with(acls)
+        for acls in interim.old_and_new_acls_sharing_names(kind, names)
     ]
     both = CombinedDecisions(sides[0], sides[1], all)
     either = CombinedDecisions(sides[0], sides[1], any)
@@ -196,34 +278,57 @@ def _exact_changes_on_names(
         interim.report_unit()
 
 
-def _acls_on_names(store: AclStore, kind: ResourceType, names: set[NameSet]) -> list[Acl]:
-    """Return the ACLs of a type that share a name with any of the sets."""
-    prefixes = tuple(each.text for each in names if each.is_prefix)
-    literals = {each.text for each in names if not each.is_prefix}
-    return [
-        acl
-        for acl in store
-        if acl.resource_type is kind
-        and (
-            acl.resource_name.startswith(prefixes)
-            or acl.resource_name in literals
-            or any(names_covered_by_acl(acl).includes_all_of_ignoring_glob(each) for each in names)
-        )
-    ]
-
-
 def _changes_on_any_resource(interim: _AuthorizersAndPlannedUnits) -> Iterator[InterimChange]:
     for operation, kind in operations_checked_for_any_resource(interim.release):
+        can_open = _can_right_on_any_resource_open(interim, kind)
+        if can_open is None:
+            continue
         steps = [
             step
             for unit in interim.units
             for step in unit
             if step.acl.resource_type is kind
-            and (step.acl.operation in (operation, Operation.ALL) or interim.old.allow_everyone)
+            and (step.acl.operation in (operation, Operation.ALL) or can_open)
         ]
         has_deny = any(step.acl.permission is Permission.DENY for step in steps)
-        if steps and (has_deny or interim.old.allow_everyone):
-            yield from _changes_of_operation_on_any_resource(interim, operation, kind, steps)
+        if steps and (has_deny or can_open):
+            yield from _changes_of_operation_on_any_resource(
+                interim, operation, kind, steps, can_open=can_open
+            )
+
+
+def _can_right_on_any_resource_open(
+    interim: _AuthorizersAndPlannedUnits, kind: ResourceType
+) -> bool | None:
+    """Return whether the first ACL can close, or the last one open, the right for everyone.
+
+    Return None if everyone has the right all the time, except those whom an ACL that lasts denies
+    it. KRaft brokers look at the ACLs of PROBED_NAME, ZooKeeper brokers at DENYs on `*`.
+    """
+    if not interim.old.allow_everyone:
+        return False
+    if interim.old.rules.allow_everyone_by_resource_type:
+        changes = any(
+            step.acl.resource_type is kind
+            and step.acl.permission is Permission.DENY
+            and names_covered_by_acl(step.acl) == ALL_NAMES
+            for unit in interim.units
+            for step in unit
+        )
+        return True if changes else None
+    old, new = (_acls_on_probed_name(side.store, kind) for side in (interim.old, interim.new))
+    if not old and not new:
+        return None
+    return old.isdisjoint(new)
+
+
+def _acls_on_probed_name(store: AclStore, kind: ResourceType) -> set[Acl]:
+    return {
+        acl
+        for pattern in store.patterns_used_for_decision(kind, PROBED_NAME)
+        for subject, grant in pattern.subject_grants()
+        for acl in acls_of_grant(pattern, subject, grant)
+    }
 
 
 def _changes_of_operation_on_any_resource(
@@ -231,8 +336,10 @@ def _changes_of_operation_on_any_resource(
     operation: Operation,
     kind: ResourceType,
     steps: Sequence[Step],
+    *,
+    can_open: bool,
 ) -> Iterator[InterimChange]:
-    actors = _actors_to_check(interim, kind, steps)
+    actors = _actors_to_check(interim, kind, steps, includes_all_principals=can_open)
     units = [
         position
         for position, unit in enumerate(interim.units)
@@ -273,11 +380,15 @@ def _changes_of_operation_on_any_resource(
 
 
 def _actors_to_check(
-    interim: _AuthorizersAndPlannedUnits, kind: ResourceType, steps: Sequence[Step]
+    interim: _AuthorizersAndPlannedUnits,
+    kind: ResourceType,
+    steps: Sequence[Step],
+    *,
+    includes_all_principals: bool,
 ) -> list[tuple[tuple[str, str], Actor]]:
     """Return each principal and host that a step may affect, with an actor that stands for it."""
     principals = {step.acl.principal for step in steps}
-    if interim.old.allow_everyone or ANY_USER in principals:
+    if includes_all_principals or ANY_USER in principals:
         principals |= {
             subject.principal
             for side in (interim.old, interim.new)

@@ -25,8 +25,13 @@ def add_connection_arguments(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def connect_with_options(args: argparse.Namespace) -> Client:
-    """Connect as the options say; raise ClientError or ConfigError if that fails."""
+def connect_with_options(
+    args: argparse.Namespace, bootstrap_option: str = "--bootstrap-server"
+) -> Client:
+    """Connect as the options say; raise ClientError or ConfigError if that fails.
+
+    `bootstrap_option` is the option that the user gave, for errors.
+    """
     for address in filter(None, args.bootstrap_server.split(",")):
-        parse_address(address.strip(), "--bootstrap-server")
+        parse_address(address.strip(), bootstrap_option)
     return connect(args.bootstrap_server, read_client_config(args.command_config))

@@ -14,6 +14,7 @@ from kafka_shim.shim.cli.acl_source import (
     load_authorizer,
     require_acl_source_and_valid_options,
 )
+from kafka_shim.shim.cli.authorizer_settings import assumed_settings_note
 from kafka_shim.shim.cli.explain_text import (
     explanation_lines,
     explanation_object,
@@ -44,9 +45,6 @@ from kafka_shim.shim.explaining.api_explanation import (
 from kafka_shim.shim.explaining.explanation import explain_decision
 
 DEFAULT_HOST = "127.0.0.1"
-SUPER_USERS_UNKNOWN = (
-    "(brokers do not expose their super users; if this principal is one, add --super-user)"
-)
 
 DESCRIPTION = """\
 Explain whether a principal is allowed an operation: which ACL decides, which other ACLs apply or
@@ -130,14 +128,21 @@ def _explain_access_or_request(args: argparse.Namespace) -> int:
         questions = [
             explanation_object(explanation, source.bootstrap_server) for explanation in explained
         ]
-        _print_json({"allowed": allowed, "release": source.release, "questions": questions})
+        _print_json(
+            {
+                "allowed": allowed,
+                "release": source.release,
+                "assumed_settings": source.assumed_settings,
+                "questions": questions,
+            }
+        )
     else:
         texts = [
             "\n".join(map(escaped, explanation_lines(explanation, source.bootstrap_server)))
             for explanation in explained
         ]
         print("\n\n".join(texts))
-        _print_note_on_unknown_super_users(source, allowed=allowed)
+        _print_note_on_assumed_settings(source, allowed=allowed)
     return _exit_code_for_expectation(args, allowed=allowed)
 
 
@@ -158,6 +163,7 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
             {
                 "allowed": allowed,
                 "release": source.release,
+                "assumed_settings": source.assumed_settings,
                 "api": api.wire_name,
                 "api_version": version,
                 "principal": caller.actor.principal,
@@ -180,7 +186,7 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
         print("no permission check: the API is open to everybody")
     if steps:
         print("\n" + "\n".join(remedy_lines(steps, source.bootstrap_server)))
-    _print_note_on_unknown_super_users(source, allowed=allowed)
+    _print_note_on_assumed_settings(source, allowed=allowed)
     return _exit_code_for_expectation(args, allowed=allowed)
 
 
@@ -239,9 +245,10 @@ def _apis_without_checks() -> frozenset[ApiKey]:
     return frozenset(OPEN_TO_ALL)
 
 
-def _print_note_on_unknown_super_users(loaded: LoadedAuthorizer, *, allowed: bool) -> None:
-    if not allowed and loaded.bootstrap_server is not None and not loaded.authorizer.super_users:
-        print(SUPER_USERS_UNKNOWN)
+def _print_note_on_assumed_settings(loaded: LoadedAuthorizer, *, allowed: bool) -> None:
+    """Print the note if the decision could be another one; both settings only allow more."""
+    if not allowed and loaded.assumed_settings:
+        print(assumed_settings_note(loaded.assumed_settings))
 
 
 def _print_json(value: object) -> None:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from kafka_shim import extras
-from kafka_shim.shim.cli.acl_source import add_rule_arguments
+from kafka_shim.shim.cli.authorizer_settings import add_rule_arguments
 from kafka_shim.shim.cli.connection_options import add_connection_arguments
 from kafka_shim.shim.cli.usage import (
     UsageError,

@@ -45,8 +45,9 @@ class McpTools:
         self._rules = [f"--super-user={principal}" for principal in options.super_user]
         self._release = [f"--kafka-version={options.kafka_version}"] * bool(options.kafka_version)
         self._rules += self._release
-        if options.allow_everyone_if_no_acl_found:
-            self._rules.append("--allow-everyone-if-no-acl-found")
+        if options.allow_everyone_if_no_acl_found is not None:
+            no = "" if options.allow_everyone_if_no_acl_found else "no-"
+            self._rules.append(f"--{no}allow-everyone-if-no-acl-found")
 
     def explain(
         self,

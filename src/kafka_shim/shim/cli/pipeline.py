@@ -44,7 +44,10 @@ def _replace_broker_option_with_saved_acls(args: argparse.Namespace, acl_file: P
         raise UsageError("take the ACLs of --acls or of --bootstrap-server, not of both")
     # most commands need no broker, and importing the client takes as long as a small job
     from kafka_shim.authorizer.acl_formats import format_acls_losslessly
-    from kafka_shim.shim.cli.acl_source import has_known_concrete_fields, most_similar_release
+    from kafka_shim.shim.cli.authorizer_settings import (
+        has_known_concrete_fields,
+        most_similar_release,
+    )
     from kafka_shim.shim.cli.connection_options import connect_with_options
     from kafka_shim.shim.client.acls import describe_acls
 

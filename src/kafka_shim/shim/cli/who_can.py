@@ -14,6 +14,7 @@ from kafka_shim.shim.cli.acl_source import (
     load_authorizer,
     require_acl_source_and_valid_options,
 )
+from kafka_shim.shim.cli.authorizer_settings import assumed_settings_note
 from kafka_shim.shim.cli.resource_arguments import action_text, parse_resource
 from kafka_shim.shim.cli.usage import UsageError, parse_supported_operation, run_reporting_errors
 from kafka_shim.shim.explaining.who_can import (
@@ -64,11 +65,12 @@ def _print_who_can(args: argparse.Namespace) -> int:
     source = load_authorizer(args)
     result = who_can(source.authorizer, action)
     if args.json:
-        print(json.dumps(who_can_json(action, result), indent=2, ensure_ascii=False))
+        content = who_can_json(action, result) | {"assumed_settings": source.assumed_settings}
+        print(json.dumps(content, indent=2, ensure_ascii=False))
     else:
         print(text_of_escaped_result_lines(_who_can_lines(action, result)))
-        if source.bootstrap_server is not None and not source.authorizer.super_users:
-            print("(super users are allowed everything; brokers do not list them)")
+        if source.assumed_settings:
+            print(assumed_settings_note(source.assumed_settings))
     return 0 if result.allowed_principals else EXIT_MISMATCH
 
 

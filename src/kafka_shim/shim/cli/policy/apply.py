@@ -12,11 +12,13 @@ import msgspec
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.certificate import acls_sha256
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
+from kafka_shim.shim.cli.authorizer_settings import (
+    read_cluster_acls,
+)
 from kafka_shim.shim.cli.connection_options import connect_with_options
 from kafka_shim.shim.cli.policy.apply_requests import inverse_requests, send_steps_in_one_request
 from kafka_shim.shim.cli.policy.authorizer_options import (
     add_cluster_arguments,
-    read_cluster_acls,
     set_default_bootstrap_server,
 )
 from kafka_shim.shim.cli.policy.descriptions import count_with_noun

@@ -15,16 +15,30 @@ from kafka_shim.authorizer.policy.name_sets import ALL_NAMES, NameSet
 from kafka_shim.authorizer.policy.witness import witness_of_change
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.shim.cli import EXIT_MISMATCH
+from kafka_shim.shim.cli.authorizer_settings import (
+    read_cluster_acls,
+    release_of_options_or_cluster,
+)
 from kafka_shim.shim.cli.policy.authorizer_options import (
     add_authorizer_arguments,
     add_cluster_arguments,
-    read_cluster_acls,
-    release_of_options_or_cluster,
     set_default_bootstrap_server,
 )
 from kafka_shim.shim.cli.policy.descriptions import count_with_noun
-from kafka_shim.shim.cli.policy.diff_formats import DescribedChange, diff_lines, diff_object
-from kafka_shim.shim.cli.policy.policy_side import PolicySide, side_of_cluster, side_of_files
+from kafka_shim.shim.cli.policy.diff_formats import (
+    DescribedChange,
+    DiffRules,
+    diff_lines,
+    diff_object,
+    rules_of_both_sides,
+    unimplied_changes_most_used_first,
+)
+from kafka_shim.shim.cli.policy.policy_side import (
+    PolicySide,
+    require_known_mode_if_it_matters,
+    side_of_cluster,
+    side_of_files,
+)
 from kafka_shim.shim.cli.resource_arguments import parse_resource
 from kafka_shim.shim.cli.usage import UsageError, check_principal_option, parse_supported_operation
 
@@ -87,32 +101,42 @@ def run(args: argparse.Namespace) -> int:
     if args.gate == "access-not-granted" and not (args.only or args.principal):
         raise UsageError("access-not-granted needs --only or --principal: what must not be granted")
     old, new = _old_or_empty_and_new_side(args)
-    before, after = old.authorizer(), new.authorizer()
     try:
-        changes = access_changes(before, after, new.release)
+        granted = _granted_access(args, scope, old, new)
+        require_known_mode_if_it_matters(
+            old, new, lambda *sides: not _granted_access(args, scope, *sides)
+        )
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {new.release}: {error}") from error
-    operations = _operations_of_options(args)
-    granted = [
-        DescribedChange(change, witness)
-        for change in scope.limited_changes(_gains(changes, operations))
-        if (args.gate != "no-public-access" or _is_for_everyone_everywhere(change))
-        and (witness := witness_of_change(change, before, after)) is not None
-    ]
-    _print_result(args, granted, new.release)
+    _print_result(args, granted, rules_of_both_sides(old, new))
     return EXIT_MISMATCH if granted else 0
 
 
+def _granted_access(
+    args: argparse.Namespace, scope: ChangeScope, old: PolicySide, new: PolicySide
+) -> list[DescribedChange]:
+    """Return the gains that the gate does not let pass, each with an example."""
+    before, after = old.authorizer(), new.authorizer()
+    gains = _gains(access_changes(before, after, new.release), _operations_of_options(args))
+    return [
+        DescribedChange(change, witness)
+        for change in scope.limited_changes(gains)
+        if (args.gate != "no-public-access" or _is_for_everyone_everywhere(change))
+        and (witness := witness_of_change(change, before, after)) is not None
+    ]
+
+
 def _print_result(
-    args: argparse.Namespace, granted: Sequence[DescribedChange], release: str
+    args: argparse.Namespace, granted: Sequence[DescribedChange], rules: DiffRules
 ) -> None:
     if args.json:
-        content = {"gate": args.gate, "passed": not granted, **diff_object(granted, release)}
+        content = {"gate": args.gate, "passed": not granted, **diff_object(granted, rules)}
         print(json.dumps(content, indent=2, ensure_ascii=False))
         return
-    if granted:
-        print("\n".join(diff_lines(granted)))
-    word = "passed" if not granted else f"failed, {count_with_noun(len(granted), 'grant')}"
+    lines = diff_lines(granted, rules) if granted else rules.notes
+    print("".join(f"{line}\n" for line in lines), end="")
+    count = count_with_noun(len(unimplied_changes_most_used_first(granted)), "grant")
+    word = f"failed, {count}" if granted else "passed"
     print(f"{args.gate}: {word} ({GATES[args.gate]})")
 
 
@@ -142,7 +166,7 @@ def _old_or_empty_and_new_side(args: argparse.Namespace) -> tuple[PolicySide, Po
         *olds, new = [side_of_files(args, [path], release) for path in args.files]
     elif len(args.files) == needs_old and set_default_bootstrap_server(args):
         cluster = side_of_cluster(args, read_cluster_acls(args))
-        olds, new = ([cluster], side_of_files(args, args.files, cluster.release))
+        olds, new = ([cluster], side_of_files(args, args.files, cluster.release, cluster))
         if not needs_old:
             olds, new = [], cluster
     else:
@@ -153,7 +177,7 @@ def _old_or_empty_and_new_side(args: argparse.Namespace) -> tuple[PolicySide, Po
         )
     if olds:
         return olds[0], new
-    nothing = PolicySide("nothing", (), new.release, new.super_users, allow_everyone=False)
+    nothing = PolicySide("nothing", (), new.release, new.super_users)
     return nothing, new
 
 

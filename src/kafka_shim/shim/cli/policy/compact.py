@@ -5,25 +5,34 @@ import json
 import sys
 from pathlib import Path
 
+import msgspec
+
 from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
 from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.compaction import CompactedAcls, compacted_acls
-from kafka_shim.authorizer.policy.interim_access import interim_changes
+from kafka_shim.authorizer.policy.interim_access import interim_changes_in_either_mode
 from kafka_shim.authorizer.policy.plan import planned_requests
 from kafka_shim.authorizer.policy.relations import Relation, check_relation
 from kafka_shim.shim.cli import EXIT_FAILURE
+from kafka_shim.shim.cli.authorizer_settings import (
+    read_cluster_acls,
+    release_of_options_or_cluster,
+    write_note_on_assumed_settings,
+)
 from kafka_shim.shim.cli.policy.authorizer_options import (
     add_authorizer_arguments,
     add_cluster_arguments,
-    read_cluster_acls,
-    release_of_options_or_cluster,
     set_default_bootstrap_server,
 )
 from kafka_shim.shim.cli.policy.descriptions import count_with_noun
 from kafka_shim.shim.cli.policy.plan_file import plan_object, saved_plan, write_plan
-from kafka_shim.shim.cli.policy.policy_side import PolicySide, side_of_cluster, side_of_files
+from kafka_shim.shim.cli.policy.policy_side import (
+    PolicySide,
+    side_of_cluster,
+    side_of_files,
+)
 from kafka_shim.shim.cli.usage import UsageError
 
 HELP = "Print the fewest ACLs that decide every access alike"
@@ -68,10 +77,10 @@ def run(args: argparse.Namespace) -> int:
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
     acls = found.acls
-    compacted = PolicySide(
-        "compact", tuple(acls), release, given.super_users, given.allow_everyone
-    ).authorizer()
-    result = check_relation(Relation.EQUIVALENT, authorizer, compacted, release, release)
+    compacted = msgspec.structs.replace(given, acls=tuple(acls))
+    result = check_relation(
+        Relation.EQUIVALENT, authorizer, compacted.authorizer(), release, release
+    )
     if not result.holds:  # a bug: never print ACLs that decide otherwise
         print("kafka-shim policy compact: the result is not equivalent", file=sys.stderr)
         return EXIT_FAILURE
@@ -81,7 +90,12 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--format {args.format}: {error}") from error
     if args.plan:
         requests = planned_requests(given.acls, acls, release)
-        interim = interim_changes(authorizer, compacted, requests, release)
+        interim = interim_changes_in_either_mode(
+            given.authorizers_by_possible_mode(),
+            compacted.authorizers_by_possible_mode(),
+            requests,
+            release,
+        )
         plan = saved_plan(given.source, release, (given.acls, acls), requests, interim)
         write_plan(args.plan, plan_object(plan, interim))
     count = count_with_noun(len(acls), "ACL")
@@ -117,4 +131,6 @@ def _side_named_by_options(args: argparse.Namespace) -> PolicySide:
         return side_of_files(args, args.files, release_of_options_or_cluster(args))
     if not set_default_bootstrap_server(args):
         raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
-    return side_of_cluster(args, read_cluster_acls(args))
+    side = side_of_cluster(args, read_cluster_acls(args))
+    write_note_on_assumed_settings(side.assumed_settings)
+    return side

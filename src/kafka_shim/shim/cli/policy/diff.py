@@ -10,11 +10,13 @@ from kafka_shim.authorizer.policy.access_changes import AccessChange, access_cha
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.witness import witness_of_change
 from kafka_shim.shim.cli import EXIT_MISMATCH
+from kafka_shim.shim.cli.authorizer_settings import (
+    read_cluster_acls,
+    release_of_options_or_cluster,
+)
 from kafka_shim.shim.cli.policy.authorizer_options import (
     add_authorizer_arguments,
     add_cluster_arguments,
-    read_cluster_acls,
-    release_of_options_or_cluster,
     set_default_bootstrap_server,
 )
 from kafka_shim.shim.cli.policy.diff_formats import (
@@ -23,10 +25,12 @@ from kafka_shim.shim.cli.policy.diff_formats import (
     diff_lines,
     diff_markdown_within_comment_limit,
     diff_object,
+    rules_of_both_sides,
 )
 from kafka_shim.shim.cli.policy.policy_side import (
     SETTINGS_HELP,
     PolicySide,
+    require_known_mode_if_it_matters,
     side_of_cluster,
     side_of_files,
 )
@@ -99,17 +103,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     old, new = _old_and_new_side(args)
     described = described_changes(old, new, args.used_by)
+    if args.fail_on:
+        require_known_mode_if_it_matters(
+            old, new, lambda *sides: _has_change_to_fail_on(args, described_changes(*sides))
+        )
+    rules = rules_of_both_sides(old, new)
     match args.format:
         case "json":
-            print(json.dumps(diff_object(described, new.release), indent=2, ensure_ascii=False))
+            print(json.dumps(diff_object(described, rules), indent=2, ensure_ascii=False))
         case "markdown":
-            print(diff_markdown_within_comment_limit(described, new.release, args.link), end="")
+            print(diff_markdown_within_comment_limit(described, rules, args.link), end="")
         case "html":
-            print(diff_html(described, new.release), end="")
+            print(diff_html(described, rules), end="")
         case _:
-            print(text_of_escaped_result_lines(diff_lines(described)))
-    is_wanted = {"gain": (True,), "loss": (False,), "any": (True, False), None: ()}[args.fail_on]
-    return EXIT_MISMATCH if any(each.change.gained in is_wanted for each in described) else 0
+            print(text_of_escaped_result_lines(diff_lines(described, rules)))
+    return EXIT_MISMATCH if _has_change_to_fail_on(args, described) else 0
+
+
+def _has_change_to_fail_on(args: argparse.Namespace, described: Sequence[DescribedChange]) -> bool:
+    failing = {"gain": (True,), "loss": (False,), "any": (True, False), None: ()}[args.fail_on]
+    return any(each.change.gained in failing for each in described)
 
 
 def described_changes(
@@ -143,7 +156,7 @@ def _old_and_new_side(args: argparse.Namespace) -> tuple[PolicySide, PolicySide]
         old = new = side_of_files(args, args.files, release_of_options_or_cluster(args))
     elif (args.files or has_settings) and set_default_bootstrap_server(args):
         old = side_of_cluster(args, read_cluster_acls(args))
-        new = side_of_files(args, args.files, old.release) if args.files else old
+        new = side_of_files(args, args.files, old.release, old) if args.files else old
     else:
         raise UsageError("give two files (OLD and NEW), or one file and --bootstrap-server")
     return old.with_settings(args.old_set, "--old-set"), new.with_settings(args.set, "--set")

@@ -9,12 +9,14 @@ import msgspec
 from kafka_shim.authorizer.message_text import escaped
 from kafka_shim.authorizer.policy.access_changes import AccessChange
 from kafka_shim.authorizer.policy.witness import Witness
+from kafka_shim.shim.cli.authorizer_settings import assumed_settings_note
 from kafka_shim.shim.cli.policy.descriptions import (
     access_change_object,
     count_with_noun,
     flags_of_changes_that_follow_from_others,
     signed_access_change_line,
 )
+from kafka_shim.shim.cli.policy.policy_side import PolicySide
 from kafka_shim.shim.cli.policy.witness_text import witness_line, witness_object_with_decisions
 from kafka_shim.shim.html_page import html_page_with_table
 
@@ -44,6 +46,25 @@ class DescribedChange(msgspec.Struct, frozen=True, gc=False):
         return f"e.g. {witness_line(self.witness)}"
 
 
+class DiffRules(msgspec.Struct, frozen=True):
+    """What decides besides the ACLs: the release, and settings whose values are assumed."""
+
+    release: str
+    assumed_settings: tuple[str, ...] = ()
+
+    @property
+    def notes(self) -> list[str]:
+        """Return a line about assumed settings, if there are any."""
+        return [assumed_settings_note(self.assumed_settings)] if self.assumed_settings else []
+
+
+def rules_of_both_sides(old: PolicySide, new: PolicySide) -> DiffRules:
+    """Return the release of the new side, and the settings that are assumed on any side."""
+    return DiffRules(
+        new.release, tuple(dict.fromkeys((*old.assumed_settings, *new.assumed_settings)))
+    )
+
+
 def unimplied_changes_most_used_first(
     described: Sequence[DescribedChange],
 ) -> list[DescribedChange]:
@@ -55,29 +76,32 @@ def unimplied_changes_most_used_first(
     )
 
 
-def diff_lines(described: Sequence[DescribedChange]) -> Iterator[str]:
+def diff_lines(described: Sequence[DescribedChange], rules: DiffRules) -> Iterator[str]:
     for each in unimplied_changes_most_used_first(described):
         yield each.text
         yield f"    {each.example}"
     if not described:
         yield "no difference: both sets decide every access alike"
+    yield from rules.notes
 
 
-def diff_html(described: Sequence[DescribedChange], release: str) -> str:
+def diff_html(described: Sequence[DescribedChange], rules: DiffRules) -> str:
     """Return a page with a row for each change: who gains (+) or loses (-) what, and an example."""
     listed = unimplied_changes_most_used_first(described)
     html_rows = (
         f"<td>{escape_html(escaped(each.text))}</td><td>{escape_html(escaped(each.example))}</td>"
         for each in listed
     )
-    summary = f"{summary_of_gaining_and_losing_principals(listed)} (Kafka {release})"
-    return html_page_with_table("Kafka ACLs", ["change", "example"], html_rows, summary)
+    summary = f"{summary_of_gaining_and_losing_principals(listed)} (Kafka {rules.release})"
+    note = "; ".join((summary, *rules.notes))
+    return html_page_with_table("Kafka ACLs", ["change", "example"], html_rows, note)
 
 
-def diff_object(described: Sequence[DescribedChange], release: str) -> dict[str, Any]:
+def diff_object(described: Sequence[DescribedChange], rules: DiffRules) -> dict[str, Any]:
     follow = flags_of_changes_that_follow_from_others([each.change for each in described])
     return {
-        "release": release,
+        "release": rules.release,
+        "assumed_settings": list(rules.assumed_settings),
         "changes": [
             {
                 **access_change_object(each.change),
@@ -92,11 +116,12 @@ def diff_object(described: Sequence[DescribedChange], release: str) -> dict[str,
 
 
 def diff_markdown_within_comment_limit(
-    described: Sequence[DescribedChange], release: str, link: str | None
+    described: Sequence[DescribedChange], rules: DiffRules, link: str | None
 ) -> str:
     """Return a comment for a pull request, cut below the size that GitHub and GitLab accept."""
     listed = unimplied_changes_most_used_first(described)
-    summary = f"**{summary_of_gaining_and_losing_principals(listed)}** (Kafka {release})"
+    summary = f"**{summary_of_gaining_and_losing_principals(listed)}** (Kafka {rules.release})"
+    summary = "\n\n".join((summary, *rules.notes))
     if not listed:
         return f"{_MARKER}\n{summary}\n"
     whole = _fenced_comment(summary, listed, ())

@@ -11,15 +11,19 @@ from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.expectation_check import ExpectationChecker
 from kafka_shim.authorizer.policy.profiles import PROFILES, name_keys_of_profile
 from kafka_shim.shim.cli import EXIT_MISMATCH
-from kafka_shim.shim.cli.input_error import InputError
-from kafka_shim.shim.cli.policy.accepted_acls import read_accepted_acls
-from kafka_shim.shim.cli.policy.authorizer_options import (
+from kafka_shim.shim.cli.authorizer_settings import (
     ClusterAcls,
-    add_authorizer_arguments,
-    add_cluster_arguments,
     authorizer_with_options,
     read_cluster_acls,
     release_of_options_or_cluster,
+    settings_of_options_or_cluster,
+    write_note_on_assumed_settings,
+)
+from kafka_shim.shim.cli.input_error import InputError
+from kafka_shim.shim.cli.policy.accepted_acls import read_accepted_acls
+from kafka_shim.shim.cli.policy.authorizer_options import (
+    add_authorizer_arguments,
+    add_cluster_arguments,
 )
 from kafka_shim.shim.cli.policy.coverage import PolicyCoverage, empty_coverage
 from kafka_shim.shim.cli.policy.expectation_files import ExpectationFile, read_expectation_file
@@ -149,6 +153,10 @@ def _judge_expectations(
         cluster_acls = read_cluster_acls(args)
     release = release_of_options_or_cluster(args, cluster_acls)
     files = _read_expectation_files(args.files, release)
+    if cluster_acls is not None:
+        options = _with_super_users(args, [user for each in files for user in each.super_users])
+        settings = settings_of_options_or_cluster(options, cluster_acls)
+        write_note_on_assumed_settings(settings.assumed_settings)
     judged = []
     total = sum(len(each.expectations) for each in files)
     with ProgressBar("checking expectations", total, delay_s=1.0) as progress:
@@ -160,8 +168,9 @@ def _judge_expectations(
             for located in expectation_file.expectations:
                 of_release = located.expectation.release
                 if of_release not in checkers:
+                    options = _with_super_users(args, expectation_file.super_users)
                     checkers[of_release] = _create_expectation_checker(
-                        args, expectation_file, acls, of_release
+                        options, acls, of_release, cluster_acls
                     )
                 verdict = checkers[of_release].check_expectation(located.expectation)
                 judged.append(JudgedExpectation(located, verdict))
@@ -185,13 +194,20 @@ def _read_expectation_files(paths: Sequence[str], release: str) -> list[Expectat
     return files
 
 
-def _create_expectation_checker(
-    args: argparse.Namespace, expectation_file: ExpectationFile, acls: Iterable[Acl], release: str
-) -> ExpectationChecker:
+def _with_super_users(args: argparse.Namespace, super_users: Iterable[str]) -> argparse.Namespace:
     options = argparse.Namespace(**vars(args))
-    options.super_user = [*args.super_user, *expectation_file.super_users]
+    options.super_user = [*args.super_user, *super_users]
+    return options
+
+
+def _create_expectation_checker(
+    options: argparse.Namespace,
+    acls: Iterable[Acl],
+    release: str,
+    cluster_acls: ClusterAcls | None,
+) -> ExpectationChecker:
     try:
-        return ExpectationChecker(authorizer_with_options(options, acls, release))
+        return ExpectationChecker(authorizer_with_options(options, acls, release, cluster_acls))
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
 

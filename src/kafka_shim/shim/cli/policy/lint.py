@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.message_text import escaped_result_line_with_overlong_words_cut
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
@@ -17,13 +18,17 @@ from kafka_shim.authorizer.policy.lint import (
 )
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.acl_files import read_located_acls
+from kafka_shim.shim.cli.authorizer_settings import (
+    authorizer_with_options,
+    read_cluster_acls,
+    release_of_options_or_cluster,
+    settings_of_options_or_cluster,
+    write_note_on_assumed_settings,
+)
 from kafka_shim.shim.cli.input_error import file_and_line
 from kafka_shim.shim.cli.policy.authorizer_options import (
     add_authorizer_arguments,
     add_cluster_arguments,
-    authorizer_with_options,
-    read_cluster_acls,
-    release_of_options_or_cluster,
     set_default_bootstrap_server,
 )
 from kafka_shim.shim.cli.policy.descriptions import acl_sentence, count_with_noun
@@ -76,8 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    written, release = _located_acls_and_release(args)
-    authorizer = authorizer_with_options(args, (), release)
+    written, authorizer, release = _located_acls_authorizer_and_release(args)
     try:
         with ProgressBar("checking ACLs", len(written), delay_s=1.0) as progress:
             all_findings = list(
@@ -97,17 +101,23 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_MISMATCH if findings else 0
 
 
-def _located_acls_and_release(args: argparse.Namespace) -> tuple[list[LocatedAcl], str]:
+def _located_acls_authorizer_and_release(
+    args: argparse.Namespace,
+) -> tuple[list[LocatedAcl], StandardAuthorizer, str]:
+    """Return the ACLs, an authorizer that has none yet, and the release."""
     if args.files and args.bootstrap_server:
         raise UsageError("give files or --bootstrap-server, not both")
     if args.files:
         release = release_of_options_or_cluster(args)
-        return read_located_acls(args.files), release
+        return read_located_acls(args.files), authorizer_with_options(args, (), release), release
     if not set_default_bootstrap_server(args):
         raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
     cluster_acls = read_cluster_acls(args)
     written = [LocatedAcl(acl, args.bootstrap_server, 0) for acl in cluster_acls.acls]
-    return written, release_of_options_or_cluster(args, cluster_acls)
+    release = release_of_options_or_cluster(args, cluster_acls)
+    settings = settings_of_options_or_cluster(args, cluster_acls)
+    write_note_on_assumed_settings(settings.assumed_settings)
+    return written, authorizer_with_options(args, (), release, cluster_acls), release
 
 
 def _report_lines(

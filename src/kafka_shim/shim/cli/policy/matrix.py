@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
-from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.expectation import parse_names_of_resource_key
 from kafka_shim.authorizer.policy.matrix import (
@@ -21,14 +20,15 @@ from kafka_shim.authorizer.policy.matrix import (
 from kafka_shim.authorizer.policy.name_sets import NameSet
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
 from kafka_shim.shim.cli.acl_folders import first_names_text
+from kafka_shim.shim.cli.authorizer_settings import (
+    read_cluster_acls,
+    release_of_options_or_cluster,
+    write_note_on_assumed_settings,
+)
 from kafka_shim.shim.cli.connection_options import connect_with_options
-from kafka_shim.shim.cli.policy.accepted_acls import read_accepted_acls
 from kafka_shim.shim.cli.policy.authorizer_options import (
     add_authorizer_arguments,
     add_cluster_arguments,
-    authorizer_with_options,
-    read_cluster_acls,
-    release_of_options_or_cluster,
     set_default_bootstrap_server,
 )
 from kafka_shim.shim.cli.policy.descriptions import names_object
@@ -38,6 +38,7 @@ from kafka_shim.shim.cli.policy.matrix_tables import (
     html_table,
     text_table,
 )
+from kafka_shim.shim.cli.policy.policy_side import PolicySide, side_of_cluster, side_of_files
 from kafka_shim.shim.cli.resource_arguments import add_resource_arguments, resource_names_by_type
 from kafka_shim.shim.cli.usage import UsageError, check_principal_option
 from kafka_shim.shim.client.topics import topic_names
@@ -93,23 +94,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    acls, release, topics = _acls_release_and_requested_topics(args)
+    side, topics = _side_and_requested_topics(args)
     operations = _parse_operations_except_all(args.operation)
     for principal in args.principal:
         check_principal_option("--principal", principal)
-    resources = [*topics, *_resources_of_options(args)] or resources_in_acls(acls)
-    principals = args.principal or principals_in_acls_and_everyone(acls)
+    resources = [*topics, *_resources_of_options(args)] or resources_in_acls(side.acls)
+    principals = args.principal or principals_in_acls_and_everyone(side.acls)
     if len(principals) * len(resources) > CELLS_MAX:
         raise UsageError(
             f"{len(principals)} principals and {len(resources)} resources are too many for a"
             " table; choose some with --principal, --topic ..."
         )
     try:
-        rows = access_matrix(
-            authorizer_with_options(args, acls, release), release, principals, resources, operations
-        )
+        rows = access_matrix(side.authorizer(), side.release, principals, resources, operations)
     except InexactReleaseError as error:
-        raise UsageError(f"Kafka {release}: {error}") from error
+        raise UsageError(f"Kafka {side.release}: {error}") from error
     shown = (
         (resources, rows)
         if args.json
@@ -138,27 +137,27 @@ def _leave_out_and_note_those_without_access(
     return kept_resources, kept_rows
 
 
-def _acls_release_and_requested_topics(
+def _side_and_requested_topics(
     args: argparse.Namespace,
-) -> tuple[Sequence[Acl], str, list[MatrixResource]]:
-    """Return the ACLs, the release, and the cluster's topics if they are wanted."""
+) -> tuple[PolicySide, list[MatrixResource]]:
+    """Return the ACLs with what else decides, and the cluster's topics if they are wanted."""
     if args.files and args.bootstrap_server:
         raise UsageError("name files or --bootstrap-server, not both")
     if args.files:
         if args.topics_of_cluster:
             raise UsageError("--topics-of-cluster needs --bootstrap-server")
-        release = release_of_options_or_cluster(args)
-        return read_accepted_acls(args.files, release), release, []
+        return side_of_files(args, args.files, release_of_options_or_cluster(args)), []
     if not set_default_bootstrap_server(args):
         raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
-    cluster_acls = read_cluster_acls(args)
+    side = side_of_cluster(args, read_cluster_acls(args))
+    write_note_on_assumed_settings(side.assumed_settings)
     topics = []
     if args.topics_of_cluster:
         with connect_with_options(args) as client:
             topics = [
                 MatrixResource(ResourceType.TOPIC, NameSet(name)) for name in topic_names(client)
             ]
-    return cluster_acls.acls, release_of_options_or_cluster(args, cluster_acls), topics
+    return side, topics
 
 
 def _parse_operations_except_all(words: Sequence[str]) -> list[Operation]:

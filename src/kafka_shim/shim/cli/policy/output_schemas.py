@@ -3,6 +3,7 @@
 from typing import Any
 
 from kafka_shim.authorizer.acl_formats.json_objects import KEYS as ACL_KEYS
+from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS
 from kafka_shim.authorizer.model import DecisionReason
 from kafka_shim.authorizer.policy import certificate
 from kafka_shim.authorizer.policy.lint import FINDING_KINDS
@@ -52,6 +53,11 @@ _ACCESS: Schema = {
     "operation": _OPERATION,
     "resource_type": _RESOURCE_TYPE,
     "resource_name": _or_null(_TEXT),
+}
+_ASSUMED_SETTINGS: Schema = {
+    "type": "array",
+    "items": {"enum": [ALLOW_EVERYONE, SUPER_USERS]},
+    "description": "settings of a cluster whose values its broker does not return",
 }
 _RELATION: Schema = {"enum": [each.value for each in Relation]}
 _DECISION = _object({"allowed": _FLAG, "because": _REASON, "acl": _or_null(_ACL)})
@@ -137,7 +143,13 @@ def _access_change() -> Schema:
 
 def diff_schema() -> Schema:
     """Return the schema of `policy diff --json`."""
-    return _object({"release": _TEXT, "changes": _list(_access_change())})
+    return _object(
+        {
+            "release": _TEXT,
+            "assumed_settings": _ASSUMED_SETTINGS,
+            "changes": _list(_access_change()),
+        }
+    )
 
 
 def check_schema() -> Schema:
@@ -147,6 +159,7 @@ def check_schema() -> Schema:
             "gate": {"enum": list(GATES)},
             "passed": _FLAG,
             "release": _TEXT,
+            "assumed_settings": _ASSUMED_SETTINGS,
             "changes": _list(_access_change()),
         }
     )

@@ -13,7 +13,10 @@ from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.policy.interim_access import InterimChange, interim_changes
+from kafka_shim.authorizer.policy.interim_access import (
+    InterimChange,
+    interim_changes_in_either_mode,
+)
 from kafka_shim.authorizer.policy.plan import (
     REQUEST_STEPS_MAX,
     StepGroup,
@@ -23,17 +26,18 @@ from kafka_shim.authorizer.policy.plan import (
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.protocol.enums import Operation
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
-from kafka_shim.shim.cli.connection_options import connect_with_options
-from kafka_shim.shim.cli.input_error import file_and_line
-from kafka_shim.shim.cli.policy.accepted_acls import read_accepted_acls, read_accepted_located_acls
-from kafka_shim.shim.cli.policy.apply_requests import inverse_requests, send_steps_in_one_request
-from kafka_shim.shim.cli.policy.authorizer_options import (
+from kafka_shim.shim.cli.authorizer_settings import (
     ClusterAcls,
-    add_authorizer_arguments,
-    add_cluster_arguments,
-    authorizer_with_options,
     read_cluster_acls,
     release_of_options_or_cluster,
+)
+from kafka_shim.shim.cli.connection_options import connect_with_options
+from kafka_shim.shim.cli.input_error import file_and_line
+from kafka_shim.shim.cli.policy.accepted_acls import read_accepted_located_acls
+from kafka_shim.shim.cli.policy.apply_requests import inverse_requests, send_steps_in_one_request
+from kafka_shim.shim.cli.policy.authorizer_options import (
+    add_authorizer_arguments,
+    add_cluster_arguments,
     set_default_bootstrap_server,
 )
 from kafka_shim.shim.cli.policy.descriptions import count_with_noun
@@ -45,6 +49,11 @@ from kafka_shim.shim.cli.policy.plan_file import (
     write_plan,
 )
 from kafka_shim.shim.cli.policy.plan_formats import PLAN_FORMATS, format_two_stages, join_stages
+from kafka_shim.shim.cli.policy.policy_side import (
+    side_of_acls,
+    side_of_cluster,
+    side_of_files,
+)
 from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.cli.usage import UsageError
 from kafka_shim.shim.client.client import Client, ClientError
@@ -62,8 +71,8 @@ changes for how long; --out and --apply put ACLs on the same names into one requ
   kafka-shim policy plan old.yaml new.yaml --format strimzi --stage 1
 
 --out saves the plan for a review, and `policy apply` carries it out later. --apply makes the
-changes now, after a confirmation; if one fails, all are undone. If the brokers have
-allow.everyone.if.no.acl.found=true, say so: it decides which steps belong together.
+changes now, after a confirmation; if one fails, all are undone. If neither an option nor the
+broker tells whether allow.everyone.if.no.acl.found is true, comments cover both cases.
 
 With --format, the output is for a declarative tool, in two stages: stage 1 adds the new ACLs, and
 stage 2 removes the old ones. Without --stage, both are printed.
@@ -158,24 +167,25 @@ def _make_plan(
     release = release_of_options_or_cluster(args, cluster_acls)
     if cluster_acls is None:
         written = read_accepted_located_acls(old_files, release)
-        old = {each.acl: file_and_line(each.path, each.line) for each in written}
+        old_acl_places = {each.acl: file_and_line(each.path, each.line) for each in written}
+        old = side_of_acls(args, old_files[0], list(old_acl_places), release)
     else:
-        old = dict.fromkeys(cluster_acls.acls, "")
-    new = read_accepted_acls(new_files, release)
+        old = side_of_cluster(args, cluster_acls)
+        old_acl_places = dict.fromkeys(old.acls, "")
+    new = side_of_files(args, new_files, release, old)
     steps_max = acl_rules_of_release(release).batch_limit or REQUEST_STEPS_MAX
-    groups = planned_groups(old, new, release)
+    groups = planned_groups(old.acls, new.acls, release)
     requests = requests_of_groups(groups, steps_max)
-    sides = [authorizer_with_options(args, acls, release) for acls in (old, new)]
-    interim = interim_changes(sides[0], sides[1], requests, release, report_progress)
+    sides = (old.authorizers_by_possible_mode(), new.authorizers_by_possible_mode())
+    interim = interim_changes_in_either_mode(*sides, requests, release, report_progress)
     commands = [list(group) for _, group in _steps_by_command(groups)]
     between_commands = (
-        interim_changes(sides[0], sides[1], commands, release, report_progress)
+        interim_changes_in_either_mode(*sides, commands, release, report_progress)
         if args.format == "commands" and not args.json
         else ()
     )
-    source = args.bootstrap_server or args.files[0]
-    saved = saved_plan(source, release, (old, new), requests, interim)
-    return Plan(groups, saved, old, interim, between_commands)
+    saved = saved_plan(old.source, release, (old.acls, new.acls), requests, interim)
+    return Plan(groups, saved, old_acl_places, interim, between_commands)
 
 
 def _check_option_combination(args: argparse.Namespace) -> None:

@@ -9,6 +9,7 @@ import msgspec
 
 from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects, parse_objects
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.certificate import acls_sha256
 from kafka_shim.authorizer.policy.interim_access import InterimChange
@@ -100,6 +101,8 @@ def interim_text(interim: InterimChange, unit: str = "request") -> str:
         if interim.first == interim.last
         else f"from {unit} {interim.first} to {interim.last}"
     )
+    if interim.only_if_allow_everyone is not None:
+        span = f"if {ALLOW_EVERYONE}={str(interim.only_if_allow_everyone).lower()}, {span}"
     if interim.change is None:
         resource = resource_text_or_at_least_one(interim.resource_type, interim.names)
         return f"{span}: access to {resource} that both sets allow may be denied (not computed)"

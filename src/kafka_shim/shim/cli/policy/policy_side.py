@@ -1,7 +1,8 @@
 """One of two sets of ACLs that are compared: where it comes from, and what else decides."""
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import product
 
 import msgspec
 
@@ -15,12 +16,13 @@ from kafka_shim.authorizer.authorizer import (
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.plain_decisions import PlainPolicy
 from kafka_shim.authorizer.store import AclStore
-from kafka_shim.shim.cli.policy.accepted_acls import read_accepted_acls
-from kafka_shim.shim.cli.policy.authorizer_options import (
+from kafka_shim.shim.cli.authorizer_settings import (
     ClusterAcls,
     read_cluster_acls,
     release_of_options_or_cluster,
+    settings_of_options_or_cluster,
 )
+from kafka_shim.shim.cli.policy.accepted_acls import read_accepted_acls
 from kafka_shim.shim.cli.usage import UsageError
 
 AUTHORIZER_CLASS = "authorizer.class.name"
@@ -38,20 +40,46 @@ class PolicySide(msgspec.Struct, frozen=True):
     release: str
     super_users: frozenset[str] = frozenset()
     allow_everyone: bool = False
-    assumed_settings: frozenset[str] = frozenset()
-    """Settings of a cluster that no option gives: real brokers (4.4.0, 2.8.2) list them without a
-    value."""
+    is_mode_known: bool = True
+    """Whether an option or the cluster gives `allow_everyone`."""
+    assumed_settings: tuple[str, ...] = ()
+    """Settings of a cluster that no option gives, and whose values its broker does not return."""
+    cluster: str | None = None
+    """The address of the cluster whose settings these are."""
 
     def authorizer(self) -> StandardAuthorizer:
+        return self._authorizer_in_mode(
+            AclStore(self.acls, caches_lookups=True), allow_everyone=self.allow_everyone
+        )
+
+    def authorizers_by_possible_mode(self) -> dict[bool, StandardAuthorizer]:
+        """Return an authorizer for each value that allow.everyone.if.no.acl.found can have."""
+        store = AclStore(self.acls, caches_lookups=True)
+        modes = (self.allow_everyone,) if self.is_mode_known else (False, True)
+        return {mode: self._authorizer_in_mode(store, allow_everyone=mode) for mode in modes}
+
+    def _authorizer_in_mode(self, store: AclStore, *, allow_everyone: bool) -> StandardAuthorizer:
         return StandardAuthorizer(
             super_users=self.super_users,
-            allow_everyone=self.allow_everyone,
+            allow_everyone=allow_everyone,
             rules=acl_rules_of_release(self.release),
-            store=AclStore(self.acls, caches_lookups=True),
+            store=store,
         )
 
     def plain_policy(self) -> PlainPolicy:
         return PlainPolicy(tuple(self.acls), self.release, self.super_users, self.allow_everyone)
+
+    def with_mode(self, *, allow_everyone: bool) -> "PolicySide":
+        """Return the side with a known value of allow.everyone.if.no.acl.found."""
+        return msgspec.structs.replace(
+            self._without_assuming(ALLOW_EVERYONE),
+            allow_everyone=allow_everyone,
+            is_mode_known=True,
+        )
+
+    def _without_assuming(self, setting: str) -> "PolicySide":
+        assumed = tuple(each for each in self.assumed_settings if each != setting)
+        return msgspec.structs.replace(self, assumed_settings=assumed)
 
     def with_settings(self, texts: Iterable[str], option: str) -> "PolicySide":
         """Return the side with settings in the form NAME=VALUE. Raise UsageError for an unknown
@@ -62,7 +90,6 @@ class PolicySide(msgspec.Struct, frozen=True):
         side = self
         for text in texts:
             name, equals, value = text.partition("=")
-            side = msgspec.structs.replace(side, assumed_settings=side.assumed_settings - {name})
             if not equals or name not in SETTINGS:
                 raise UsageError(f"{option} `{text}`: expected NAME=VALUE; {SETTINGS_HELP}")
             if name == SUPER_USERS:
@@ -70,51 +97,131 @@ class PolicySide(msgspec.Struct, frozen=True):
                     users = parse_super_users(value)
                 except ValueError as error:
                     raise UsageError(f"{option}: {error}") from error
+                side = side._without_assuming(SUPER_USERS)
                 side = msgspec.structs.replace(side, super_users=users)
             elif name == ALLOW_EVERYONE:
                 if value not in ("true", "false"):
                     raise UsageError(f"{option} `{text}`: expected true or false")
-                side = msgspec.structs.replace(side, allow_everyone=value == "true")
+                side = side.with_mode(allow_everyone=value == "true")
             elif value in ("", "none"):
-                side = msgspec.structs.replace(side, acls=(), allow_everyone=True)
+                side = msgspec.structs.replace(side, acls=()).with_mode(allow_everyone=True)
             else:
                 raise UsageError(f"{option} `{text}`: expected none, for no authorizer")
         return side
 
 
+def require_known_mode_if_it_matters(
+    old: PolicySide, new: PolicySide, passes: Callable[[PolicySide, PolicySide], bool]
+) -> None:
+    """Raise UsageError if a result depends on a mode that a broker does not return.
+
+    The mode is allow.everyone.if.no.acl.found.
+    """
+    if ALLOW_EVERYONE not in {*old.assumed_settings, *new.assumed_settings}:
+        return
+    if len({passes(*sides) for sides in _sides_in_possible_modes(old, new)}) > 1:
+        raise UsageError(
+            f"the result depends on {ALLOW_EVERYONE}, and the broker does not return it; add"
+            " --allow-everyone-if-no-acl-found or --no-allow-everyone-if-no-acl-found"
+        )
+
+
+def _sides_in_possible_modes(
+    old: PolicySide, new: PolicySide
+) -> Iterator[tuple[PolicySide, PolicySide]]:
+    """Yield both sides in each combination of modes; one cluster has the same on both sides."""
+    clusters = {
+        side.cluster: None for side in (old, new) if ALLOW_EVERYONE in side.assumed_settings
+    }
+    for modes in product((False, True), repeat=len(clusters)):
+        mode_of = dict(zip(clusters, modes, strict=True))
+        first, second = (
+            msgspec.structs.replace(side, allow_everyone=mode_of[side.cluster])
+            if ALLOW_EVERYONE in side.assumed_settings
+            else side
+            for side in (old, new)
+        )
+        yield first, second
+
+
 def side_of_cluster(args: argparse.Namespace, cluster_acls: ClusterAcls) -> PolicySide:
-    given = {ALLOW_EVERYONE: args.allow_everyone_if_no_acl_found, SUPER_USERS: args.super_user}
+    settings = settings_of_options_or_cluster(args, cluster_acls)
     return PolicySide(
         args.bootstrap_server,
         cluster_acls.acls,
         release_of_options_or_cluster(args, cluster_acls),
-        frozenset(args.super_user),
-        args.allow_everyone_if_no_acl_found,
-        frozenset(name for name, value in given.items() if not value),
+        settings.super_users,
+        settings.allow_everyone,
+        settings.is_mode_known,
+        settings.assumed_settings,
+        args.bootstrap_server,
     )
 
 
-def side_of_files(args: argparse.Namespace, paths: Sequence[str], release: str) -> PolicySide:
+def side_of_files(
+    args: argparse.Namespace,
+    paths: Sequence[str],
+    release: str,
+    settings_of: PolicySide | None = None,
+) -> PolicySide:
+    """Return the ACLs of files, with the settings of the options or of another side."""
+    acls = read_accepted_acls(paths, release)
+    source = ", ".join(paths)
+    if settings_of is not None:
+        return msgspec.structs.replace(settings_of, source=source, acls=acls, release=release)
+    return side_of_acls(args, source, acls, release)
+
+
+def side_of_acls(
+    args: argparse.Namespace, source: str, acls: Sequence[Acl], release: str
+) -> PolicySide:
+    """Return the ACLs with the settings of the options."""
+    settings = settings_of_options_or_cluster(args)
     return PolicySide(
-        ", ".join(paths),
-        read_accepted_acls(paths, release),
+        source,
+        acls,
         release,
-        frozenset(args.super_user),
-        args.allow_everyone_if_no_acl_found,
+        settings.super_users,
+        settings.allow_everyone,
+        settings.is_mode_known,
     )
 
 
-def side_a_or_b_of_options(args: argparse.Namespace, name: str, path: str | None) -> PolicySide:
-    """Return side A or B: a file, or the cluster of `--a` or `--b`, with its own settings."""
+def sides_a_and_b_of_options(args: argparse.Namespace) -> tuple[PolicySide, PolicySide]:
+    """Return both sides: a file, or the cluster of `--a` or `--b`, each with its own settings.
+
+    A file has the release and the settings of the cluster on the other side, if there is one.
+    """
+    own = vars(args)
+    clusters = {name: _side_of_cluster_a_or_b(args, name) for name in "ab" if own[name] is not None}
+    cluster = next(iter(clusters.values()), None)
+    paths = iter(args.files)
+    sides = [
+        clusters.get(name) or _side_of_file_a_or_b(args, name, next(paths), cluster)
+        for name in "ab"
+    ]
+    first, second = (
+        side.with_settings(own[f"{name}_set"], f"--{name}-set")
+        for name, side in zip("ab", sides, strict=True)
+    )
+    return first, second
+
+
+def _side_of_cluster_a_or_b(args: argparse.Namespace, name: str) -> PolicySide:
     own = vars(args)
     options = argparse.Namespace(**own)
     options.kafka_version = own[f"{name}_version"] or args.kafka_version
-    server = own[name]
-    if server is not None:
-        options.bootstrap_server = server
-        options.command_config = own[f"{name}_command_config"] or args.command_config
-        side = side_of_cluster(options, read_cluster_acls(options))
-    else:
-        assert path is not None, "checked by the command"
-        side = side_of_files(options, [path], release_of_options_or_cluster(options))
-    return side.with_settings(own[f"{name}_set"], f"--{name}-set")
+    options.bootstrap_server = own[name]
+    options.command_config = own[f"{name}_command_config"] or args.command_config
+    return side_of_cluster(options, read_cluster_acls(options, f"--{name}"))
+
+
+def _side_of_file_a_or_b(
+    args: argparse.Namespace, name: str, path: str, cluster: PolicySide | None
+) -> PolicySide:
+    options = argparse.Namespace(**vars(args))
+    options.kafka_version = vars(args)[f"{name}_version"] or args.kafka_version
+    release = release_of_options_or_cluster(options)
+    if cluster is not None and not options.kafka_version:
+        release = cluster.release
+    return side_of_files(options, [path], release, cluster)

@@ -9,12 +9,16 @@ from kafka_shim.authorizer.policy.certificate import certificate_object
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.relations import Relation, RelationResult, check_relation
 from kafka_shim.shim.cli import EXIT_MISMATCH
-from kafka_shim.shim.cli.policy.authorizer_options import add_authorizer_arguments
+from kafka_shim.shim.cli.authorizer_settings import assumed_settings_note
+from kafka_shim.shim.cli.policy.authorizer_options import (
+    add_authorizer_arguments,
+)
 from kafka_shim.shim.cli.policy.descriptions import count_with_noun
 from kafka_shim.shim.cli.policy.policy_side import (
     SETTINGS_HELP,
     PolicySide,
-    side_a_or_b_of_options,
+    require_known_mode_if_it_matters,
+    sides_a_and_b_of_options,
 )
 from kafka_shim.shim.cli.policy.witness_text import decision_object, witness_lines
 from kafka_shim.shim.cli.usage import UsageError
@@ -67,7 +71,8 @@ class RelationCommand:
             group.add_argument(
                 f"--{name}-version",
                 metavar="RELEASE",
-                help="Kafka release whose rules decide (default: --kafka-version)",
+                help="Kafka release whose rules decide (default: --kafka-version, else that of the"
+                " cluster)",
             )
             group.add_argument(
                 f"--{name}-set",
@@ -84,13 +89,8 @@ class RelationCommand:
     def run(self, args: argparse.Namespace) -> int:
         first, second = _sides(args)
         try:
-            result = check_relation(
-                self._relation,
-                first.authorizer(),
-                second.authorizer(),
-                first.release,
-                second.release,
-            )
+            result = self._check(first, second)
+            require_known_mode_if_it_matters(first, second, lambda *each: self._check(*each).holds)
         except InexactReleaseError as error:
             raise UsageError(str(error)) from error
         if args.certificate:
@@ -100,6 +100,10 @@ class RelationCommand:
         else:
             self._print_result(result, first, second)
         return 0 if result.holds else EXIT_MISMATCH
+
+    def _check(self, first: PolicySide, second: PolicySide) -> RelationResult:
+        sides = (first.authorizer(), second.authorizer())
+        return check_relation(self._relation, *sides, first.release, second.release)
 
     def _print_result(self, result: RelationResult, first: PolicySide, second: PolicySide) -> None:
         print(("holds: " if result.holds else "does not hold: ") + _STATEMENTS[self._relation])
@@ -116,12 +120,7 @@ def _sides(args: argparse.Namespace) -> tuple[PolicySide, PolicySide]:
     from_cluster = [name for name in ("a", "b") if vars(args)[name] is not None]
     if len(args.files) + len(from_cluster) != 2:
         raise UsageError("give two sets of ACLs: files A and B, or --a or --b instead of a file")
-    paths = iter(args.files)
-    first, second = (
-        side_a_or_b_of_options(args, name, None if name in from_cluster else next(paths))
-        for name in ("a", "b")
-    )
-    return first, second
+    return sides_a_and_b_of_options(args)
 
 
 def _write_certificate(
@@ -143,8 +142,7 @@ def _side_text(side: PolicySide) -> str:
     if side.allow_everyone:
         parts.append("resources without ACLs are open to everyone")
     if side.assumed_settings:
-        names = " and ".join(sorted(side.assumed_settings))
-        parts.append(f"{names} assumed to be unset, since brokers do not return their values")
+        parts.append(assumed_settings_note(side.assumed_settings))
     return "; ".join(parts)
 
 

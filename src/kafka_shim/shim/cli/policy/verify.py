@@ -11,9 +11,11 @@ from kafka_shim.authorizer.policy.certificate import (
     check_certificate,
 )
 from kafka_shim.shim.cli import EXIT_MISMATCH
+from kafka_shim.shim.cli.authorizer_settings import (
+    read_cluster_acls,
+)
 from kafka_shim.shim.cli.input_error import InputError, read_text_without_bom
 from kafka_shim.shim.cli.policy.accepted_acls import read_accepted_acls
-from kafka_shim.shim.cli.policy.authorizer_options import read_cluster_acls
 from kafka_shim.shim.cli.usage import UsageError
 
 HELP = "Check the certificate of `equivalent`, `implies` or `disjoint`"
