@@ -76,9 +76,11 @@ def test_lines_of_an_audit_log_are_imported_as_accesses(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log, folder = tmp_path / "kafka-authorizer.log", tmp_path / "trace"
-    before = f"[2024-05-01 09:00:00,000] INFO {OLDEST}"
-    log.write_text(f"{before}\nsomething else\n{LATER}\n{RULE}")
-    assert main(["trace", "import", "--input-format", "audit-log", str(log), str(folder)]) == 0
+    earlier = tmp_path / "kafka-authorizer.log.1"
+    earlier.write_text(f"[2024-05-01 09:00:00,000] INFO {OLDEST}\n")
+    log.write_text(f"something else\n{LATER}\n{RULE}")
+    logs = [str(log), str(earlier)]
+    assert main(["trace", "import", "--input-format", "audit-log", *logs, str(folder)]) == 0
     capsys.readouterr()
     assert main(["trace", "info", str(folder), "--json"]) == 0
     info = json.loads(capsys.readouterr().out)

@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, tzinfo
 from itertools import chain
@@ -186,12 +186,11 @@ def _import_logs_with_progress(args: argparse.Namespace) -> "ImportReport":
     sizes = [file.stat().st_size for file in files if file.is_file()]
     before = [sum(sizes[:index]) for index in range(len(files))]
     with ProgressBar("reading lines", sum(sizes)) as progress:
-        sources = (
-            (source, _lines_with_progress(source, start, progress))
-            for file, start in zip(files, before, strict=True)
-            for source in logs_in_file(file, skipped, is_named_by_user=file in args.sources)
-        )
-        report = _import_log_sources(args, sources)
+        logs = [
+            logs_in_file(file, skipped, is_named_by_user=file in args.sources) for file in files
+        ]
+        with closing(_sources_with_progress(zip(logs, before, strict=True), progress)) as sources:
+            report = _import_log_sources(args, sources)
     report.skipped = skipped
     return report
 
@@ -218,6 +217,16 @@ def _exit_code_reporting_empty_import(args: argparse.Namespace, entry_count: int
     name = ", ".join(str(source) for source in args.sources)
     print_command_error(args, f"`{name}` contains nothing in the format {args.input_format}")
     return EXIT_FAILURE
+
+
+def _sources_with_progress(
+    logs: Iterable[tuple[Generator["LogSource", None, None], int]], progress: ProgressBar
+) -> Generator[tuple["LogSource", Iterator[str]], None, None]:
+    """Yield the logs of all files; a file is closed also if the import is interrupted."""
+    for sources, start in logs:
+        with closing(sources):
+            for source in sources:
+                yield source, _lines_with_progress(source, start, progress)
 
 
 def _lines_with_progress(source: "LogSource", start: int, progress: ProgressBar) -> Iterator[str]:

@@ -90,6 +90,41 @@ def test_the_abbreviation_of_a_zone_needs_the_option(
     assert [access.time_us for access in accesses] == [access.time_us for access in expected]
 
 
+@pytest.mark.parametrize(
+    ("time", "utc"),
+    [
+        ("31 Jan 2026 10:00:00", "2026-01-31T10:00:00"),
+        ("31/Jan/2026:10:00:00 +0100", "2026-01-31T09:00:00"),
+        ("31.01.2026 10:00:00,250", "2026-01-31T10:00:00.250"),
+        ("Sat Jan 31 10:00:00 UTC 2026", "2026-01-31T10:00:00"),
+        ("Sat Jan 31 10:00:00 2026", "2026-01-31T10:00:00"),
+        ("Jan 31, 2026 03:00:00 PM", "2026-01-31T15:00:00"),
+        ("1769853600", "2026-01-31T10:00:00"),
+        ("[1769853600123]", "2026-01-31T10:00:00.123"),
+        ("2026-01-31 10:00:00 Europe/Berlin", "2026-01-31T09:00:00"),
+        ("2026-01-31 10:00:00 America/Argentina/Buenos_Aires", "2026-01-31T13:00:00"),
+        ("2026-01-31 10:00:00 GMT+1", "2026-01-31T09:00:00"),
+        ("2026-01-31 10:00:00 GMT-9:30", "2026-01-31T19:30:00"),
+        ("2026-01-31 10:00:00 UTC+01:00", "2026-01-31T09:00:00"),
+        ("2026-01-31 10:00:00 +0530", "2026-01-31T04:30:00"),
+        ("2026-01-31 10:00:00 Europe/Nowhere", None),
+        ("Sat Jan 31 10:00:00 CET 2026", None),
+        ("31/01/2026 10:00:00", None),
+        ("Jan 31 10:00:00", None),
+        ("2026-13-31 10:00:00", None),
+        ("12345", None),
+    ],
+)
+def test_a_time_is_read_or_refused(time: str, utc: str | None, tmp_path: Path) -> None:
+    text = f"{time} INFO {LINES[0].partition('INFO ')[2]}\n"
+    report, accesses = imported(text, tmp_path)
+    if utc is None:
+        assert (accesses, report.unread) == ([], 1)
+    else:
+        (access,) = accesses
+        assert access.time_us == datetime.fromisoformat(f"{utc}Z").timestamp() * 1e6
+
+
 def docker(line: str, at: str) -> str:
     return json.dumps({"log": f"{line}\n", "stream": "stdout", "time": f"{at}Z"})
 
@@ -175,6 +210,8 @@ TORN = OLD_LINE[: OLD_LINE.index("orders") + 3]
     [
         (OLD_LINE + TORN, 1),
         (TORN + OLD_LINE, 0),
+        (f"{TORN}\n{OLD_LINE}", 1),
+        (f"{TORN}\n{REQUEST_LINE}", 1),
         (OLD_LINE + TORN + "\n", 1),
         (f"{REQUEST_LINE}{TORN}\n", 1),
         (TORN, 0),
@@ -186,6 +223,55 @@ TORN = OLD_LINE[: OLD_LINE.index("orders") + 3]
 def test_a_torn_line_is_not_read(text: str, read: int, tmp_path: Path) -> None:
     report, accesses = imported(text, tmp_path)
     assert (len(accesses), report.unread) == (read, 1)
+
+
+STARTED = "[2026-01-31 10:00:00,000] INFO [GroupCoordinator 1]: started (kafka.coordinator.Group)"
+WITHOUT_REQUEST = (RECORDED.parent / "recorded" / "2.3.1.txt").read_text()
+JSON_WITHOUT_REQUEST = "".join(
+    json.dumps({"message": line[line.index("Principal") :][:-26], "@timestamp": line[1:24]}) + "\n"
+    for line in WITHOUT_REQUEST.splitlines()
+)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        *(WITHOUT_REQUEST, JSON_WITHOUT_REQUEST, KAFKA, (RECORDED / "ecs.txt").read_text()),
+        (RECORDED.parent / "recorded" / "2.8.2.txt").read_text(),
+        WITHOUT_REQUEST.replace("logger)\n", "logger) [data-plane-kafka-request-handler-3]\n"),
+    ],
+    ids=["2.3.1", "2.3.1-json", "4.4.0", "4.4.0-ecs", "2.8.2", "2.3.1-strimzi"],
+)
+def test_a_line_cut_anywhere_makes_no_decision(log: str, tmp_path: Path) -> None:
+    """A line of `log` is cut, and then the line ends, another one follows, or the log begins."""
+    whole = imported(log, tmp_path / "whole")[1]
+    assert len(whole) >= 4
+    lines = log.splitlines(keepends=True)
+    for number in range(3):
+        line, before, after = lines[number], lines[:number], lines[number + 1 :]
+        for cut in range(line.index("Principal"), len(line) - 1, 6):
+            cut_line = line[:cut]
+            for position, changed in enumerate(
+                (
+                    [*before, f"{cut_line}\n", *after],
+                    [*before, cut_line, *after],
+                    [*before, f"{cut_line}{STARTED}\n", *after],
+                    [*before, line[cut:], *after],
+                    [f"{cut_line}\n", *lines],
+                    [f"{cut_line}{STARTED}\n", *lines],
+                    [*lines, cut_line],
+                )
+            ):
+                folder = tmp_path / f"{number}-{cut}-{position}"
+                report, accesses = imported("".join(changed), folder)
+                assert set(decisions(accesses)) <= set(decisions(whole)), "".join(changed)
+                assert report.unread or len(accesses) >= len(whole) - 1
+
+
+def test_a_name_that_looks_like_a_layout_does_not_hide_the_others(tmp_path: Path) -> None:
+    bare = OLD_LINE.removesuffix(" (kafka.authorizer.logger)\n") + "\n"
+    report, accesses = imported(bare * 3 + bare.replace("Topic:orders", "Group:b (c)"), tmp_path)
+    assert (len(accesses), report.unread) == (3, 1)
 
 
 def test_a_rotated_file_after_a_newer_one_keeps_its_times(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ _RULE = (
     r"(?: based on rule (?P<rule>SuperUser|DefaultAllow|DefaultDeny|MatchingAcl\(acl=.+[)\]]\)))?"
 )
 _END = r"(?P<end>(?: +(?:-|\([\w.$]+(?::\d+)?\)|\[[^\[\]]*\]|<[^<>]*>))*)\s*"
+_VARYING_PART = re.compile(r"(?<=[\[<])[^\[\]<>]*(?=[\]>])|:\d+(?=\))")
 _MESSAGE = re.compile(_DECISION + _REQUEST + _RULE + _END)
 _DECISIONS_CACHED = 1 << 16
 """Most lines of a log repeat a decision at another time."""
@@ -62,7 +63,11 @@ _NO_DECISION = re.compile(
 """Messages of SimpleAclAuthorizer and AclAuthorizer that explain a decision in another line."""
 _TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}|\*")
 _CLUSTER_NAME = "kafka-cluster"
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\ufffd]|Principal = | on resource = ")
+_NO_NAME = re.compile(
+    r"[\x00-\x1f\x7f\ufffd]|Principal = | on resource = | for request = "
+    r"|(?:^|[\s\]])(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)[\s\]:]|\"\s*[,:]\s*[\"\d{\[]"
+)
+"""What is in no name: unprintable characters, and the rest of another line or of a JSON object."""
 
 
 class InvalidDecisionError(ValueError):
@@ -72,8 +77,9 @@ class InvalidDecisionError(ValueError):
 class LoggedDecision(msgspec.Struct, frozen=True):
     """A decision; `api_key` is -1 if the log does not name the API.
 
-    `rule` is in the format of a trace, or empty if the release does not log it. `is_delimited` is
-    false if the text ends with the resource's name, so that a line that was cut off looks whole.
+    `rule` is in the format of a trace, or empty if the release does not log it. `names_request` is
+    false up to Kafka 2.3, and if a line was cut off in the resource's name. `text_after` is what
+    the layout appends, without threads and line numbers.
     """
 
     principal: str
@@ -85,7 +91,8 @@ class LoggedDecision(msgspec.Struct, frozen=True):
     api_key: int
     count: int
     rule: str
-    is_delimited: bool = True
+    names_request: bool = True
+    text_after: str = ""
 
 
 def may_contain_entry(text: str) -> bool:
@@ -141,7 +148,8 @@ def _decision_from_match(match: re.Match[str]) -> LoggedDecision:
         UNKNOWN_API if api is None else api,
         int(match["count"] or 1),
         _rule_in_trace_format(match["rule"] or ""),
-        bool(match["request"] or match["end"]),
+        match["request"] is not None,
+        _VARYING_PART.sub("", match["end"]),
     )
 
 
@@ -149,13 +157,13 @@ def raise_if_decision_is_invalid(
     principal: str, host: str, resource_type: ResourceType, name: str
 ) -> None:
     """Raise InvalidDecisionError if the principal, host or resource name is not legal."""
-    if _UNPRINTABLE.search(principal) is not None:
+    if _NO_NAME.search(principal) is not None:
         raise InvalidDecisionError(f"invalid principal `{principal}`")
     try:
         ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
         raise InvalidDecisionError(f"invalid host `{host}`: expected an IP address") from None
-    is_legal = _UNPRINTABLE.search(name) is None
+    is_legal = _NO_NAME.search(name) is None
     if resource_type is ResourceType.TOPIC:
         is_legal = _TOPIC_NAME.fullmatch(name) is not None
     elif resource_type is ResourceType.CLUSTER:

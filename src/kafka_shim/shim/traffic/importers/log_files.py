@@ -7,8 +7,8 @@ import lzma
 import sys
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from datetime import tzinfo
 from itertools import islice
 from pathlib import Path
@@ -61,7 +61,9 @@ def files_in_paths_by_first_time(paths: Sequence[Path], zone: tzinfo | None = No
     return files
 
 
-def logs_in_file(path: Path, skipped: list[str], *, is_named_by_user: bool) -> Iterator[LogSource]:
+def logs_in_file(
+    path: Path, skipped: list[str], *, is_named_by_user: bool
+) -> Generator[LogSource, None, None]:
     """Yield the logs in a file: itself, or those in an archive.
 
     A file that is no text is added to `skipped`. Raise ConfigError if it `is_named_by_user`,
@@ -118,14 +120,19 @@ def _logs_in_stream(
         skipped.append(name)
         return
     text = io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="\n")
-    yield LogSource(name, _lines_unless_damaged(name, text), position)
-    text.detach()
+    lines = _lines_unless_damaged(name, text)
+    try:
+        yield LogSource(name, lines, position)
+    finally:
+        lines.close()
+        text.detach()  # else the text closes the file or the archive
 
 
-def _lines_unless_damaged(name: str, text: io.TextIOWrapper) -> Iterator[str]:
+def _lines_unless_damaged(name: str, text: io.TextIOWrapper) -> Generator[str, None, None]:
     """Yield the lines. Raise ConfigError where the compressed log is damaged or cut off."""
     with _damage_as_config_error(name):
-        yield from text
+        for line in text:  # noqa: UP028 - `yield from` would also close the text
+            yield line
 
 
 @contextmanager
@@ -211,12 +218,13 @@ def _first_time_us_or_zero(path: Path, zone: tzinfo | None) -> int:
     """Return the first time in a log; 0 if it has none."""
     if str(path) == STANDARD_INPUT:
         return 0
-    for source in logs_in_file(path, [], is_named_by_user=False):
-        for line in islice(source.lines, _LINES_BEFORE_A_TIME):
-            try:
-                time = time_before_message(line, zone)
-            except LogTimeError:
-                continue
-            if time is not None:
-                return time.us
+    with closing(logs_in_file(path, [], is_named_by_user=False)) as sources:
+        for source in sources:
+            for line in islice(source.lines, _LINES_BEFORE_A_TIME):
+                try:
+                    time = time_before_message(line, zone)
+                except LogTimeError:
+                    continue
+                if time is not None:
+                    return time.us
     return 0

@@ -1,7 +1,8 @@
 """Import the logs of brokers into a trace."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from datetime import tzinfo
 from pathlib import Path
@@ -22,6 +23,8 @@ from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
 
 EXAMPLES_MAX = 3
 EXAMPLE_CHARACTERS_MAX = 200
+_DECISIONS_COMPARED = 1_000
+"""So many decisions at a log's beginning show how its lines end."""
 
 
 class UnreadLine(msgspec.Struct):
@@ -97,20 +100,50 @@ class AuthorizerLogImport(LogImport):
 
     def import_lines(self, lines: Iterable[str], source: str = "") -> None:
         entries = LogEntryReader(authorizer_log.may_contain_entry, self._zone, "Principal")
-        last_us, has_ends = None, False
+        first: list[tuple[LogEntry, LoggedDecision, int]] = []
+        line_ends: _LineEnds | None = None
+        last_us = None
         for entry in entries.relevant_entries(lines):
             try:
                 decision = _parse_decision_or_none(entry)
                 if decision is None:
                     continue
                 last_us = self._entry_time_or_last_us(entry, last_us)
-                _raise_if_name_is_cut(decision, entry, has_text_after_names=has_ends)
             except InvalidDecisionError as error:
                 self.report.add_unread(source, entry.line, str(error), entry.text)
                 continue
-            has_ends |= decision.is_delimited
-            self._write_access(decision, last_us)
+            if line_ends is not None:
+                self._write_if_whole(source, entry, decision, last_us, line_ends)
+                continue
+            first.append((entry, decision, last_us))
+            if len(first) == _DECISIONS_COMPARED:
+                line_ends = self._write_first(source, first)
+        if line_ends is None:
+            self._write_first(source, first)
         self.report.lines += entries.lines
+
+    def _write_first(
+        self, source: str, first: Sequence[tuple[LogEntry, LoggedDecision, int]]
+    ) -> "_LineEnds":
+        """Write the first decisions of a log, which show how its lines end."""
+        line_ends = _LineEnds([decision for _, decision, _ in first])
+        for entry, decision, at_us in first:
+            self._write_if_whole(source, entry, decision, at_us, line_ends)
+        return line_ends
+
+    def _write_if_whole(
+        self,
+        source: str,
+        entry: LogEntry,
+        decision: LoggedDecision,
+        at_us: int,
+        line_ends: "_LineEnds",
+    ) -> None:
+        if line_ends.name_may_be_cut(decision, is_whole_line=entry.is_whole):
+            reason = f"the line may be cut off in `{decision.resource_name}`"
+            self.report.add_unread(source, entry.line, reason, entry.text)
+        else:
+            self._write_access(decision, at_us)
 
     def _write_access(self, decision: LoggedDecision, at_us: int) -> None:
         number = self._writer.connection_number_for_key((decision.principal, decision.host))
@@ -135,15 +168,26 @@ class AuthorizerLogImport(LogImport):
         self.report.entries += 1
 
 
-def _raise_if_name_is_cut(
-    decision: LoggedDecision, entry: LogEntry, *, has_text_after_names: bool
-) -> None:
-    """Raise InvalidDecisionError if the name may be cut off.
+class _LineEnds:
+    """How the lines of a log end, learned from its first decisions.
 
-    `has_text_after_names`: earlier decisions in the log have a request or a layout's text there.
+    Up to Kafka 2.3 nothing but the layout's text follows the resource's name: if a line was cut
+    off, or continues with another one, its name is wrong, and the end of the line shows it.
     """
-    if not decision.is_delimited and (has_text_after_names or not entry.is_whole):
-        raise InvalidDecisionError(f"the line may be cut off in `{decision.resource_name}`")
+
+    def __init__(self, first: Sequence[LoggedDecision]) -> None:
+        ends = Counter(decision.text_after for decision in first)
+        self._usual = max(ends, key=lambda end: (ends[end], len(end)), default="")
+        self._names_are_last = not (self._usual or any(each.names_request for each in first))
+
+    def name_may_be_cut(self, decision: LoggedDecision, *, is_whole_line: bool) -> bool:
+        """Return whether the decision is from a line that ends otherwise than those of the log."""
+        if decision.names_request:
+            self._names_are_last = False
+            return False
+        if decision.text_after:
+            return decision.text_after != self._usual
+        return not (self._names_are_last and is_whole_line)
 
 
 def _parse_decision_or_none(entry: LogEntry) -> LoggedDecision | None:

@@ -7,6 +7,7 @@ year 1970 is never assumed.
 import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 
 class LogTimeError(ValueError):
@@ -22,8 +23,10 @@ class LogTime(NamedTuple):
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _CLOCK = r"(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?"
+_AREAS = "Africa|America|Antarctica|Arctic|Asia|Atlantic|Australia|Etc|Europe|Indian|Pacific|US"
 _ZONE = (
-    r"(?:\s?(?P<zone>Z|[+-]\d\d:?\d\d|[+-]\d\d)\b|\s(?P<zone_name>(?!INFO|WARN|FINE)[A-Z]{3,4})\b)?"
+    r"(?:\s?(?:UTC|GMT)?(?P<zone>Z|[+-]\d\d:?\d\d|[+-]\d\d|(?<=[CT])[+-]\d(?::\d\d)?)\b"
+    rf"|\s(?P<zone_name>(?!INFO|WARN|FINE)[A-Z]{{3,4}}|(?:{_AREAS})/[\w/+-]+)\b)?"
 )
 _HALF = r"(?:\s(?P<half>AM|PM))?"
 _MONTH = r"(?P<month_name>[A-Z][a-z]{2})[a-z]*\.?"
@@ -31,12 +34,16 @@ _DATES = (
     r"(?P<year>\d{4})[-/](?P<month>\d\d)[-/](?P<day>\d\d)(?:T|\s+)",
     rf"(?P<day>\d?\d)[ /-]{_MONTH}[ /-](?P<year>\d{{4}})[ :,]\s?",
     rf"{_MONTH}\s+(?P<day>\d?\d),?\s(?P<year>\d{{4}}),?\s",
+    r"(?P<day>\d\d)\.(?P<month>\d\d)\.(?P<year>\d{4}),?\s",
 )
 _FORMATS = (
     *(re.compile(rf"(?<![\w.:-]){date}{_CLOCK}{_HALF}{_ZONE}") for date in _DATES),
     re.compile(  # log4j2's COMPACT and ISO8601_BASIC
         r"(?<!\w)(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)T?(?P<hour>\d\d)(?P<minute>\d\d)"
         rf"(?P<second>\d\d)[.,]?(?P<fraction>\d{{3,9}}){_ZONE}(?!\w)"
+    ),
+    re.compile(  # date(1), and Java's Date
+        rf"{_MONTH}\s+(?P<day>\d?\d)\s{_CLOCK}{_ZONE}\s(?P<year>\d{{4}})(?!\w)"
     ),
 )
 _EPOCH = re.compile(r"^\W*(\d{10}(?:\d{3}|\d{6}|\d{9})?(?:\.\d{1,9})?)(?!\w)")
@@ -129,9 +136,15 @@ def _time_zone_and_is_explicit(
     if offset == "Z" or name in _UTC_NAMES:
         return UTC, True
     if offset is not None:
-        hours, minutes = int(offset[1:3]), int(offset[3:].lstrip(":") or 0)
-        difference = timedelta(hours=hours, minutes=minutes)
+        digits = offset[1:].replace(":", "").zfill(2)
+        hours, minutes = (digits[:-2], digits[-2:]) if len(digits) > 2 else (digits, "0")
+        difference = timedelta(hours=int(hours), minutes=int(minutes))
         return timezone(-difference if offset[0] == "-" else difference), True
+    if name is not None and "/" in name:
+        try:
+            return ZoneInfo(name), True
+        except (ValueError, OSError, KeyError):
+            raise LogTimeError(f"unknown time zone {name}") from None
     if name is not None and default is None:
         raise LogTimeError(f"the abbreviation of its time zone, {name}, is ambiguous")
     return default or UTC, False
