@@ -23,7 +23,14 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.schemas.pins import read_pins
 from kafka_shim.shim.client.acls import EVERY_ACL, create_acls, delete_acls
 from kafka_shim.shim.client.client import connect
-from tests.atlas.pages import Entry, read_entries, write_atlas, write_clients
+from tests.atlas.pages import (
+    Clients,
+    Entry,
+    read_clients,
+    read_entries,
+    write_atlas,
+    write_clients,
+)
 from tests.atlas.program import ADMIN, ADMIN_PASSWORD, PASSWORD, USER, Program
 from tests.atlas.programs import PROGRAMS
 from tests.clients.toolchains import CACHE
@@ -69,18 +76,19 @@ def main() -> int:
             if problem:
                 failures.append(name)
             write_atlas([entries[key] for key in keys if key in entries])
-    _write_api_versions()
+    _write_api_versions(programs, read_clients() if args.names else Clients())
     return 1 if failures else 0
 
 
-def _write_api_versions() -> None:
-    """Write which API versions the clients used in the recorded traces, by the pipeline."""
-    folders = [folder for program in PROGRAMS if (folder := trace_folder(program)).exists()]
+def _write_api_versions(programs: Sequence[Program], earlier: Clients) -> None:
+    """Write which API versions the clients used in these programs' traces, by the pipeline."""
+    folders = [folder for program in programs if (folder := trace_folder(program)).exists()]
     command = [*SHIM, "pipeline", "clients", "--json", "--principal", _PRINCIPAL]
     result = subprocess.run(
         [*command, *map(str, folders)], stdout=subprocess.PIPE, timeout=RUN_SECONDS, check=True
     )
-    write_clients(json.loads(result.stdout)["rows"], [folder.name for folder in folders])
+    rows = json.loads(result.stdout)["rows"]
+    write_clients(rows, [folder.name for folder in folders], earlier)
 
 
 def _key(program: Program | Entry) -> tuple[str, str]:

@@ -1,11 +1,12 @@
 """Folders with jars, Go programs and Node packages, which are fetched or built once."""
 
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from tests.atlas.kafka_tools import EARLIER, RELEASE
-from tests.clients.toolchains import build, kept, need, node
+from tests.clients.toolchains import build, kept, need, node, spark_jars
 from tests.oracle.real_kafka import fetched, jars
 
 _CLIENTS = Path(__file__).parent / "clients"
@@ -28,13 +29,49 @@ def _go_programs() -> Path:
     code = _CLIENTS / "go"
     sources = sorted(path for path in code.rglob("*") if path.is_file())
     return kept(
-        "atlas-go", sources, lambda folder: build(["go", "build", "-o", folder, "./..."], code)
+        "atlas-go", sources, lambda folder: _build_go_programs(code, folder), "two versions"
     )
+
+
+def _build_go_programs(code: Path, folder: str) -> None:
+    """Build all programs, that of confluent-kafka-go also with the module's first version."""
+    copy = Path(folder, "code")
+    shutil.copytree(code, copy)
+    main, earlier = copy / "confluent-v2" / "main.go", copy / "confluent-v1"
+    earlier.mkdir()
+    text = main.read_text().replace("confluent-kafka-go/v2/", "confluent-kafka-go/")
+    (earlier / "main.go").write_text(text)
+    build(["go", "build", "-o", folder, "./..."], copy)
+    shutil.rmtree(copy)
+
+
+SPRING_KAFKA, FLINK_CONNECTOR, DEBEZIUM = "4.1.2", "5.0.0-2.2", "3.5.0.Final"
+_FLINK = "2.2.1"
+_LOG = ("org.slf4j", "slf4j-nop", "2.0.17")
+
+
+def _spring_jars() -> Path:
+    wanted = [("org.springframework.kafka", "spring-kafka", SPRING_KAFKA), _LOG]
+    return fetched(f"spring-kafka-{SPRING_KAFKA}", wanted)
+
+
+def _flink_jars() -> Path:
+    names = ("flink-clients", "flink-connector-base")
+    wanted = [("org.apache.flink", name, _FLINK) for name in names]
+    wanted += [("org.apache.flink", "flink-connector-kafka", FLINK_CONNECTOR)]
+    return fetched(f"flink-{_FLINK}", [*wanted, ("org.slf4j", "slf4j-nop", "1.7.36")])
+
+
+def _debezium_jars() -> Path:
+    wanted = [(_KAFKA, "connect-runtime", SERVICES)]
+    wanted += [("io.debezium", "debezium-connector-mariadb", DEBEZIUM)]
+    return fetched(f"debezium-mariadb-{DEBEZIUM}", wanted)
 
 
 DEBIAN_PACKAGES = (
     "collectd-core",
     "kcat",
+    "libaio1",
     "libestr0",
     "libfastjson4",
     "libivykis0",
@@ -42,8 +79,11 @@ DEBIAN_PACKAGES = (
     "libnet1",
     "libpcre3",
     "librdkafka1",
+    "liburing2",
     "libwrap0",
     "libyajl2",
+    "mariadb-client-core",
+    "mariadb-server-core",
     "rsyslog",
     "rsyslog-kafka",
     "syslog-ng-core",
@@ -79,6 +119,10 @@ FOLDERS: dict[str, Callable[[], Path]] = {
     "kafka-tools-earlier": lambda: jars(EARLIER),
     "connect": _connect_jars,
     "streams": _streams_jars,
+    "spring": _spring_jars,
+    "flink": _flink_jars,
+    "debezium": _debezium_jars,
+    "spark": spark_jars,
     "go": _go_programs,
     "debian": _debian_programs,
     "kafka-python-2.0.2": lambda: _python_packages("kafka-python==2.0.2"),

@@ -78,17 +78,20 @@ class ClientApis(msgspec.Struct, frozen=True):
 class Clients(msgspec.Struct, frozen=True):
     """What the clients in the traces of these programs used."""
 
-    traces: list[str]
-    clients: list[ClientApis]
+    traces: list[str] = []
+    clients: list[ClientApis] = []
 
 
 def read_clients() -> Clients:
     return msgspec.json.decode(CLIENTS.read_bytes(), type=Clients)
 
 
-def write_clients(rows: Sequence[dict[str, Any]], traces: list[str]) -> None:
-    """Write clients.json from the rows of `pipeline clients`, and the page."""
+def write_clients(rows: Sequence[dict[str, Any]], traces: list[str], earlier: Clients) -> None:
+    """Write clients.json from the rows of `pipeline clients` and earlier ones, and the page."""
     clients: dict[tuple[str, str], dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+    for client in earlier.clients:
+        for api, versions in client.apis.items():
+            clients[client.software, client.version][api].update(versions)
     for row in rows:
         if row["software_name"]:
             name = row["software_name"], row["software_version"]
@@ -97,7 +100,8 @@ def write_clients(rows: Sequence[dict[str, Any]], traces: list[str]) -> None:
         ClientApis(*name, {api: sorted(apis[api]) for api in sorted(apis)})
         for name, apis in sorted(clients.items())
     ]
-    text = msgspec.json.format(msgspec.json.encode(Clients(traces, found)), indent=1)
+    names = list(dict.fromkeys([*earlier.traces, *traces]))
+    text = msgspec.json.format(msgspec.json.encode(Clients(names, found)), indent=1)
     CLIENTS.write_bytes(text + b"\n")
     write_atlas(read_entries())
 
