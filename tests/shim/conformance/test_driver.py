@@ -1,10 +1,14 @@
 """Drivers that violate the contract, end, or do not answer."""
 
 import asyncio
+import os
+import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -17,6 +21,7 @@ from kafka_shim.shim.conformance.cluster import ShimCluster
 from kafka_shim.shim.conformance.driver import Driver, DriverTimeoutError
 from kafka_shim.shim.conformance.fixtures import ClusterSetup, ShimClusterProvider
 from kafka_shim.shim.conformance.output_formats import as_text
+from kafka_shim.shim.conformance.processor_wait import processor_wait_s
 from kafka_shim.shim.conformance.report import report_from_results
 from kafka_shim.shim.conformance.runner import run_cases
 from kafka_shim.shim.conformance.selection import select_cases
@@ -152,3 +157,50 @@ def test_a_slow_answer_of_the_cluster_does_not_end_the_run(
     words = toy(tmp_path, '{"error": {"class": "E", "code": 7, "text": "x"}}')
     asyncio.run(run_cases(words, cases, RELEASES[-1], found.append, clusters=silent))
     assert Counter(result.outcome for result in found) == outcomes
+
+
+async def wait_for_slow_answer(program: Path, seconds: float) -> None:
+    driver = await Driver.start(
+        toy(program, '__import__("time").sleep(0.5) or {"ok": {"items": {}}}')
+    )
+    try:
+        await driver.run_command("delete_topics", {}, seconds=seconds)
+    finally:
+        await driver.stop()
+
+
+def test_time_in_which_no_processor_was_free_does_not_count(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    waits = chain([0.0], repeat(60.0))
+    monkeypatch.setattr(Driver, "_processor_wait_s", lambda _: next(waits))
+    asyncio.run(wait_for_slow_answer(tmp_path, 0.1))
+
+
+def test_an_idle_driver_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Driver, "_processor_wait_s", lambda _: 0.0)
+    with pytest.raises(DriverTimeoutError, match="no answer to `delete_topics`"):
+        asyncio.run(wait_for_slow_answer(tmp_path, 0.1))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_process_waits_for_a_processor_while_others_run() -> None:
+    """Two busy processes on one processor: each waits while the other runs."""
+    processor = min(os.sched_getaffinity(0))
+    busy = f"import os; os.sched_setaffinity(0, {{{processor}}})\nwhile True: pass"
+    processes = [subprocess.Popen([sys.executable, "-c", busy]) for _ in range(2)]
+    try:
+        deadline = time.monotonic() + 30
+        while min(processor_wait_s(each.pid) for each in processes) < 0.1:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    finally:
+        for each in processes:
+            each.kill()
+            each.wait()
+
+
+def test_an_ended_process_does_not_wait() -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    assert processor_wait_s(process.pid) == 0

@@ -23,11 +23,11 @@ from kafka_shim.protocol.messages.produce_response import (
 )
 from kafka_shim.shim.conformance.driver import DriverResponse, ReportedError
 from kafka_shim.shim.conformance.evidence import (
-    CommandRun,
     ObservedExchange,
     first_untrue_result_expected_and_observed,
     why_successful_command_lacks_request,
 )
+from kafka_shim.shim.conformance.reported_results import CommandRun
 
 TOPICS = MetadataResponse(topics=[MetadataResponseTopic(name="orders")])
 OFFSETS = ListOffsetsResponse(

@@ -17,13 +17,13 @@ from kafka_shim.shim.conformance.cluster_control import ClusterControl
 from kafka_shim.shim.conformance.driver import Driver, DriverResponse, ReportedError
 from kafka_shim.shim.conformance.evidence import (
     APIS_OF_COMMANDS,
-    CommandRun,
     ObservedExchange,
     first_untrue_result_expected_and_observed,
     why_successful_command_lacks_request,
 )
 from kafka_shim.shim.conformance.fixtures import PASSWORD, USER
 from kafka_shim.shim.conformance.frames import HistoryWithResponses, ReportedExchange
+from kafka_shim.shim.conformance.reported_results import CommandRun
 from kafka_shim.shim.observing.request_history import HistoryEntry
 
 if TYPE_CHECKING:
