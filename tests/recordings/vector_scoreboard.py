@@ -1,13 +1,8 @@
-"""Write the tables of `docs/reference/vectors-scoreboard.md`; reports are those of `--format json`.
+"""The tables of `docs/reference/vectors-scoreboard.md`, from reports of `--format json`."""
 
-`python -m tests.recordings.vector_scoreboard "NAME VERSION: COMMAND=report.json" ...`
-The reports of real brokers are those that `tests.recordings.vectors_on_real_brokers` has kept.
-"""
-
-import sys
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -21,10 +16,16 @@ OUTCOMES: Final = ("equal", "different", "not served", "not set up", "after a di
 MARK: Final = "<!-- brokers -->\n"
 
 
-def page(reports: Sequence[tuple[str, str, Any]]) -> str:
-    """Return the page; a report has a name, the command that starts the broker, and JSON."""
-    head, mark, _ = PAGE.read_text(encoding="utf-8").partition(MARK)
-    return head + mark + "\n".join([*_table(reports), "", *_real_brokers(), *_details(reports)])
+def write_page(reports: Sequence[tuple[str, str, bytes]]) -> None:
+    """Write the page; a report has the broker's name, what starts the broker, and JSON.
+
+    The page keeps the rows of real brokers of which `tests.recordings.vectors_on_real_brokers` has
+    kept no newer report.
+    """
+    head, mark, old = PAGE.read_text(encoding="utf-8").partition(MARK)
+    decoded = [(name, start, msgspec.json.decode(report)) for name, start, report in reports]
+    lines = [*_table(decoded), "", *_real_brokers(old), *_details(decoded)]
+    PAGE.write_text(head + mark + "\n".join(lines), encoding="utf-8")
 
 
 def _table(reports: Sequence[tuple[str, str, Any]]) -> Iterator[str]:
@@ -35,20 +36,21 @@ def _table(reports: Sequence[tuple[str, str, Any]]) -> Iterator[str]:
         yield f"| {name} | {counts} |"
 
 
-def _real_brokers() -> Iterator[str]:
+def _real_brokers(old_page: str) -> Iterator[str]:
     yield from ("## Apache Kafka itself", "")
     yield "All vectors of a release, on a real broker of this release.\n"
     yield f"| release | {' | '.join(OUTCOMES)} |"
     yield "|---" * (len(OUTCOMES) + 1) + "|"
-    paths = sorted(REPORTS.glob("kafka-*.json"), key=lambda path: numbers(_release(path)))
-    for path in reversed(paths):
+    rows = {
+        row[1]: row[0] for row in re.finditer(r"^\| (\d+\.[\d.]+) \|.*\|$", old_page, re.MULTILINE)
+    }
+    for path in REPORTS.glob("kafka-*.json"):
+        release = path.stem.removeprefix("kafka-")
         totals = msgspec.json.decode(path.read_bytes())["totals"]
-        yield f"| {_release(path)} | {' | '.join(str(totals[each]) for each in OUTCOMES)} |"
+        rows[release] = f"| {release} | {' | '.join(str(totals[each]) for each in OUTCOMES)} |"
+    for release in sorted(rows, key=numbers, reverse=True):
+        yield rows[release]
     yield ""
-
-
-def _release(path: Path) -> str:
-    return path.stem.removeprefix("kafka-")
 
 
 def _details(reports: Sequence[tuple[str, str, Any]]) -> Iterator[str]:
@@ -77,16 +79,3 @@ def _without_address(reason: str) -> str:
         + reason.partition(" does")[1]
         + (reason.partition(" does")[2])
     )
-
-
-def main() -> None:
-    reports = []
-    for word in sys.argv[1:]:
-        told, _, file = word.rpartition("=")
-        name, _, command = told.partition(": ")
-        reports.append((name, command, msgspec.json.decode(Path(file).read_bytes())))
-    PAGE.write_text(page(reports), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -4,13 +4,58 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey, Operation
+from kafka_shim.protocol.messages.create_delegation_token_response import (
+    CreateDelegationTokenResponse,
+)
+from kafka_shim.protocol.messages.delete_acls_response import (
+    DeleteAclsFilterResult,
+    DeleteAclsMatchingAcl,
+    DeleteAclsResponse,
+)
+from kafka_shim.protocol.messages.describe_acls_response import (
+    AclDescription,
+    DescribeAclsResource,
+    DescribeAclsResponse,
+)
+from kafka_shim.protocol.messages.describe_cluster_response import (
+    DescribeClusterBroker,
+    DescribeClusterResponse,
+)
+from kafka_shim.protocol.messages.describe_configs_response import (
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+)
+from kafka_shim.protocol.messages.describe_delegation_token_response import (
+    DescribedDelegationToken,
+    DescribeDelegationTokenResponse,
+)
+from kafka_shim.protocol.messages.describe_groups_response import (
+    DescribedGroup,
+    DescribedGroupMember,
+    DescribeGroupsResponse,
+)
+from kafka_shim.protocol.messages.describe_user_scram_credentials_response import (
+    CredentialInfo,
+    DescribeUserScramCredentialsResponse,
+    DescribeUserScramCredentialsResult,
+)
+from kafka_shim.protocol.messages.fetch_response import (
+    FetchableTopicResponse,
+    FetchResponse,
+    PartitionData,
+)
 from kafka_shim.protocol.messages.list_offsets_response import (
     ListOffsetsPartitionResponse,
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
-from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
+from kafka_shim.protocol.messages.metadata_response import (
+    MetadataResponse,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
 from kafka_shim.protocol.messages.offset_fetch_response import (
     OffsetFetchResponse,
     OffsetFetchResponsePartition,
@@ -28,6 +73,7 @@ from kafka_shim.shim.conformance.evidence import (
     why_successful_command_lacks_request,
 )
 from kafka_shim.shim.conformance.reported_results import CommandRun
+from tests.recordings.records.batches import batch
 
 TOPICS = MetadataResponse(topics=[MetadataResponseTopic(name="orders")])
 OFFSETS = ListOffsetsResponse(
@@ -54,14 +100,94 @@ PRODUCED = ProduceResponse(
 )
 
 
+DESCRIBED = MetadataResponse(
+    topics=[
+        MetadataResponseTopic(
+            name="orders",
+            partitions=[MetadataResponsePartition(), MetadataResponsePartition()],
+            topic_authorized_operations=1 << Operation.READ | 1 << Operation.DESCRIBE,
+        )
+    ]
+)
+CLUSTER = DescribeClusterResponse(
+    brokers=[DescribeClusterBroker(1), DescribeClusterBroker(2)], cluster_authorized_operations=0
+)
+GROUPS = DescribeGroupsResponse(
+    groups=[DescribedGroup(group_id="readers", members=[DescribedGroupMember()])]
+)
+SETTINGS = DescribeConfigsResponse(
+    results=[
+        DescribeConfigsResult(
+            resource_name="orders",
+            configs=[
+                DescribeConfigsResourceResult("retention.ms", "1"),
+                DescribeConfigsResourceResult("secret", None),
+            ],
+        )
+    ]
+)
+ACLS = DescribeAclsResponse(
+    resources=[DescribeAclsResource(2, "orders", 3, [AclDescription("User:alice", "*", 3, 3)])]
+)
+DELETED = DeleteAclsResponse(
+    filter_results=[
+        DeleteAclsFilterResult(
+            matching_acls=[DeleteAclsMatchingAcl(0, None, 2, "orders", 3, "User:alice", "*", 3, 3)]
+        )
+    ]
+)
+ACL = {
+    "resource_type": "TOPIC",
+    "name": "orders",
+    "pattern_type": "LITERAL",
+    "principal": "User:alice",
+    "host": "*",
+    "operation": "READ",
+    "permission": "ALLOW",
+}
+CREATED = CreateDelegationTokenResponse(token_id="one", hmac=b"secret")
+TOKENS = DescribeDelegationTokenResponse(tokens=[DescribedDelegationToken(token_id="one")])
+PASSWORDS = DescribeUserScramCredentialsResponse(
+    results=[DescribeUserScramCredentialsResult("alice", 0, None, [CredentialInfo(2)])]
+)
+FETCHED = FetchResponse(
+    responses=[
+        FetchableTopicResponse(
+            topic="orders",
+            partitions=[PartitionData(records=batch([b"a", b"a"]))],
+        )
+    ]
+)
+
+
 def run(command: str, ok: dict[str, Any], **fields: Any) -> CommandRun:
     return CommandRun(command, fields, DriverResponse(ok=ok), 1)
 
 
 def exchange(
-    api: ApiKey, response: Any, number: int = 1, *, has_fault: bool = False
+    api: ApiKey, response: Any, number: int = 1, *, is_garbled: bool = False
 ) -> ObservedExchange:
-    return ObservedExchange(number, api, (), response, has_fault)
+    return ObservedExchange(number, api, (), response, is_garbled)
+
+
+def topic_run(**fields: Any) -> CommandRun:
+    return run("describe_topics", {"items": {"orders": fields}}, operations=True)
+
+
+def group_run(**fields: Any) -> CommandRun:
+    return run("describe_groups", {"items": {"readers": fields}}, operations=True)
+
+
+def cluster_run(**fields: Any) -> CommandRun:
+    return run("describe_cluster", fields, operations=True)
+
+
+def settings_run(settings: dict[str, Any]) -> CommandRun:
+    return run("describe_configs", {"items": {"orders": {"settings": settings}}})
+
+
+def scram_run(*mechanisms: str) -> CommandRun:
+    return run("describe_scram_users", {"items": {"alice": {"mechanisms": list(mechanisms)}}})
 
 
 LISTED = exchange(ApiKey.METADATA, TOPICS)
@@ -82,6 +208,36 @@ LISTED = exchange(ApiKey.METADATA, TOPICS)
         (run("produce", {"offsets": [5, 6]}, values=["a", "b"]), PRODUCED, True),
         (run("produce", {"offsets": [0, 1]}, values=["a", "b"]), PRODUCED, False),
         (run("produce", {"offsets": []}, values=["a", "b"]), PRODUCED, False),
+        (topic_run(partitions=2), DESCRIBED, True),
+        (topic_run(partitions=3), DESCRIBED, False),
+        (topic_run(operations=["DESCRIBE", "READ"]), DESCRIBED, True),
+        (topic_run(operations=["READ"]), DESCRIBED, False),
+        (topic_run(operations=None), DESCRIBED, False),
+        (cluster_run(brokers=[2, 1]), CLUSTER, True),
+        (cluster_run(brokers=[1]), CLUSTER, False),
+        (cluster_run(operations=[]), CLUSTER, True),
+        (cluster_run(operations=None), CLUSTER, False),
+        (group_run(members=1), GROUPS, True),
+        (group_run(members=0), GROUPS, False),
+        (settings_run({"retention.ms": "1", "secret": None}), SETTINGS, True),
+        (settings_run({"retention.ms": "1", "secret": ""}), SETTINGS, True),
+        (settings_run({"retention.ms": "2", "secret": None}), SETTINGS, False),
+        (settings_run({"retention.ms": "1"}), SETTINGS, False),
+        (run("describe_acls", {"acls": [ACL]}), ACLS, True),
+        (run("describe_acls", {"acls": [ACL | {"operation": "UNKNOWN"}]}), ACLS, True),
+        (run("describe_acls", {"acls": [ACL | {"operation": "WRITE"}]}), ACLS, False),
+        (run("describe_acls", {"acls": []}), ACLS, False),
+        (run("delete_acls", {"items": {"0": {"acls": [ACL]}}}), DELETED, True),
+        (run("delete_acls", {"items": {"0": {"acls": []}}}), DELETED, False),
+        (run("create_token", {"token_id": "one", "hmac": "c2VjcmV0"}), CREATED, True),
+        (run("create_token", {"token_id": "one", "hmac": ""}), CREATED, False),
+        (run("describe_tokens", {"tokens": [{"token_id": "one"}]}), TOKENS, True),
+        (run("describe_tokens", {"tokens": []}), TOKENS, False),
+        (scram_run("SCRAM-SHA-512"), PASSWORDS, True),
+        (scram_run("SCRAM-SHA-256"), PASSWORDS, False),
+        (run("consume", {"values": ["a", "a"]}), FETCHED, True),
+        (run("consume", {"values": ["a", "a", "a"]}), FETCHED, False),
+        (run("consume", {"values": ["b"]}), FETCHED, False),
     ],
 )
 def test_a_result_is_that_of_the_responses(
@@ -91,18 +247,46 @@ def test_a_result_is_that_of_the_responses(
         "list_offsets": ApiKey.LIST_OFFSETS,
         "group_offsets": ApiKey.OFFSET_FETCH,
         "produce": ApiKey.PRODUCE,
+        "describe_topics": ApiKey.METADATA,
+        "describe_cluster": ApiKey.DESCRIBE_CLUSTER,
+        "describe_groups": ApiKey.DESCRIBE_GROUPS,
+        "describe_configs": ApiKey.DESCRIBE_CONFIGS,
+        "describe_acls": ApiKey.DESCRIBE_ACLS,
+        "delete_acls": ApiKey.DELETE_ACLS,
+        "create_token": ApiKey.CREATE_DELEGATION_TOKEN,
+        "describe_tokens": ApiKey.DESCRIBE_DELEGATION_TOKEN,
+        "describe_scram_users": ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
+        "consume": ApiKey.FETCH,
     }
     if not isinstance(observed, ObservedExchange):
         observed = exchange(apis[command_run.command], observed)
     assert (first_untrue_result_expected_and_observed([command_run], [observed]) is None) is is_true
 
 
-def test_responses_that_a_fault_changed_are_the_business_of_the_case() -> None:
-    observed = exchange(ApiKey.METADATA, TOPICS, has_fault=True)
+def test_responses_that_cannot_be_decoded_are_the_business_of_the_case() -> None:
+    observed = exchange(ApiKey.METADATA, TOPICS, is_garbled=True)
     assert (
         first_untrue_result_expected_and_observed([run("list_topics", {"topics": []})], [observed])
         is None
     )
+
+
+def test_a_value_is_not_reported_twice_by_two_commands() -> None:
+    once = run("consume", {"values": ["a", "a"]})
+    observed = [exchange(ApiKey.FETCH, FETCHED)]
+    assert first_untrue_result_expected_and_observed([once], observed) is None
+    assert first_untrue_result_expected_and_observed([once, once], observed) == (
+        "values of received records",
+        "`consume` reported b'a' 4 times",
+    )
+
+
+def test_operations_that_were_not_requested_are_not_compared() -> None:
+    described = run(
+        "describe_topics", {"items": {"orders": {"operations": None}}}, operations=False
+    )
+    observed = [exchange(ApiKey.METADATA, DESCRIBED)]
+    assert first_untrue_result_expected_and_observed([described], observed) is None
 
 
 def test_a_denial_that_no_broker_returned_is_not_believed() -> None:

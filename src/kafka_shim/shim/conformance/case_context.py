@@ -10,6 +10,7 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.codec.catalogue import is_flexible
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.client.client import CLIENT_ID
 from kafka_shim.shim.conformance.cluster import ClusterUnderTest, ShimCluster
@@ -318,11 +319,7 @@ class CaseContext:
         assert frames is not None
         return [
             ObservedExchange(
-                each.number,
-                each.api,
-                each.errors or (),
-                frames.response_of(each),
-                bool(each.faults),
+                each.number, each.api, each.errors or (), *_response_and_is_garbled(frames, each)
             )
             for each in frames
             if each.client_id != CLIENT_ID
@@ -405,6 +402,15 @@ class CaseContext:
             if self._frames is None
             else self._frames.distinct_responses_except_api_versions()
         )
+
+
+def _response_and_is_garbled(frames: HistoryWithResponses, entry: HistoryEntry) -> tuple[Any, bool]:
+    """Return the response that the client got, and whether it cannot be compared with results."""
+    try:
+        response = frames.received_response(entry)
+    except ProtocolError:
+        return None, True
+    return response, bool(entry.faults) and response is None
 
 
 def _max_count_within_a_second(times_us: Sequence[int]) -> int:

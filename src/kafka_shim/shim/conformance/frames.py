@@ -78,26 +78,27 @@ class HistoryWithResponses(History):
         )
 
     def _received_response(self, entry: HistoryEntry) -> str | None:
-        """Return the response that the client got: a fault may have changed or dropped it."""
-        response = self._responses.get(entry.number)
-        if entry.faults:
-            if entry.response is None:
-                size = entry.response_bytes
-                return None if size is None else f"{size} bytes"
-            frame = entry.response[4:]
-            try:
-                response, _ = read_response_and_its_version(entry.api, entry.version, frame)
-            except ProtocolError as error:
-                return f"{entry.response_bytes} bytes that cannot be decoded: {error}"
-        return (
-            None
-            if response is None
-            else _shortened_json_without_empty_fields(message_json(response, entry.version))
-        )
+        """Return the response that the client got, as text."""
+        try:
+            response = self.received_response(entry)
+        except ProtocolError as error:
+            return f"{entry.response_bytes} bytes that cannot be decoded: {error}"
+        if response is not None:
+            return _shortened_json_without_empty_fields(message_json(response, entry.version))
+        is_dropped = not entry.faults or entry.response_bytes is None
+        return None if is_dropped else f"{entry.response_bytes} bytes"
 
-    def response_of(self, entry: HistoryEntry) -> Any:
-        """Return the response to a request; None if it had none."""
-        return self._responses.get(entry.number)
+    def received_response(self, entry: HistoryEntry) -> Any:
+        """Return the response that the client got, which a fault may have changed.
+
+        It is None if there was none, or if its bytes are not kept. Raise ProtocolError if they
+        cannot be decoded.
+        """
+        if not entry.faults:
+            return self._responses.get(entry.number)
+        if entry.response is None:
+            return None
+        return read_response_and_its_version(entry.api, entry.version, entry.response[4:])[0]
 
     def distinct_responses_except_api_versions(self) -> frozenset[str]:
         """Return all different responses as API, version and errors, such as `Fetch v17 ok`.
