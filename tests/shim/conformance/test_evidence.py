@@ -165,9 +165,9 @@ def run(command: str, ok: dict[str, Any], **fields: Any) -> CommandRun:
 
 
 def exchange(
-    api: ApiKey, response: Any, number: int = 1, *, is_garbled: bool = False
+    api: ApiKey, response: Any, number: int = 1, *, is_unknown: bool = False
 ) -> ObservedExchange:
-    return ObservedExchange(number, api, (), response, is_garbled)
+    return ObservedExchange(number, api, (), response, is_unknown)
 
 
 def topic_run(**fields: Any) -> CommandRun:
@@ -263,8 +263,17 @@ def test_a_result_is_that_of_the_responses(
     assert (first_untrue_result_expected_and_observed([command_run], [observed]) is None) is is_true
 
 
-def test_responses_that_cannot_be_decoded_are_the_business_of_the_case() -> None:
-    observed = exchange(ApiKey.METADATA, TOPICS, is_garbled=True)
+def test_a_result_without_a_response_is_made_up() -> None:
+    lost = exchange(ApiKey.LIST_OFFSETS, None)
+    made_up = run("list_offsets", {"items": {"orders-0": {"offset": -1001}}})
+    assert first_untrue_result_expected_and_observed([made_up], [lost]) is not None
+    unacknowledged = run("produce", {"offsets": [-1]}, values=["a"])
+    sent = exchange(ApiKey.PRODUCE, None)
+    assert first_untrue_result_expected_and_observed([unacknowledged], [sent]) is None
+
+
+def test_results_are_not_compared_with_unknown_responses() -> None:
+    observed = exchange(ApiKey.METADATA, TOPICS, is_unknown=True)
     assert (
         first_untrue_result_expected_and_observed([run("list_topics", {"topics": []})], [observed])
         is None

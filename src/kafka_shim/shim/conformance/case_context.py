@@ -10,7 +10,6 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.codec.catalogue import is_flexible
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.client.client import CLIENT_ID
 from kafka_shim.shim.conformance.cluster import ClusterUnderTest, ShimCluster
@@ -23,7 +22,11 @@ from kafka_shim.shim.conformance.evidence import (
     why_successful_command_lacks_request,
 )
 from kafka_shim.shim.conformance.fixtures import PASSWORD, USER
-from kafka_shim.shim.conformance.frames import HistoryWithResponses, ReportedExchange
+from kafka_shim.shim.conformance.frames import (
+    HistoryWithResponses,
+    ReportedExchange,
+    ResponseNotKeptError,
+)
 from kafka_shim.shim.conformance.reported_results import CommandRun
 from kafka_shim.shim.observing.request_history import HistoryEntry
 
@@ -319,7 +322,7 @@ class CaseContext:
         assert frames is not None
         return [
             ObservedExchange(
-                each.number, each.api, each.errors or (), *_response_and_is_garbled(frames, each)
+                each.number, each.api, each.errors or (), *_usable_response(frames, each)
             )
             for each in frames
             if each.client_id != CLIENT_ID
@@ -404,13 +407,12 @@ class CaseContext:
         )
 
 
-def _response_and_is_garbled(frames: HistoryWithResponses, entry: HistoryEntry) -> tuple[Any, bool]:
-    """Return the response that the client got, and whether it cannot be compared with results."""
+def _usable_response(frames: HistoryWithResponses, entry: HistoryEntry) -> tuple[Any, bool]:
+    """Return the response that the client could use, and whether it is unknown."""
     try:
-        response = frames.received_response(entry)
-    except ProtocolError:
+        return frames.usable_response(entry), False
+    except ResponseNotKeptError:
         return None, True
-    return response, bool(entry.faults) and response is None
 
 
 def _max_count_within_a_second(times_us: Sequence[int]) -> int:

@@ -79,16 +79,16 @@ _SENT_BEFORE = frozenset(
 
 
 class ObservedExchange(NamedTuple):
-    """A request of the client and the response that it got, which is None if there was none.
+    """A request of the client and the response that it could use, which is None if there was none.
 
-    `is_garbled` is true if a fault has made a response of which the content is not known.
+    `is_unknown` is true if a fault changed a response that is too long to be kept.
     """
 
     number: int
     api: ApiKey
     errors: tuple[int, ...]
     response: Any
-    is_garbled: bool
+    is_unknown: bool
 
 
 def why_successful_command_lacks_request(
@@ -109,7 +109,7 @@ def first_untrue_result_expected_and_observed(
 ) -> tuple[str, str] | None:
     """Return what a command should have reported, and what it did, if responses do not show it.
 
-    Commands with responses that cannot be decoded are the case's own subject.
+    Commands with responses that are unknown are not judged.
     """
     for run in _runs_and_all_their_values(runs):
         untrue = _denial_without_response(run, exchanges) or _result_without_response(
@@ -163,10 +163,10 @@ def _result_without_response(
     relevant = [
         each for each in _exchanges_from_run_start_or_earlier(run, exchanges) if each.api in apis
     ]
-    if any(each.is_garbled for each in relevant):
+    if any(each.is_unknown for each in relevant):
         return None
     responses = [each.response for each in relevant if each.response is not None]
-    for check in RESULT_CHECKS.get(run.command, ()) if responses else ():
+    for check in RESULT_CHECKS.get(run.command, ()):
         untrue = check(run, responses)
         if untrue is not None:
             return untrue

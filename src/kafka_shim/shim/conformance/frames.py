@@ -35,6 +35,10 @@ class ReportedExchange(msgspec.Struct, frozen=True):
         return f"{self.api} v{self.version} {self.request} -> {errors}"
 
 
+class ResponseNotKeptError(Exception):
+    """A response is too long to be kept."""
+
+
 class HistoryWithResponses(History):
     """A history that also keeps responses; `on_frame` is called with a line for each message."""
 
@@ -72,33 +76,48 @@ class HistoryWithResponses(History):
             entry.api.wire_name,
             entry.version,
             _shortened_json_without_empty_fields(entry.request_row()["request"]),
-            self._received_response(entry),
+            self._received_response_text(entry),
             tuple(error_name_or_code(code) for code in entry.errors or ()),
             bool(entry.faults),
         )
 
-    def _received_response(self, entry: HistoryEntry) -> str | None:
-        """Return the response that the client got, as text."""
-        try:
-            response = self.received_response(entry)
-        except ProtocolError as error:
-            return f"{entry.response_bytes} bytes that cannot be decoded: {error}"
-        if response is not None:
-            return _shortened_json_without_empty_fields(message_json(response, entry.version))
-        is_dropped = not entry.faults or entry.response_bytes is None
-        return None if is_dropped else f"{entry.response_bytes} bytes"
+    def _received_response_text(self, entry: HistoryEntry) -> str | None:
+        """Return the response that the client got: a fault may have changed or dropped it."""
+        response = self._responses.get(entry.number)
+        if entry.faults:
+            if entry.response is None:
+                size = entry.response_bytes
+                return None if size is None else f"{size} bytes"
+            try:
+                response = _decoded_response(entry, entry.response)
+            except ProtocolError as error:
+                return f"{entry.response_bytes} bytes that cannot be decoded: {error}"
+        return (
+            None
+            if response is None
+            else _shortened_json_without_empty_fields(message_json(response, entry.version))
+        )
 
-    def received_response(self, entry: HistoryEntry) -> Any:
-        """Return the response that the client got, which a fault may have changed.
+    def usable_response(self, entry: HistoryEntry) -> Any:
+        """Return the response that the client could use.
 
-        It is None if there was none, or if its bytes are not kept. Raise ProtocolError if they
-        cannot be decoded.
+        It is None if the client got none, or bytes that are no response to the request. Raise
+        ResponseNotKeptError if a fault changed a response that is too long to be kept.
         """
         if not entry.faults:
             return self._responses.get(entry.number)
-        if entry.response is None:
+        frame = entry.response
+        if frame is None:
+            if entry.response_bytes is None:
+                return None
+            raise ResponseNotKeptError
+        is_whole = int.from_bytes(frame[:4], "big") == len(frame) - 4
+        if not is_whole or int.from_bytes(frame[4:8], "big") != entry.correlation_id:
             return None
-        return read_response_and_its_version(entry.api, entry.version, entry.response[4:])[0]
+        try:
+            return _decoded_response(entry, frame)
+        except ProtocolError:
+            return None
 
     def distinct_responses_except_api_versions(self) -> frozenset[str]:
         """Return all different responses as API, version and errors, such as `Fetch v17 ok`.
@@ -116,6 +135,10 @@ class HistoryWithResponses(History):
             f"{api.wire_name} v{version} {', '.join(map(error_name_or_code, errors)) or 'ok'}"
             for api, version, errors in distinct
         )
+
+
+def _decoded_response(entry: HistoryEntry, frame: bytes) -> Any:
+    return read_response_and_its_version(entry.api, entry.version, frame[4:])[0]
 
 
 def _principal_and_api(entry: HistoryEntry) -> str:

@@ -76,12 +76,16 @@ def _check_that_field_was_returned(
             values = returned.get(name, values_without_name)
             if field in result and _in_order(result[field]) not in values:
                 return (
-                    f"for `{name or 'the cluster'}` the {field} {' or '.join(map(str, values))}",
+                    f"for `{name or 'the cluster'}` the {field} {_alternatives(values)}",
                     f"`{run.command}` reported {result[field]}",
                 )
         return None
 
     return check
+
+
+def _alternatives(values: Sequence[Any]) -> str:
+    return " or ".join(dict.fromkeys(map(str, values))) or "of a response, but none had it"
 
 
 def _results_by_name(run: CommandRun) -> Iterator[tuple[str | None, Mapping[str, Any]]]:
@@ -257,7 +261,7 @@ def _reported_offsets_not_in_responses(
         for partition in topic.partition_responses
         if not partition.error_code
     ]
-    if -1 in first_offsets:  # of a batch that the broker had already
+    if not responses or -1 in first_offsets:  # acks=0, or a batch that the broker had already
         return None
     if len(offsets) != count or not all(
         any(first <= offset < first + count for first in first_offsets) for offset in offsets
