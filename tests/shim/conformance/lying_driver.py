@@ -2,8 +2,9 @@
 
 The client does everything that it is asked to do. The lie is told in each successful answer that
 has such a result, and a byte is then appended to the file. offset: all offsets are one too large.
-longer and shorter: a list has one element too many, or lacks its last one. text: the last character
-of each text is another one. number: numbers of members, brokers and partitions are one too large.
+longer and shorter: a list has one element too many, or lacks its last one, except records, which a
+client may return later. lost: no record is ever returned. text: the last character of each text is
+another one. number: numbers of members, brokers and partitions are one too large.
 """
 
 import sys
@@ -35,7 +36,11 @@ def _made_up(name: str) -> Any:
 
 
 def shorter(name: str, value: Any) -> Any:
-    return value[:-1] if isinstance(value, list) else value
+    return value[:-1] if isinstance(value, list) and name != "values" else value
+
+
+def lost(name: str, value: Any) -> Any:
+    return [] if name == "values" else value
 
 
 def other_text(name: str, value: Any) -> Any:
@@ -58,6 +63,7 @@ LIES: dict[str, Callable[[str, Any], Any]] = {
     "offset": later_offset,
     "longer": longer,
     "shorter": shorter,
+    "lost": lost,
     "text": other_text,
     "number": larger_number,
 }

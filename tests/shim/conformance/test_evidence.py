@@ -129,6 +129,9 @@ SETTINGS = DescribeConfigsResponse(
 ACLS = DescribeAclsResponse(
     resources=[DescribeAclsResource(2, "orders", 3, [AclDescription("User:alice", "*", 3, 3)])]
 )
+STRANGE_ACLS = DescribeAclsResponse(
+    resources=[DescribeAclsResource(77, "orders", 3, [AclDescription("User:alice", "*", 3, 3)])]
+)
 DELETED = DeleteAclsResponse(
     filter_results=[
         DeleteAclsFilterResult(
@@ -199,6 +202,7 @@ LISTED = exchange(ApiKey.METADATA, TOPICS)
         (run("list_topics", {"topics": ["orders"]}), LISTED, True),
         (run("list_topics", {"topics": []}), LISTED, False),
         (run("list_topics", {"topics": ["orders", "new"]}), LISTED, False),
+        (run("list_topics", {"topics": ["orders", "orders"]}), LISTED, False),
         (run("list_offsets", {"items": {"orders-0": {"offset": 7}}}), OFFSETS, True),
         (run("list_offsets", {"items": {"orders-0": {"offset": 0}}}), OFFSETS, False),
         (run("group_offsets", {"items": {"orders-0": {"offset": 7}}}), COMMITTED, True),
@@ -227,6 +231,9 @@ LISTED = exchange(ApiKey.METADATA, TOPICS)
         (run("describe_acls", {"acls": [ACL | {"operation": "UNKNOWN"}]}), ACLS, True),
         (run("describe_acls", {"acls": [ACL | {"operation": "WRITE"}]}), ACLS, False),
         (run("describe_acls", {"acls": []}), ACLS, False),
+        (run("describe_acls", {"acls": [ACL, ACL]}), ACLS, False),
+        (run("describe_acls", {"acls": [ACL | {"resource_type": "UNKNOWN"}]}), STRANGE_ACLS, True),
+        (run("describe_acls", {"acls": [ACL]}), STRANGE_ACLS, False),
         (run("delete_acls", {"items": {"0": {"acls": [ACL]}}}), DELETED, True),
         (run("delete_acls", {"items": {"0": {"acls": []}}}), DELETED, False),
         (run("create_token", {"token_id": "one", "hmac": "c2VjcmV0"}), CREATED, True),

@@ -3,6 +3,7 @@
 import base64
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
@@ -27,19 +28,21 @@ ResultCheck = Callable[[CommandRun, Sequence[Any]], tuple[str, str] | None]
 def _check_that_noninternal_names_are_equal(
     field: str, returned: Callable[[Any], Iterable[str]]
 ) -> ResultCheck:
-    """Return a check that a list has the names in the responses, except internal topics."""
+    """Return a check that a list has the names in the responses once, except internal topics."""
 
     def check(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
         assert run.response.ok is not None
-        names = {name for response in responses for name in returned(response)}
-        reported = run.response.ok[field]
-        if {name for name in reported if not name.startswith("__")} != {
-            name for name in names if not name.startswith("__")
-        }:
-            return f"the {field} {sorted(names)}", f"`{run.command}` reported {sorted(reported)}"
+        names = sorted({name for response in responses for name in returned(response)})
+        reported = sorted(run.response.ok[field])
+        if _without_internal_names(reported) != _without_internal_names(names):
+            return f"the {field} {names}", f"`{run.command}` reported {reported}"
         return None
 
     return check
+
+
+def _without_internal_names(names: Iterable[str]) -> list[str]:
+    return [name for name in names if not name.startswith("__")]
 
 
 def _metadata_topic_names_without_error(response: Any) -> Iterator[str]:
@@ -181,14 +184,15 @@ def _first_setting_with_other_value(
 def _first_acl_in_only_one_of_both(
     run: CommandRun, responses: Sequence[Any]
 ) -> tuple[str, str] | None:
-    reported = [acl for _, result in _results_by_name(run) for acl in result.get("acls", ())]
-    returned = {acl for response in responses for acl in _returned_acls(response)}
-    for acl in reported:
-        if not any(_is_shown_as(each, acl) for each in returned):
-            return "the ACLs in the responses", f"`{run.command}` reported {acl}"
-    for each in returned:
-        if not any(_is_shown_as(each, acl) for acl in reported):
-            return f"the ACL {', '.join(each)}", f"`{run.command}` did not report it"
+    unreported = {acl for response in responses for acl in _returned_acls(response)}
+    for _, result in _results_by_name(run):
+        for acl in result.get("acls", ()):
+            shown = next((each for each in unreported if _is_shown_as(each, acl)), None)
+            if shown is None:
+                return "the ACLs in the responses, each once", f"`{run.command}` reported {acl}"
+            unreported.remove(shown)
+    for acl in unreported:
+        return f"the ACL {', '.join(acl)}", f"`{run.command}` did not report it"
     return None
 
 
@@ -205,14 +209,18 @@ def _returned_acls(response: Any) -> Iterator[tuple[str, ...]]:
 
 def _acl_fields(resource: Any, acl: Any) -> tuple[str, ...]:
     return (
-        ResourceType(resource.resource_type).name,
+        _name_or_unknown(ResourceType, resource.resource_type),
         resource.resource_name,
-        PatternType(resource.pattern_type).name,
+        _name_or_unknown(PatternType, resource.pattern_type),
         acl.principal,
         acl.host,
-        Operation(acl.operation).name,
-        Permission(acl.permission_type).name,
+        _name_or_unknown(Operation, acl.operation),
+        _name_or_unknown(Permission, acl.permission_type),
     )
+
+
+def _name_or_unknown(kind: type[IntEnum], code: int) -> str:
+    return next((each.name for each in kind if each == code), "UNKNOWN")
 
 
 def _is_shown_as(returned: Sequence[str], reported: Mapping[str, str]) -> bool:
@@ -242,11 +250,11 @@ def _tokens_other_than_in_responses(
     run: CommandRun, responses: Sequence[Any]
 ) -> tuple[str, str] | None:
     assert run.response.ok is not None
-    returned = {token.token_id for response in responses for token in response.tokens}
-    reported = {token["token_id"] for token in run.response.ok["tokens"]}
+    returned = sorted({token.token_id for response in responses for token in response.tokens})
+    reported = sorted(token["token_id"] for token in run.response.ok["tokens"])
     if reported == returned:
         return None
-    return f"the tokens {sorted(returned)}", f"`{run.command}` reported {sorted(reported)}"
+    return f"the tokens {returned}", f"`{run.command}` reported {reported}"
 
 
 def _reported_offsets_not_in_responses(

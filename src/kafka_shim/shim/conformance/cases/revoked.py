@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import count
 from typing import Any
 
 import msgspec
@@ -29,6 +30,8 @@ _NOTICED_S = 1.0
 """How long a client has for what it does in the background: a Fetch, or a storm of them."""
 _LATER_S = 0.05
 """Pause before a revocation: kafkajs treats metadata as new within the same millisecond."""
+_RECORD_NUMBERS = count()
+"""Records are different, so that one which the client reports twice is noticed."""
 
 
 class RevokedPermission(msgspec.Struct, frozen=True):
@@ -207,7 +210,7 @@ ROWS = (
 
 async def _write_record_if_read(row: RevokedPermission, context: CaseContext) -> None:
     if row.reads_records:
-        await context.write_record(TOPIC, b"a")
+        await context.write_record(TOPIC, b"record %d" % next(_RECORD_NUMBERS))
 
 
 async def _run_successfully_then_deny(row: RevokedPermission, context: CaseContext) -> None:
@@ -221,6 +224,8 @@ async def _run_successfully_then_deny(row: RevokedPermission, context: CaseConte
         ok_fields = await context.run_successfully_unwrapping_single_item(row.command, **row.fields)
         if ok_fields.get("values", True):  # a slow machine may need longer to join a group
             break
+    else:
+        raise UnmetExpectationError("the record that was written", "the client reported none")
     await context.grant_to_user(row.deny_rule)
     await asyncio.sleep(_LATER_S)
     if row.is_noticed_in_background:
