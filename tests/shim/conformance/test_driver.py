@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -204,3 +205,27 @@ def test_an_ended_process_does_not_wait() -> None:
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     assert processor_wait_s(process.pid) == 0
+
+
+def test_a_client_of_an_earlier_case_does_not_reach_the_next_one() -> None:
+    """sarama leaves such a client, which asks for metadata each second, if InitProducerId fails."""
+
+    async def addresses_of_two_cases() -> list[tuple[str, int]]:
+        provider = ShimClusterProvider(RELEASES[-1])
+        addresses = []
+        try:
+            for title in ("first", "second"):
+                cluster = await provider.provide_empty_cluster(ClusterSetup(brokers=2), title)
+                for address in cluster.bootstrap_servers("PLAINTEXT").split(","):
+                    host, _, port = address.rpartition(":")
+                    addresses.append((host, int(port)))
+            for address in addresses[2:]:
+                socket.create_connection(address, 5).close()
+            for address in addresses[:2]:
+                with pytest.raises(ConnectionRefusedError):
+                    socket.create_connection(address, 5)
+        finally:
+            await provider.stop_and_clean_up()
+        return addresses
+
+    assert len(set(asyncio.run(addresses_of_two_cases()))) == 4

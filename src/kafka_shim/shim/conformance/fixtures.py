@@ -69,11 +69,16 @@ class ShimClusterProvider:
         return ShimCluster(await self._provide_empty_broker(setup))
 
     async def _provide_empty_broker(self, setup: ClusterSetup) -> Broker:
-        """Return an empty broker. Raise ConfigError if an extra is missing: `tls`, `oauth`."""
+        """Return an empty broker. Raise ConfigError if an extra is missing: `tls`, `oauth`.
+
+        It has new ports: a client that was not closed may still try those of an earlier case.
+        """
         if setup in self._brokers:
             broker = self._brokers[setup]
+            for node_id in broker.cluster.nodes:
+                await broker.stop_node(node_id)
+                await broker.start_node(node_id, on_new_ports=True)
             broker.reset_to_initial_state()
-            await broker.start_all_nodes()
             return broker
         broker = Broker(self._broker_config(setup))
         broker.dispatcher.set_history(HistoryWithResponses(self._on_frame))
