@@ -210,22 +210,21 @@ def test_an_ended_process_does_not_wait() -> None:
 def test_a_client_of_an_earlier_case_does_not_reach_the_next_one() -> None:
     """sarama leaves such a client, which asks for metadata each second, if InitProducerId fails."""
 
-    async def addresses_of_two_cases() -> list[tuple[str, int]]:
+    async def check() -> None:
         provider = ShimClusterProvider(RELEASES[-1])
-        addresses = []
+        addresses: list[tuple[str, int]] = []
         try:
             for title in ("first", "second"):
                 cluster = await provider.provide_empty_cluster(ClusterSetup(brokers=2), title)
-                for address in cluster.bootstrap_servers("PLAINTEXT").split(","):
-                    host, _, port = address.rpartition(":")
+                for text in cluster.bootstrap_servers("PLAINTEXT").split(","):
+                    host, _, port = text.rpartition(":")
                     addresses.append((host, int(port)))
-            for address in addresses[2:]:
-                socket.create_connection(address, 5).close()
-            for address in addresses[:2]:
+            assert len(set(addresses)) == 4
+            for earlier, current in zip(addresses[:2], addresses[2:], strict=True):
+                socket.create_connection(current, 5).close()
                 with pytest.raises(ConnectionRefusedError):
-                    socket.create_connection(address, 5)
+                    socket.create_connection(earlier, 5)
         finally:
             await provider.stop_and_clean_up()
-        return addresses
 
-    assert len(set(asyncio.run(addresses_of_two_cases()))) == 4
+    asyncio.run(check())

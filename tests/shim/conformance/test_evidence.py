@@ -129,6 +129,7 @@ SETTINGS = DescribeConfigsResponse(
 ACLS = DescribeAclsResponse(
     resources=[DescribeAclsResource(2, "orders", 3, [AclDescription("User:alice", "*", 3, 3)])]
 )
+TWICE = DescribeAclsResponse(resources=ACLS.resources * 2)
 STRANGE_ACLS = DescribeAclsResponse(
     resources=[DescribeAclsResource(77, "orders", 3, [AclDescription("User:alice", "*", 3, 3)])]
 )
@@ -232,6 +233,7 @@ LISTED = exchange(ApiKey.METADATA, TOPICS)
         (run("describe_acls", {"acls": [ACL | {"operation": "WRITE"}]}), ACLS, False),
         (run("describe_acls", {"acls": []}), ACLS, False),
         (run("describe_acls", {"acls": [ACL, ACL]}), ACLS, False),
+        (run("describe_acls", {"acls": [ACL, ACL]}), TWICE, True),
         (run("describe_acls", {"acls": [ACL | {"resource_type": "UNKNOWN"}]}), STRANGE_ACLS, True),
         (run("describe_acls", {"acls": [ACL]}), STRANGE_ACLS, False),
         (run("delete_acls", {"items": {"0": {"acls": [ACL]}}}), DELETED, True),

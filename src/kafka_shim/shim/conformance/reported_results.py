@@ -184,14 +184,16 @@ def _first_setting_with_other_value(
 def _first_acl_in_only_one_of_both(
     run: CommandRun, responses: Sequence[Any]
 ) -> tuple[str, str] | None:
-    unreported = {acl for response in responses for acl in _returned_acls(response)}
+    unreported: Counter[tuple[str, ...]] = Counter()
+    for response in responses:
+        unreported |= Counter(_returned_acls(response))
     for _, result in _results_by_name(run):
         for acl in result.get("acls", ()):
-            shown = next((each for each in unreported if _is_shown_as(each, acl)), None)
+            shown = next((each for each in +unreported if _is_shown_as(each, acl)), None)
             if shown is None:
                 return "the ACLs in the responses, each once", f"`{run.command}` reported {acl}"
-            unreported.remove(shown)
-    for acl in unreported:
+            unreported[shown] -= 1
+    for acl in +unreported:
         return f"the ACL {', '.join(acl)}", f"`{run.command}` did not report it"
     return None
 

@@ -216,11 +216,11 @@ async def _write_record_if_read(row: RevokedPermission, context: CaseContext) ->
 async def _run_successfully_then_deny(row: RevokedPermission, context: CaseContext) -> None:
     await context.create_topics(TOPIC)
     await context.grant_to_user(*EVERYTHING)
-    await _write_record_if_read(row, context)
     await context.open_client(row.settings)
     for command, fields in row.preceding_commands:
         await context.run_successfully_unwrapping_single_item(command, **fields)
     for _ in range(_ATTEMPTS):
+        await _write_record_if_read(row, context)  # share groups begin at the end
         ok_fields = await context.run_successfully_unwrapping_single_item(row.command, **row.fields)
         if ok_fields.get("values", True):  # a slow machine may need longer to join a group
             break
