@@ -172,8 +172,7 @@ packages-test: install
 	$(BIN)/python -m pytest -m 'heavy or not heavy' tests/language_packages tests/clients/test_examples.py
 
 # npm packages and jars with the binary of this platform; MAVEN_GOAL=install: the jars in ~/.m2, too
-packages:
-	[ -x dist/kafka-shim ] || $(MAKE) binary
+packages: dist/kafka-shim
 	.ci/build-packages $$(node -p 'process.platform + "-" + process.arch')=dist/kafka-shim
 
 image-check: install
@@ -204,6 +203,13 @@ $(BINARY)/.installed: pyproject.toml requirements/parts/binary.txt
 	@touch $@
 
 # PYTHON is the Python in it: its start is the file's; one with a shared library, made with optimisations
+BINARY_SOURCES := pyproject.toml hatch_build.py requirements/parts/binary.txt \
+  $(shell find src packages/binary -type f ! -path '*/__pycache__/*')
+
+# the file of other sources must not be packed or tested
+dist/kafka-shim: $(BINARY_SOURCES)
+	$(MAKE) binary
+
 binary: $(BINARY)/.installed
 	$(BINARY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall .
 	$(BINARY)/bin/pyinstaller --noconfirm --log-level WARN --distpath dist --workpath build/binary packages/binary/kafka_shim.spec
@@ -211,7 +217,7 @@ binary: $(BINARY)/.installed
 
 BINARY_TESTS := tests/shim/cli tests/shim/control/test_control_port.py tests/shim/storage/test_serving.py
 
-binary-test: install
+binary-test: install dist/kafka-shim
 	$(BIN)/python -m pytest -m 'heavy or not heavy' tests/test_binary.py
 	SHIM_TEST_COMMAND=$(abspath dist/kafka-shim) $(BIN)/python -m pytest -n 2 $(BINARY_TESTS)
 

@@ -53,6 +53,22 @@ def test_a_program_restarts_itself_as_it_was_started(monkeypatch: pytest.MonkeyP
     assert len(installation.kafka_shim_command()) == 1
 
 
+def test_a_file_of_older_sources_is_made_again(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    sources = ["pyproject.toml", "hatch_build.py", "requirements/parts/binary.txt"]
+    sources += ["src/kafka_shim/extras.py", "packages/binary/start.py"]
+    for name in [*sources, "dist/kafka-shim"]:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    make = ["make", "--question", "--directory", str(tmp_path), "dist/kafka-shim"]
+    assert subprocess.run(make, check=False).returncode == 0
+    for name in sources:
+        os.utime(tmp_path / name, ns=(time.time_ns() + 10**9,) * 2)
+        assert subprocess.run(make, check=False).returncode == 1
+        os.utime(tmp_path / name, ns=(0, 0))
+
+
 # ------------------------------------------------------------------ the file itself
 
 
@@ -118,18 +134,43 @@ def test_the_single_file_stops_and_removes_its_files(
 
 @pytest.mark.heavy
 @LINUX_ONLY
-def test_a_killed_single_file_leaves_a_broker_until_its_standard_input_is_closed(
-    broker: subprocess.Popen[str],
+def test_a_killed_launcher_ends_the_broker_and_its_files_are_removed(
+    broker: subprocess.Popen[str], tmp_path: Path
 ) -> None:
-    children = Path(f"/proc/{broker.pid}/task/{broker.pid}/children").read_text().split()
-    [second] = [Path("/proc") / child / "status" for child in children]
+    second = child_of(broker)
     broker.kill()
     broker.wait()
-    time.sleep(0.5)
-    assert second.exists()
-    assert broker.stdin is not None
-    broker.stdin.close()
+    wait_until_gone(second)
+    assert [*(tmp_path / "temporary").iterdir()] == []
+
+
+@pytest.mark.heavy
+@LINUX_ONLY
+def test_a_killed_launcher_ends_a_command_that_waits(file: Path, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    words = [str(file), "run", "--", "sh", "-c", f"echo $$ >{started}; exec sleep 60"]
+    child = subprocess.Popen(words, env=os.environ | {"TMPDIR": str(tmp_path)})
+    deadline = time.monotonic() + 30
+    while not (started.exists() and started.read_text().strip()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    second = child_of(child)
+    child.kill()
+    child.wait()
+    wait_until_gone(second)
+    wait_until_gone(Path("/proc") / started.read_text().strip() / "status")
+    assert [*tmp_path.glob("_MEI*")] == []
+
+
+def child_of(launcher: subprocess.Popen[str] | subprocess.Popen[bytes]) -> Path:
+    """Return the status file of the process that a launcher has started."""
+    pid = launcher.pid
+    [child] = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return Path("/proc") / child / "status"
+
+
+def wait_until_gone(process: Path) -> None:
     deadline = time.monotonic() + 20
-    while second.exists() and "zombie" not in second.read_text():
+    while process.exists() and "zombie" not in process.read_text():
         assert time.monotonic() < deadline
         time.sleep(0.1)

@@ -1,7 +1,11 @@
 """Entry point of the single file; it runs after the generated script start_data.py."""
 
+# small modules in C: a start must not import threading and signal for every command
+import _signal
+import _thread
 import os
 import sys
+import time
 
 import start_modules
 
@@ -30,6 +34,36 @@ def write_start_files() -> None:
     sys.path_importer_cache.clear()  # folders that did not exist before
 
 
+def wait_for_exit(launcher: int) -> None:
+    """Return when PyInstaller's first process, which started this one, has ended."""
+    import select  # noqa: PLC0415 - one of the files that were written
+
+    try:
+        descriptor = os.pidfd_open(launcher)
+    except (AttributeError, OSError):  # macOS, or a sandbox without the call
+        while os.getppid() == launcher:
+            time.sleep(0.5)
+    else:
+        ended = select.poll()
+        ended.register(descriptor, select.POLLIN)
+        ended.poll()
+
+
+def stop_with_launcher(launcher: int, main_thread: int) -> None:
+    """Stop as if with SIGTERM when the launcher is killed: the user knows no other process."""
+    wait_for_exit(launcher)
+    if _signal.getsignal(_signal.SIGTERM) == _signal.SIG_DFL:
+        remove_files()
+    _signal.pthread_kill(main_thread, _signal.SIGTERM)
+
+
+def remove_files() -> None:
+    """Remove the unpacked files, as the launcher does when it lives."""
+    import shutil  # noqa: PLC0415 - only after a kill
+
+    shutil.rmtree(sys._MEIPASS, ignore_errors=True)
+
+
 restore_environment()
 write_start_files()
 start_modules.install(sys._MEIPASS, START_MODULES, MESSAGE_DEFINITIONS)
@@ -41,4 +75,12 @@ on_demand.install(sys._MEIPASS)
 from kafka_shim.shim.cli import main
 
 sys.path += filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))  # own authorizers
-sys.exit(main())
+if sys.platform == "win32":
+    sys.exit(main())
+launcher = os.getppid()
+_thread.start_new_thread(stop_with_launcher, (launcher, _thread.get_ident()))
+try:
+    sys.exit(main())
+finally:
+    if os.getppid() != launcher:
+        remove_files()
