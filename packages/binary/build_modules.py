@@ -20,6 +20,8 @@ LIBRARIES = {"_ctypes": r"libffi\.", "_sqlite3": r"libsqlite3\.", "re2._re2": r"
 """Large libraries that one extension module needs."""
 _BOOTLOADER = ("_struct", "zlib")
 """Extension modules that PyInstaller's own modules import."""
+_DECOMPRESSION = "_lzma"
+"""The extension module that on_demand.py reads the others with."""
 
 
 def module_name(entry_name: str) -> str:
@@ -44,7 +46,7 @@ def on_demand_files(
     binaries = list(binaries)
     for entry in binaries:
         module = module_name(entry[0])
-        if entry[2] == "EXTENSION" and module not in {*start, *_BOOTLOADER}:
+        if entry[2] == "EXTENSION" and module not in {*start, *_BOOTLOADER, _DECOMPRESSION}:
             on_demand[module] = [entry]
         else:
             kept.append(entry)

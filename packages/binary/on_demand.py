@@ -1,7 +1,6 @@
 """Extension modules that few commands need: written when they are imported, not at each start."""
 
 import importlib
-import lzma
 import os
 import sys
 from importlib.machinery import ModuleSpec
@@ -19,7 +18,10 @@ class OnDemandFinder:
         self, name: str, _path: object = None, _target: object = None
     ) -> ModuleSpec | None:
         """Return None: the usual finders find the module in the files that are written here."""
-        for module_name in on_demand_index.STORED_IN.get(name, ()):
+        stored_modules = on_demand_index.STORED_IN.get(name, ())
+        if stored_modules:
+            import lzma  # noqa: PLC0415 - few commands need it
+        for module_name in stored_modules:
             stored = importlib.import_module(module_name)
             path = os.path.join(self._folder, stored.PATH)
             if not os.path.exists(path):
