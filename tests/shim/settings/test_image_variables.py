@@ -108,5 +108,10 @@ def test_an_unsupported_login_module_is_an_error(tmp_path: Path) -> None:
 def test_a_variable_without_effect_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     parser = argparse.ArgumentParser()
     add_broker_arguments(parser)
-    config_from_arguments(parser.parse_args([]), {"KAFKA_TLS_TYPE": "JKS"})
-    assert "ignored: KAFKA_TLS_TYPE" in capsys.readouterr().err
+    environ = {
+        "KAFKA_TLS_TYPE": "JKS",
+        "KAFKA_CREATE_TOPICS": "orders:1:1",
+        "KAFKA_HEAP_OPTS": "-X",
+    }
+    config_from_arguments(parser.parse_args([]), environ)
+    assert "ignored: KAFKA_CREATE_TOPICS, KAFKA_TLS_TYPE\n" in capsys.readouterr().err

@@ -19,11 +19,18 @@ SECRETS: Final = Path("/etc/kafka/secrets")
 
 IGNORED: Final = frozenset(
     {
-        *("KAFKA_TLS_TYPE", "KAFKA_ZOOKEEPER_PROTOCOL"),
+        *("KAFKA_TLS_TYPE", "KAFKA_CERTIFICATE_PASSWORD", "KAFKA_TLS_TRUSTSTORE_FILE"),
+        *("KAFKA_INTER_BROKER_USER", "KAFKA_INTER_BROKER_PASSWORD"),
+        *("KAFKA_CONTROLLER_USER", "KAFKA_CONTROLLER_PASSWORD", "KAFKA_EXTRA_FLAGS"),
+        *("KAFKA_KRAFT_CLUSTER_ID", "KAFKA_CREATE_TOPICS", "KAFKA_ZOOKEEPER_PROTOCOL"),
+        *("KAFKA_ZOOKEEPER_USER", "KAFKA_ZOOKEEPER_PASSWORD"),
         *("KAFKA_ZOOKEEPER_TLS_KEYSTORE_PASSWORD", "KAFKA_ZOOKEEPER_TLS_TRUSTSTORE_PASSWORD"),
     }
 )
-"""Variables of Bitnami's image that have no effect here."""
+"""Variables of Bitnami's and wurstmeister's images that have no effect here.
+
+Those of the JVM and its logs (KAFKA_HEAP_OPTS) are not among them: many shells have these.
+"""
 
 _JAAS_OPTION: Final = "-Djava.security.auth.login.config="
 _SERVER_SECTION: Final = "KafkaServer"
