@@ -131,6 +131,17 @@ def test_a_plan_marks_steps_that_lose_access_in_one_of_the_modes(
     assert "interim" not in printed(f"{plan} {CLOSED}")
 
 
+def test_a_flip_of_the_mode_needs_its_value_before(
+    at: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["policy", "diff", *at, "--set", f"{NAMES[0]}=false"]
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert f"the broker does not return {NAMES[0]}" in capsys.readouterr().err
+    assert main([*words, "--old-set", f"{NAMES[0]}=true", "--fail-on", "loss"]) == 3
+
+
 def test_a_cluster_that_sets_no_mode_is_closed(
     broker: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -166,6 +166,33 @@ def test_commands_that_lock_somebody_out_are_marked(
         assert json.loads(capsys.readouterr().out)["interim"] == []  # one request
 
 
+def test_plans_for_tools_name_what_depends_on_the_order_of_the_tool(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A real 4.4.0 and 2.8.2 in the open mode deny User:b after the first ACL of the topic."""
+    (tmp_path / "old.yaml").write_text("acls: []")
+    (tmp_path / "new.yaml").write_text("- {principal: [User:a, User:b], allow: Read, topic: t}\n")
+    words = ["policy", "plan", str(tmp_path / "old.yaml"), str(tmp_path / "new.yaml")]
+    words += ["--format", "terraform"]
+    lost = (
+        "until the tool has applied all ACLs: access to topic `t` may differ from both sets,"
+        " depending on the tool's order"
+    )
+    for mode, start in {
+        "": f"# interim, if allow.everyone.if.no.acl.found=true, {lost}\n",
+        "--allow-everyone-if-no-acl-found": f"# interim, {lost}\n",
+        "--no-allow-everyone-if-no-acl-found": "# stage 1 of 2",
+    }.items():
+        assert main([*words, *mode.split()]) == 0
+        assert capsys.readouterr().out.startswith(start)
+    (tmp_path / "new.yaml").write_text(
+        "- {principal: 'User:*', allow: Read, topic: t}\n"
+        "- {principal: User:eve, deny: Read, topic: t}\n"
+    )
+    assert main([*words, "--no-allow-everyone-if-no-acl-found"]) == 0
+    assert capsys.readouterr().out.startswith(f"# interim, {lost}\n")
+
+
 def test_the_exit_code_tells_whether_there_are_changes(at: list[str], tmp_path: Path) -> None:
     for name, code in (("old.yaml", 0), ("new.yaml", 3)):
         words = ["policy", "plan", str(tmp_path / name), *at, "--detailed-exitcode"]

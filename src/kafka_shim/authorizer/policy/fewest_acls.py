@@ -207,7 +207,7 @@ class _AccessSpace:
                         space.cells[host, at] = self._cell(number, actor, region.sample_name)
                         number += 1
         if self._authorizer.allow_everyone:
-            self._need_only_what_is_closed(spaces)
+            self._drop_needs_of_open_names(spaces)
 
     def _cell(self, number: int, actor: Actor, name: str) -> _Cell:
         allowed = self._allowed(actor, name)
@@ -240,7 +240,7 @@ class _AccessSpace:
         denied = grant >> DENY_SHIFT
         return self._checked if denied >> Operation.ALL & 1 else denied & self._checked
 
-    def _need_only_what_is_closed(self, spaces: dict[str, _PrincipalCells]) -> None:
+    def _drop_needs_of_open_names(self, spaces: dict[str, _PrincipalCells]) -> None:
         """Drop what is needed where everything is allowed: it may have no ACLs at all."""
         closed = {
             at for space in spaces.values() for (_, at), cell in space.cells.items() if cell.denied

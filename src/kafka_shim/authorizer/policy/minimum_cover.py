@@ -68,7 +68,7 @@ class _Problem:
         changed = True
         while changed:
             self._merge_requirements_met_alike()
-            changed = self._drop_replaceable_choices() or self._choose_what_is_forced()
+            changed = self._drop_replaceable_choices() or self._choose_only_ways_to_meet()
 
     def independent_parts(self) -> Iterator[set[int]]:
         """Yield the required requirements of each part that shares no choice with another."""
@@ -115,7 +115,7 @@ class _Problem:
                 dropped = True
         return dropped
 
-    def _choose_what_is_forced(self) -> bool:
+    def _choose_only_ways_to_meet(self) -> bool:
         forced = {
             next(iter(self.meeting[requirement]))
             for requirement in self.required

@@ -5,6 +5,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE
 from kafka_shim.authorizer.message_text import text_of_escaped_result_lines
 from kafka_shim.authorizer.policy.access_changes import AccessChange, access_changes
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
@@ -159,7 +160,13 @@ def _old_and_new_side(args: argparse.Namespace) -> tuple[PolicySide, PolicySide]
         new = side_of_files(args, args.files, old.release, old) if args.files else old
     else:
         raise UsageError("give two files (OLD and NEW), or one file and --bootstrap-server")
-    return old.with_settings(args.old_set, "--old-set"), new.with_settings(args.set, "--set")
+    old, new = old.with_settings(args.old_set, "--old-set"), new.with_settings(args.set, "--set")
+    if (ALLOW_EVERYONE in old.assumed_settings) is not (ALLOW_EVERYONE in new.assumed_settings):
+        raise UsageError(
+            f"the broker does not return {ALLOW_EVERYONE}: set it on both sides, with --old-set and"
+            " --set"
+        )
+    return old, new
 
 
 def _uses_of_lost_access(trace: Path, changes: Sequence[AccessChange]) -> dict[AccessChange, int]:

@@ -12,11 +12,12 @@ import msgspec
 from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
-from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.model import ANY_USER, Acl
 from kafka_shim.authorizer.policy.interim_access import (
     InterimChange,
     interim_changes_in_either_mode,
 )
+from kafka_shim.authorizer.policy.name_sets import names_covered_by_acl
 from kafka_shim.authorizer.policy.plan import (
     REQUEST_STEPS_MAX,
     StepGroup,
@@ -24,7 +25,7 @@ from kafka_shim.authorizer.policy.plan import (
     requests_of_groups,
 )
 from kafka_shim.authorizer.remedy import Step
-from kafka_shim.protocol.enums import Operation
+from kafka_shim.protocol.enums import Operation, Permission
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.authorizer_settings import (
     ClusterAcls,
@@ -44,6 +45,7 @@ from kafka_shim.shim.cli.policy.descriptions import count_with_noun
 from kafka_shim.shim.cli.policy.plan_file import (
     SavedPlan,
     interim_text,
+    interim_text_for_any_order,
     plan_object,
     saved_plan,
     write_plan,
@@ -90,6 +92,7 @@ class Plan(msgspec.Struct, frozen=True):
     old_acl_places: Mapping[Acl, str]
     interim_between_requests: Sequence[InterimChange]
     interim_between_commands: Sequence[InterimChange]
+    """Of a declarative tool: between single ACLs, whose order is the tool's."""
 
     @property
     def steps(self) -> list[Step]:
@@ -178,12 +181,14 @@ def _make_plan(
     requests = requests_of_groups(groups, steps_max)
     sides = (old.authorizers_by_possible_mode(), new.authorizers_by_possible_mode())
     interim = interim_changes_in_either_mode(*sides, requests, release, report_progress)
-    commands = [list(group) for _, group in _steps_by_command(groups)]
-    between_commands = (
-        interim_changes_in_either_mode(*sides, commands, release, report_progress)
-        if args.format == "commands" and not args.json
-        else ()
-    )
+    between_commands: Sequence[InterimChange] = ()
+    if not args.json:
+        units: list[Sequence[Step]] = (
+            [command for _, command in _steps_by_command(groups)]
+            if args.format == "commands"
+            else [(step,) for group in groups for step in group]
+        )
+        between_commands = interim_changes_in_either_mode(*sides, units, release, report_progress)
     saved = saved_plan(old.source, release, (old.acls, new.acls), requests, interim)
     return Plan(groups, saved, old_acl_places, interim, between_commands)
 
@@ -214,7 +219,8 @@ def _format_plan(
         return "".join(lines) + total
     try:
         stages = format_two_stages(plan.steps, plan.old_acl_places, args.format)
-        return join_stages(stages, args.stage) + total
+        notes = "" if args.stage else "".join(_notes_on_tools_own_order(plan))
+        return notes + join_stages(stages, args.stage) + total
     except AclTextError as error:
         raise UsageError(f"--format {args.format}: {error}") from error
 
@@ -276,6 +282,35 @@ def _kafka_acls_commands(plan: Plan, bootstrap: str | None) -> Iterator[str]:
     for number, line in enumerate(_command_lines(plan.groups, bootstrap), start=1):
         yield from (f"# interim, {text}" for text in comments.get(number, ()))
         yield line
+
+
+def _notes_on_tools_own_order(plan: Plan) -> Iterator[str]:
+    """Yield a comment for each resource whose access depends on the order of the tool.
+
+    That can be the one that a DENY is for, since the tool may add or remove an ALLOW at another
+    time.
+    """
+    texts = [
+        interim_text_for_any_order(each.only_if_allow_everyone, each.resource_type, each.names)
+        for each in plan.interim_between_commands
+    ]
+    texts += (
+        interim_text_for_any_order(None, step.acl.resource_type, names_covered_by_acl(step.acl))
+        for group in plan.groups
+        for step in group
+        if step.acl.permission is Permission.DENY and _limits_an_allow_of(group, step.acl)
+    )
+    yield from (f"# interim, {text}\n" for text in dict.fromkeys(texts))
+
+
+def _limits_an_allow_of(group: StepGroup, deny: Acl) -> bool:
+    return any(
+        step.acl.permission is Permission.ALLOW
+        and (
+            step.acl.principal == deny.principal or ANY_USER in (step.acl.principal, deny.principal)
+        )
+        for step in group
+    )
 
 
 def _command_lines(groups: Iterable[Sequence[Step]], bootstrap: str | None) -> Iterator[str]:

@@ -13,8 +13,10 @@ from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.certificate import acls_sha256
 from kafka_shim.authorizer.policy.interim_access import InterimChange
+from kafka_shim.authorizer.policy.name_sets import NameSet
 from kafka_shim.authorizer.policy.plan import StepGroup
 from kafka_shim.authorizer.remedy import Step
+from kafka_shim.protocol.enums import ResourceType
 from kafka_shim.shim.cli.input_error import InputError, read_text_without_bom
 from kafka_shim.shim.cli.policy.descriptions import (
     resource_text_or_at_least_one,
@@ -101,12 +103,28 @@ def interim_text(interim: InterimChange, unit: str = "request") -> str:
         if interim.first == interim.last
         else f"from {unit} {interim.first} to {interim.last}"
     )
-    if interim.only_if_allow_everyone is not None:
-        span = f"if {ALLOW_EVERYONE}={str(interim.only_if_allow_everyone).lower()}, {span}"
+    span = f"{_condition_text(interim.only_if_allow_everyone)}{span}"
     if interim.change is None:
         resource = resource_text_or_at_least_one(interim.resource_type, interim.names)
         return f"{span}: access to {resource} that both sets allow may be denied (not computed)"
     return f"{span}: {signed_access_change_line(interim.change)}"
+
+
+def interim_text_for_any_order(
+    only_if_allow_everyone: bool | None, resource_type: ResourceType, names: NameSet | None
+) -> str:
+    """Return what may change while a tool adds or removes ACLs one by one in an unknown order."""
+    resource = resource_text_or_at_least_one(resource_type, names)
+    return (
+        f"{_condition_text(only_if_allow_everyone)}until the tool has applied all ACLs: access to"
+        f" {resource} may differ from both sets, depending on the tool's order"
+    )
+
+
+def _condition_text(only_if_allow_everyone: bool | None) -> str:
+    if only_if_allow_everyone is None:
+        return ""
+    return f"if {ALLOW_EVERYONE}={str(only_if_allow_everyone).lower()}, "
 
 
 def saved_plan(
