@@ -77,7 +77,8 @@ changes now, after a confirmation; if one fails, all are undone. If neither an o
 broker tells whether allow.everyone.if.no.acl.found is true, comments cover both cases.
 
 With --format, the output is for a declarative tool, in two stages: stage 1 adds the new ACLs, and
-stage 2 removes the old ones. Without --stage, both are printed.
+stage 2 removes the old ones. Without --stage, both are printed, after a comment for each resource
+whose access depends on the order in which the tool applies the ACLs of a stage.
 
 Exit codes: 0 done or nothing to do, 3 with --detailed-exitcode: there are changes, 2 usage error,
 1 the broker failed or the confirmation was no.
@@ -304,13 +305,11 @@ def _notes_on_tools_own_order(plan: Plan) -> Iterator[str]:
 
 
 def _limits_an_allow_of(group: StepGroup, deny: Acl) -> bool:
-    return any(
-        step.acl.permission is Permission.ALLOW
-        and (
-            step.acl.principal == deny.principal or ANY_USER in (step.acl.principal, deny.principal)
-        )
-        for step in group
-    )
+    """Return whether an ALLOW of the group can give access to a principal of the DENY."""
+    allowed = {step.acl.principal for step in group if step.acl.permission is Permission.ALLOW}
+    if deny.principal == ANY_USER:
+        return bool(allowed)
+    return not allowed.isdisjoint((deny.principal, ANY_USER))
 
 
 def _command_lines(groups: Iterable[Sequence[Step]], bootstrap: str | None) -> Iterator[str]:
