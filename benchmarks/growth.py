@@ -18,9 +18,18 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from benchmarks.command import finish, parse_arguments
-from benchmarks.growth_probes import SETTINGS, STATES, Probe, prepare, probes
+from benchmarks.growth_probes import (
+    SETTINGS,
+    STATES,
+    Probe,
+    prepare,
+    probes,
+    requests_of_every_api,
+)
+from kafka_shim.shim.errors import NeedsTimeSlices
 from kafka_shim.shim.storage.storage import Storage
 from tests.shim.play import Stage
+from tests.shim.request.busy_cluster import BusyCluster
 
 
 class Cost(NamedTuple):
@@ -33,8 +42,8 @@ class Cost(NamedTuple):
 class CountedStage:
     """A state of a size, without or with a data directory."""
 
-    def __init__(self, kinds: dict[str, int], directory: Path | None) -> None:
-        self.stage = Stage(properties=SETTINGS)
+    def __init__(self, stage: Stage, kinds: dict[str, int], directory: Path | None) -> None:
+        self.stage = stage
         self.storage = None if directory is None else Storage(directory)
         if self.storage is not None:
             self.stage.dispatcher.set_storage(self.storage)
@@ -52,9 +61,9 @@ class CountedStage:
         if self.storage is not None:
             self.storage._database.close_without_commit()
 
-    def costs(self) -> Iterator[tuple[str, Cost]]:
+    def costs(self, probes: Iterable[Probe]) -> Iterator[tuple[str, Cost]]:
         """Yield the cost of each probe."""
-        for probe in probes(self.stage):
+        for probe in probes:
             for _ in range(2):  # the first has to import and to compile
                 probe.send()
                 self.commit()
@@ -99,12 +108,23 @@ def bytecodes(work: Callable[..., object], *arguments: object) -> int:
     return count
 
 
-def costs_of(kinds: dict[str, int], *, with_data_dir: bool) -> dict[str, Cost]:
-    """Return the cost of each probe in a new state with so many of these kinds."""
+def costs_of(
+    kinds: dict[str, int], *, with_data_dir: bool, of_every_api: bool = False
+) -> dict[str, Cost]:
+    """Return the cost of each probe in a new state with so many of these kinds; `of_every_api`: of
+    a valid request of each API instead.
+    """
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) if with_data_dir else None
-        with closing(CountedStage(kinds, path)) as counted:
-            return dict(counted.costs())
+        stage = BusyCluster("") if of_every_api else Stage(properties=SETTINGS)
+        with closing(CountedStage(stage, kinds, path)) as counted:
+            return dict(
+                counted.costs(
+                    requests_of_every_api(stage)
+                    if isinstance(stage, BusyCluster)
+                    else probes(stage)
+                )
+            )
 
 
 DOUBLING_MAX = 1.3
@@ -115,11 +135,19 @@ SLACK = Cost(100, 100)
 
 
 def growing_probes(
-    small: int, large: int, *, with_data_dir: bool, kinds: Iterable[str] = STATES
+    small: int,
+    large: int,
+    *,
+    with_data_dir: bool,
+    of_every_api: bool = False,
+    kinds: Iterable[str] = STATES,
 ) -> dict[str, tuple[Cost, Cost]]:
     """Return the costs of the probes that cost more beside `large` than beside `small` state."""
     before, after = (
-        costs_of(dict.fromkeys(kinds, size), with_data_dir=with_data_dir) for size in (small, large)
+        costs_of(
+            dict.fromkeys(kinds, size), with_data_dir=with_data_dir, of_every_api=of_every_api
+        )
+        for size in (small, large)
     )
     return {
         name: (cost, after[name])
@@ -129,6 +157,21 @@ def growing_probes(
             for then, now, slack in zip(cost, after[name], SLACK, strict=True)
         )
     }
+
+
+def probes_in_time_slices(size: int) -> set[str]:
+    """Return the probes that a broker handles in time slices beside so much of each kind."""
+    found = set()
+    with closing(CountedStage(Stage(properties=SETTINGS), dict.fromkeys(STATES, size), None)) as it:
+        dispatcher = it.stage.dispatcher
+        for probe in probes(it.stage):
+            dispatcher.may_use_time_slices = lambda: True
+            try:
+                probe.send()
+            except NeedsTimeSlices:
+                found.add(probe.name)
+            dispatcher.may_use_time_slices = lambda: False
+    return found
 
 
 def curves(sizes: Sequence[int], *, with_data_dir: bool) -> dict[str, list[Cost]]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from benchmarks.arrays.messages import Case
 from kafka_shim.authorizer.model import Acl, Actor
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
@@ -16,6 +17,7 @@ from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from tests.shim.play import Stage
+from tests.shim.request.busy_cluster import BusyCluster
 
 SESSION_TIMEOUT_MS = 45_000
 SETTINGS = {
@@ -25,6 +27,8 @@ SETTINGS = {
     "group.consumer.session.timeout.ms": "3600000",
     "group.share.max.session.timeout.ms": "3600000",
     "group.share.session.timeout.ms": "3600000",
+    "group.streams.max.session.timeout.ms": "3600000",
+    "group.streams.session.timeout.ms": "3600000",
 }
 NO_ID = bytes(16)
 NOBODY = CommitIdentity("", None, -1, 0)
@@ -81,6 +85,16 @@ def add_share_groups(stage: Stage, count: int) -> None:
         share_heartbeat(stage, f"share-{number}", "m", 0)
 
 
+def add_streams_groups(stage: Stage, count: int) -> None:
+    for number in range(count):
+        streams_heartbeat(stage, f"streams-{number}", "m")
+
+
+def add_streams_members(stage: Stage, count: int) -> None:
+    for number in range(count):
+        streams_heartbeat(stage, "streams members", f"m{number}")
+
+
 def add_classic_groups(stage: Stage, count: int) -> None:
     for number in range(count):
         ask(stage, ApiKey.JOIN_GROUP, 3, classic_join(f"classic-{number}", ""))
@@ -94,6 +108,13 @@ def add_consumer_members(stage: Stage, count: int) -> None:
     for _ in range(3):
         for member_id, member in list(group.members.items()):
             consumer_heartbeat(stage, "members", member_id, member.epoch, owned=[])
+
+
+def add_classic_members(stage: Stage, count: int) -> None:
+    """Let members join whose rebalance waits for those that have not joined again."""
+    for _ in range(count):
+        join = {**classic_join("classic members", ""), "rebalance_timeout_ms": 3_600_000}
+        stage.ask(ApiKey.JOIN_GROUP, 3, _request("JoinGroupRequest", join))
 
 
 def add_share_members(stage: Stage, count: int) -> None:
@@ -174,6 +195,13 @@ def add_group_settings(stage: Stage, count: int) -> None:
     for number in range(count):
         settings = {"consumer.session.timeout.ms": "50000"}
         stage.cluster.configs.store_group_settings(f"set-{number}", settings)
+
+
+def add_telemetry_subscriptions(stage: Stage, count: int) -> None:
+    for number in range(count):
+        config = {"name": "metrics", "config_operation": 0, "value": "org.x."}
+        resource = {"resource_type": 16, "resource_name": f"m-{number}", "configs": [config]}
+        ask(stage, ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, {"resources": [resource]})
 
 
 def add_faults(stage: Stage, count: int) -> None:
@@ -281,6 +309,23 @@ def share_heartbeat(stage: Stage, group: str, member: str, epoch: int) -> Any:
     return ask(stage, ApiKey.SHARE_GROUP_HEARTBEAT, 1, fields)
 
 
+def streams_heartbeat(stage: Stage, group: str, member: str) -> Any:
+    """Let a member join."""
+    subtopology = {"subtopology_id": "s", "source_topics": ["assigned"]}
+    subtopology |= {"state_changelog_topics": [], "repartition_sink_topics": []}
+    fields = {
+        "group_id": group,
+        "member_id": member,
+        "process_id": member,
+        "rebalance_timeout_ms": 300_000,
+        "topology": {"epoch": 1, "subtopologies": [subtopology]},
+        "active_tasks": [],
+        "standby_tasks": [],
+        "warmup_tasks": [],
+    }
+    return ask(stage, ApiKey.STREAMS_GROUP_HEARTBEAT, 0, fields)
+
+
 def classic_join(group: str, member: str) -> dict[str, Any]:
     return {
         "group_id": group,
@@ -336,6 +381,16 @@ def probes(stage: Stage) -> Iterator[Probe]:
     yield from _group_probes(stage)
     yield from _leaving_probes(stage)
     yield from _changing_probes(stage)
+
+
+def requests_of_every_api(stage: BusyCluster) -> Iterator[Probe]:
+    """Yield a valid request of each API, with one element in each array."""
+    for api, (_, version) in sorted(stage.dispatcher.apis.advertised.items()):
+        case = Case(api, version, (), is_equal=False)
+        yield Probe(
+            api.wire_name,
+            lambda case=case: stage.responded(case.api, case.version, stage.valid(case)),  # type: ignore[misc]
+        )
 
 
 Fields = tuple[str, ApiKey, int, dict[str, Any]]
@@ -405,13 +460,16 @@ def _requests_about_groups_and_settings() -> Iterator[Fields]:
     yield "DescribeUserScramCredentials", ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, {
         "users": [{"name": "user-0"}]
     }  # fmt: skip
+    yield "DescribeClientQuotas", ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, {
+        "components": [{"entity_type": "user", "match_type": 0, "match": "u0"}], "strict": True
+    }  # fmt: skip
     yield "DescribeLogDirs", ApiKey.DESCRIBE_LOG_DIRS, 4, {
         "topics": [{"topic": "probe", "partitions": [0]}]
     }  # fmt: skip
     yield "ListPartitionReassignments", ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, {
         "timeout_ms": 1000, "topics": [{"name": "probe", "partition_indexes": [0]}]
     }  # fmt: skip
-    yield "ListConfigResources", ApiKey.LIST_CONFIG_RESOURCES, 1, {"resource_types": [16]}
+    yield "ListConfigResources", ApiKey.LIST_CONFIG_RESOURCES, 1, {"resource_types": [4]}
 
 
 def _group_probes(stage: Stage) -> Iterator[Probe]:

@@ -116,6 +116,8 @@ def test_filters_select_quotas_by_entity() -> None:
     assert set(describe(stage, strict=True)) == set()
     assert set(describe(stage, ("user", 0, "alice"))) == {alone, both}
     assert set(describe(stage, ("user", 0, "alice"), strict=True)) == {alone}
+    assert set(describe(stage, ("user", 2, None), strict=True)) == {alone}
+    assert set(describe(stage, ("user", 1, None), strict=True)) == set()
     assert set(describe(stage, ("user", 2, None), ("client-id", 2, None))) == {both}
     assert set(describe(stage, ("client-id", 1, None))) == {default}
     assert set(describe(stage, ("user", 1, None))) == set()

@@ -4,7 +4,7 @@ A strict filter excludes entities with other entity types. A denial has null ent
 empty list (KIP-546).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from kafka_shim.authorizer.requirements import DESCRIBE_CLIENT_QUOTAS
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -21,7 +21,7 @@ from kafka_shim.protocol.messages.describe_client_quotas_response import (
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.quotas.quotas import IP
+from kafka_shim.shim.state.quotas.quotas import IP, Quotas
 
 EXACT, DEFAULT, SPECIFIED = 0, 1, 2
 
@@ -35,7 +35,7 @@ def handle(
         error_message=context.facts.users.describe_quotas_ok_message,
         entries=[
             _quota_entry(entity, limits)
-            for entity, limits in context.cluster.quotas.all_entities_with_limits()
+            for entity, limits in _candidates_with_limits(request, context.cluster.quotas)
             if all(_component_matches_entity(component, entity) for component in request.components)
             and not (request.strict and len(entity) != len(request.components))
         ],
@@ -45,6 +45,21 @@ def handle(
 error_response = mirroring_error_builder(
     DescribeClientQuotasResponse, constant_fields={"entries": None}
 )
+
+
+def _candidates_with_limits(
+    request: DescribeClientQuotasRequest, quotas: Quotas
+) -> Iterable[tuple[dict[str, str | None], dict[str, float]]]:
+    """Return the entities that the filter may match: one if it names all parts of an entity."""
+    components = request.components
+    if request.strict and all(component.match_type != SPECIFIED for component in components):
+        return quotas.entity_with_limits(
+            {
+                component.entity_type: component.match if component.match_type == EXACT else None
+                for component in components
+            }
+        )
+    return quotas.all_entities_with_limits()
 
 
 def _check_filter(components: list[ComponentData], context: RequestContext) -> None:

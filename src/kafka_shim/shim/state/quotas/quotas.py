@@ -281,6 +281,13 @@ class Quotas:
         for key in list(self._order):
             yield entity_in_java_map_order(dict(key)), dict(self._limits[key])
 
+    def entity_with_limits(
+        self, entity: Entity
+    ) -> Iterable[tuple[dict[str, str | None], dict[str, float]]]:
+        """Return this entity with its limits, if it has any."""
+        limits = self._limits.get(entity_key(entity))
+        return [] if limits is None else [(entity_in_java_map_order(entity), dict(limits))]
+
 
 def entity_key(entity: Entity) -> EntityKey:
     """Return a key that is equal for equal entities."""
