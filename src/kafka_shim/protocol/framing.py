@@ -37,13 +37,13 @@ class FrameSplitter:
         Raise FrameError for a size outside of the limits. If complete frames come before it in the
         same data, they are returned, `failure` is set, and the next call raises.
         """
-        if self.arriving_bytes > self._partial_frame.tell() + len(data):
-            self._partial_frame.write(data)
-            return []
         if self.arriving_bytes < 0 and not self._partial_size and len(data) > _SIZE.size:
             size = _SIZE.unpack_from(data)[0]  # usually it is one complete frame
             if size == len(data) - _SIZE.size <= self.frame_bytes_max and self.failure is None:
                 return [bytes(data[_SIZE.size :])]
+        if self.arriving_bytes > self._partial_frame.tell() + len(data):
+            self._partial_frame.write(data)
+            return []
         frames: list[bytes] = []
         if self.failure is None:
             self._split_frames(data, self._fill_partial_frame(data, frames), frames)

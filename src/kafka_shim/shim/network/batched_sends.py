@@ -23,6 +23,12 @@ class BatchedSends:
         self._is_scheduled = False
         self._ends_s = 0.0
 
+    def others_are_ready(self) -> bool:
+        """Return whether other connections have requests or responses in this loop iteration."""
+        if self._waiting or self._is_scheduled:
+            return True
+        return bool(getattr(asyncio.get_running_loop(), "_ready", _UNKNOWN))
+
     def postpone_while_others_are_ready(self, send: Callable[[], None]) -> bool:
         """Return whether `send` is called soon, with those of other connections; if not, nobody
         else has work in this turn, as far as the event loop shows it.

@@ -26,6 +26,7 @@ from kafka_shim.shim.network.protocols import ConnectionEndListener
 from kafka_shim.shim.network.request_memory import SMALL_BYTES, ArrivingRequestMemory
 from kafka_shim.shim.network.write_buffer import WriteBuffer
 from kafka_shim.shim.request.session import AuthenticationPhase, Session, java_ip_text
+from kafka_shim.shim.request.time_slices import LARGE_BYTES
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import NoResponse
 
@@ -168,16 +169,73 @@ class Connection(asyncio.BufferedProtocol):
     def buffer_updated(self, nbytes: int) -> None:
         self.last_used_ms = self._cluster.clock.now_ms()
         try:
-            self._frames.extend(self._splitter.feed(self._host.receive_buffer[:nbytes]))
+            frames = self._splitter.feed(self._host.receive_buffer[:nbytes])
         except FrameError as error:
             self.close(str(error))
             return
+        if len(frames) == 1 and self._respond_if_nothing_else_is_under_way(frames[0]):
+            return
+        self._frames.extend(frames)
         if self._large.is_begun and self._frames:
             self._large.on_frame_complete()
         if self._state is not _TIME_SLICE_OVER:
             self._handle_queued_frames()
         if self._frames or self._splitter.arriving_bytes > SMALL_BYTES or self._splitter.failure:
             self._update_reading()  # otherwise reading continues, as nothing else has changed
+
+    def _respond_if_nothing_else_is_under_way(self, frame: bytes) -> bool:
+        """Respond to a request that has come alone, and return True, unless it needs one of the
+        further steps of `_handle_queued_frames`.
+        """
+        session, dispatcher, splitter = self._session, self._dispatcher, self._splitter
+        transport = self._transport
+        if (
+            session is None
+            or transport is None
+            or session.phase is not _AUTHENTICATED
+            or self._state is not _READY
+            or self._frames
+            or not self._is_writable
+            or len(frame) >= LARGE_BYTES
+            or splitter.arriving_bytes >= 0
+            or splitter.failure is not None
+            or self._large.is_begun
+            or dispatcher.storage is not None
+            or dispatcher.recorder is not None
+        ):
+            return False
+        self._is_handling = True
+        try:
+            response = dispatcher.dispatch(frame, session)
+            if (
+                type(response) is bytes
+                and session.phase is _AUTHENTICATED
+                and not session.throttle_pause_ms
+                and not self._write_buffer.following_chunks
+                and not self._host.batched_sends.others_are_ready()
+            ):
+                if not transport.is_closing():
+                    transport.write(response)
+                return True
+            self._send_or_wait(response, session)
+            if session.phase is AuthenticationPhase.FAILED:
+                self._delay_failed_authentication_or_close(session)
+        except NeedsTimeSlices:
+            self._respond_in_time_slices(frame, session)
+        except CloseConnection as closing:
+            self._close_with_last_bytes(closing)
+        finally:
+            self._is_handling = False
+        self._flush_responses_or_postpone()
+        return True
+
+    def _flush_responses_or_postpone(self) -> None:
+        """Send the responses, together with those of other connections if these have requests."""
+        flush = self._flush_responses_once_state_is_committed
+        if not (
+            self._responses and self._host.batched_sends.postpone_while_others_are_ready(flush)
+        ):
+            flush()
 
     def on_memory_available(self) -> None:
         """Continue, since there is memory for the arriving frame."""
@@ -213,13 +271,9 @@ class Connection(asyncio.BufferedProtocol):
             self._close_with_last_bytes(closing)
         finally:
             self._is_handling = False
-            if not (
-                is_one
-                and self._responses
-                and self._host.batched_sends.postpone_while_others_are_ready(
-                    self._flush_responses_once_state_is_committed
-                )
-            ):
+            if is_one:
+                self._flush_responses_or_postpone()
+            else:
                 self._flush_responses_once_state_is_committed()
             if self._large.is_begun or self._splitter.failure is not None:
                 self._release_if_drained_closing_after_bad_frame()
