@@ -144,9 +144,7 @@ def growing_probes(
 ) -> dict[str, tuple[Cost, Cost]]:
     """Return the costs of the probes that cost more beside `large` than beside `small` state."""
     before, after = (
-        costs_of(
-            dict.fromkeys(kinds, size), with_data_dir=with_data_dir, of_every_api=of_every_api
-        )
+        costs_of(dict.fromkeys(kinds, size), with_data_dir=with_data_dir, of_every_api=of_every_api)
         for size in (small, large)
     )
     return {

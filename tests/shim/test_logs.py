@@ -129,3 +129,33 @@ def test_the_end_of_a_process_waits_only_a_moment_for_a_reader() -> None:
     pipe = subprocess.PIPE
     with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe) as process:
         assert process.wait(20) == 0
+
+
+FIRST_LINES = """
+import asyncio, sys, threading
+from kafka_shim.shim.logs import Log, configure_logging
+
+logged = threading.Event()
+
+class Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        assert name != "structlog" or logged.wait(20), "the event loop waits for this import"
+
+async def log_lines() -> None:
+    for number in range(3):
+        Log("test").info("denied", number=number)
+    logged.set()
+
+sys.meta_path.insert(0, Finder)
+configure_logging("info", "json")
+asyncio.run(log_lines())
+Log("test").info("ended", number=3)
+"""
+
+
+def test_the_first_lines_of_an_event_loop_do_not_wait_for_an_import() -> None:
+    command = [sys.executable, "-c", FIRST_LINES]
+    ended = subprocess.run(command, capture_output=True, check=True, text=True)
+    lines = [json.loads(line) for line in ended.stderr.splitlines()]
+    assert [line["number"] for line in lines] == [0, 1, 2, 3]

@@ -1,9 +1,11 @@
 """Log lines: text on a console, or one JSON object per line.
 
 structlog is imported at the first line: that takes 2 to 8 MiB (with `rich`, which it uses if it is
-installed) and as long as a third of the start, and many brokers log nothing.
+installed) and as long as a third of the start, and many brokers log nothing. In a process of ours
+with an event loop, a thread imports it, so that no request waits for that.
 """
 
+import asyncio
 import logging
 import os
 import re
@@ -14,7 +16,7 @@ import time
 from collections import deque
 from collections.abc import MutableMapping
 from functools import cache
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 LEVELS = {
     "none": logging.CRITICAL + 10,
@@ -46,28 +48,80 @@ class Log:
 
     def debug(self, event: str, **values: object) -> None:
         if self._stdlib.isEnabledFor(logging.DEBUG):
-            self._structlog_logger().debug(event, **values)
+            _write_or_queue(LogLine(self._name, "debug", event, values))
 
     def info(self, event: str, **values: object) -> None:
         if self._stdlib.isEnabledFor(logging.INFO):
-            self._structlog_logger().info(event, **values)
+            _write_or_queue(LogLine(self._name, "info", event, values))
 
     def warning(self, event: str, **values: object) -> None:
         if self._stdlib.isEnabledFor(logging.WARNING):
-            self._structlog_logger().warning(event, **values)
+            _write_or_queue(LogLine(self._name, "warning", event, values))
 
     def error(self, event: str, **values: object) -> None:
         if self._stdlib.isEnabledFor(logging.ERROR):
-            self._structlog_logger().error(event, **values)
+            _write_or_queue(LogLine(self._name, "error", event, values))
 
     def exception(self, event: str, **values: object) -> None:
         """Log an error with the traceback of the current exception."""
         if self._stdlib.isEnabledFor(logging.ERROR):
             # not structlog's `exception`: with that the standard library prints the traceback too
-            self._structlog_logger().error(event, exc_info=True, **values)
+            values["exc_info"] = sys.exc_info()
+            _write_or_queue(LogLine(self._name, "error", event, values))
 
-    def _structlog_logger(self) -> Any:
-        return _create_structlog_logger(self._name, _chosen["format"])
+
+class LogLine(NamedTuple):
+    """An event in words, and values by name."""
+
+    logger_name: str
+    level: str
+    event: str
+    values: dict[str, object]
+
+    def write(self) -> None:
+        logger = _create_structlog_logger(self.logger_name, _chosen["format"])
+        getattr(logger, self.level)(self.event, **self.values)
+
+
+class ImportingThread:
+    """Imports structlog in a thread, and then writes the lines of the event loop so far."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lines: deque[LogLine] = deque()
+        self._is_started = self._is_done = False
+
+    def queue(self, line: LogLine) -> bool:
+        """Return whether the thread will write the line; if not, there is no line before it."""
+        with self._lock:
+            if self._is_done or not (self._is_started or asyncio._get_running_loop() is not None):
+                return False
+            self._lines.append(line)
+            if not self._is_started:
+                self._is_started = True
+                threading.Thread(target=self._import_and_write, name="structlog").start()
+            return True
+
+    def _import_and_write(self) -> None:
+        try:
+            while (line := self._next_line_or_done()) is not None:
+                line.write()
+        finally:
+            self._is_done = True  # also if a line cannot be written
+
+    def _next_line_or_done(self) -> LogLine | None:
+        with self._lock:
+            self._is_done = not self._lines
+            return self._lines.popleft() if self._lines else None
+
+
+_importing_thread: ImportingThread | None = None
+"""Only in processes that are ours, since in others structlog may be configured."""
+
+
+def _write_or_queue(line: LogLine) -> None:
+    if _importing_thread is None or not _importing_thread.queue(line):
+        line.write()
 
 
 def configure_logging(level: str, log_format: str) -> None:
@@ -75,6 +129,8 @@ def configure_logging(level: str, log_format: str) -> None:
     handler = NonBlockingHandler(sys.stderr)
     logging.basicConfig(level=LEVELS[level], handlers=[handler], format="%(message)s", force=True)
     _chosen["format"] = log_format
+    global _importing_thread  # noqa: PLW0603 - the process has one
+    _importing_thread = _importing_thread or ImportingThread()
 
 
 class NonBlockingHandler(logging.StreamHandler[TextIO]):
