@@ -1,14 +1,15 @@
 """Compare the shim with franz-go's kfake and a real Kafka, request by request.
 
     python -m benchmarks.against [--only TEXT,...] [--brokers NAME,...] [--modes NAME,...]
-                                 [--rounds N] [--json] [--check] [--publish]
+                                 [--rounds N] [--quick] [--json] [--check] [--publish]
 
 The brokers take turns; the client uses one core, the broker the other. Figures are medians over
 the rounds: microseconds per request, of time and of the broker's processor time. Clients log in
 and need ACLs. Each kind is measured with equal requests and with different ones.
 `--only` takes parts of kinds' names, separated by commas. A further broker, `compiled`, is the
 shim with modules compiled by mypyc. `--publish` writes results/against.md, in place of the
-last ones. Needs Go, Java 17 and Maven.
+last ones. `--quick` measures only what has goals, in three rounds: it takes ten minutes, not an
+hour. Needs Go, Java 17 and Maven.
 """
 
 import argparse
@@ -30,13 +31,16 @@ from benchmarks.against.setting import Setting, made
 from benchmarks.against.table import text
 from benchmarks.command import finish
 
-ROUNDS = 7
+ROUNDS, QUICK_ROUNDS = 7, 3
 SECONDS = 0.15
 """What each broker is asked for in a round, of each kind, roughly."""
 WARM = {"real": 3_000}
 """Requests before the first round, so that a compiler has seen them."""
 MODES = {"depth 1": (1, 1), "depth 8": (1, 8), "depth 64": (1, 64), "100 connections": (100, 1)}
 """Connections, and requests on their way on each."""
+ALL_MODES = (*MODES, goals.WHOLE)
+QUICK_BROKERS = ("shim", "kfake", "real")
+QUICK_MODES = ("depth 64", "depth 1", goals.WHOLE)
 CLIENT_CORE, BROKER_CORE = 0, 1
 
 
@@ -129,17 +133,25 @@ def _side(stack: contextlib.ExitStack, broker: Broker) -> Side:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--only", default="", help="parts of names of kinds, as in produce,list")
-    parser.add_argument("--brokers", default=",".join(OPENED), help="default: %(default)s")
     parser.add_argument(
-        "--modes", default=",".join((*MODES, goals.WHOLE)), help="default: %(default)s"
+        "--brokers", help=f"default: {','.join(OPENED)}; with --quick {','.join(QUICK_BROKERS)}"
     )
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help="default: %(default)s")
+    parser.add_argument(
+        "--modes", help=f"default: {','.join(ALL_MODES)}; with --quick {','.join(QUICK_MODES)}"
+    )
+    parser.add_argument(
+        "--rounds", type=int, help=f"default: {ROUNDS}; with --quick {QUICK_ROUNDS}"
+    )
+    parser.add_argument("--quick", action="store_true", help="measure only what has goals")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--check", action="store_true", help="exit 3 when a goal is missed")
     parser.add_argument(
         "--publish", action="store_true", help="write them to benchmarks/results/against.md"
     )
     options = parser.parse_args()
+    options.brokers = options.brokers or ",".join(QUICK_BROKERS if options.quick else OPENED)
+    options.modes = options.modes or ",".join(QUICK_MODES if options.quick else ALL_MODES)
+    options.rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
     rows, state = measure(options)
     if options.publish:
         publish(rows, state)
