@@ -75,6 +75,10 @@ class Broker:
         self.cluster.policy.copy_acls_to_brokers()
         self.cluster.elect_live_leaders_and_controller()
 
+    def allow_busy_polling(self) -> None:
+        """Let it poll for requests for a moment after responses, in a process of its own."""
+        self._server.busy_polling.enable_unless_single_processor()
+
     async def start(self) -> None:
         """Bind all listeners; `listener_addresses` then has the actual ports."""
         self.cluster.clock.start_early_timers()

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from kafka_shim.shim.network.batched_sends import BATCH_MAX, WAIT_S, BatchedSends
+from kafka_shim.shim.network.busy_polling import BusyPolling
 
 
 class _Turn:
@@ -15,7 +16,7 @@ class _Turn:
         self.sent_when: list[list[int]] = []
         """The responses that had been sent after each connection answered."""
         self._takes_s = takes_s
-        self._batched_sends = BatchedSends(lambda: self.now_s)
+        self._batched_sends = BatchedSends(lambda: self.now_s, BusyPolling(lambda: self.now_s))
         loop = asyncio.get_running_loop()
         self.is_over: asyncio.Future[None] = loop.create_future()
         self._connections = connections

@@ -80,6 +80,7 @@ async def _run_command_with_broker(
 ) -> int:
     """Return the command's exit code; forward signals to it, and stop the broker after it."""
     raise_limit_and_report_shortages()
+    broker.allow_busy_polling()
     await broker.start()
     try:
         relay = SignalForwarder()

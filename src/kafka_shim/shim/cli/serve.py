@@ -155,6 +155,7 @@ async def _serve_until_stopped(
     raise_limit_and_report_shortages()
     freeze_gc()
     print_access_notes(broker, has_control_api=control is not None)
+    broker.allow_busy_polling()
     await broker.start()
     stopped = asyncio.Event()
     call_on_stop_signal(lambda _: stopped.set())

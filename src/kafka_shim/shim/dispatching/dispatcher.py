@@ -137,11 +137,8 @@ class Dispatcher:
         context = self._new_context(header, session)
         context.request = request
         context.accepts_chunks = api.key is _FETCH and session.following_chunks is not None
-        is_cacheable, count_before = api.is_read_only, 0  # there are no interceptors
-        if is_cacheable:
-            count_before = self._topic_change_and_internal_error_count()
-        else:
-            cluster.state_version.count_possible_change()
+        is_cacheable = self._is_cacheable_else_count_change(api)
+        count_before = self._topic_change_and_internal_error_count() if is_cacheable else 0
         response = self._call_handler(api, request, context)
         cluster.counters.requests += 1
         if context.access.records:

@@ -216,6 +216,7 @@ class Connection(asyncio.BufferedProtocol):
             ):
                 if not transport.is_closing():
                     transport.write(response)
+                self._host.busy_polling.begin_if_requests_come_soon()
                 return True
             self._send_or_wait(response, session)
             if session.phase is AuthenticationPhase.FAILED:

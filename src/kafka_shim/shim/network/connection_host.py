@@ -5,6 +5,7 @@ from typing import Protocol
 from kafka_shim.shim.config import Limits
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher
 from kafka_shim.shim.network.batched_sends import BatchedSends
+from kafka_shim.shim.network.busy_polling import BusyPolling
 from kafka_shim.shim.network.close_log import CloseLog
 from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
 from kafka_shim.shim.network.large_requests import LargeRequests
@@ -30,6 +31,8 @@ class ConnectionHost(Protocol):
     def quotas(self) -> ConnectionQuotas: ...
     @property
     def handshakes(self) -> PendingHandshakes: ...
+    @property
+    def busy_polling(self) -> BusyPolling: ...
     @property
     def batched_sends(self) -> BatchedSends: ...
     @property

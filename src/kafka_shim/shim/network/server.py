@@ -13,6 +13,7 @@ from kafka_shim.shim.dispatching.dispatcher import Dispatcher
 from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.network.batched_sends import BatchedSends
+from kafka_shim.shim.network.busy_polling import BusyPolling
 from kafka_shim.shim.network.close_log import CloseLog
 from kafka_shim.shim.network.connection import Connection
 from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
@@ -53,7 +54,8 @@ class Server:
         self.quotas = ConnectionQuotas(self.cluster)
         self.close_log = CloseLog(self.cluster.clock)
         self.clock_s = time.perf_counter
-        self.batched_sends = BatchedSends(self.clock_s)
+        self.busy_polling = BusyPolling(self.clock_s)
+        self.batched_sends = BatchedSends(self.clock_s, self.busy_polling)
         self.limits = limits_with_broker_settings(self.cluster)
         self.request_memory = RequestMemory(self.limits.queued_bytes_max)
         self.handshakes = PendingHandshakes(self.limits.handshakes_max)
