@@ -5,7 +5,6 @@ installed) and as long as a third of the start, and many brokers log nothing. In
 with an event loop, a thread imports it, so that no request waits for that.
 """
 
-import asyncio
 import logging
 import os
 import re
@@ -94,7 +93,7 @@ class ImportingThread:
     def queue(self, line: LogLine) -> bool:
         """Return whether the thread will write the line; if not, there is no line before it."""
         with self._lock:
-            if self._is_done or not (self._is_started or asyncio._get_running_loop() is not None):
+            if self._is_done or not (self._is_started or _is_in_event_loop()):
                 return False
             self._lines.append(line)
             if not self._is_started:
@@ -113,6 +112,11 @@ class ImportingThread:
         with self._lock:
             self._is_done = not self._lines
             return self._lines.popleft() if self._lines else None
+
+
+def _is_in_event_loop() -> bool:
+    asyncio = sys.modules.get("asyncio")  # the state, which does no I/O, imports this module
+    return asyncio is not None and asyncio._get_running_loop() is not None
 
 
 _importing_thread: ImportingThread | None = None
