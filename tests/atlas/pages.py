@@ -29,19 +29,27 @@ _PAGE_HEAD = """\
 # ACLs of known programs
 
 The fewest ACLs that producers (also transactional ones), consumers, Connect, Kafka Streams and
-Kafka's tools need. Each program was run against the shim to learn its ACLs, and then proven twice:
-with only these ACLs it does its task on the shim and on a real Kafka, and without any ACL it fails
-there.
+Kafka's tools need. Each program ran against the shim, which found its ACLs. Two runs prove the
+ACLs. With only these ACLs, the program does its task on the shim and on a real Kafka. Without ACLs,
+the program fails on the real Kafka.
 
-The topic is `orders`, a new topic is `invoices`, the group is `billing`, the transactional id is
-`billing-tx`, and the principal is `User:app`: replace them by yours. The ACLs are there as YAML, as
-kafka-acls commands, as a KafkaUser of Strimzi and as Terraform's `kafka_acl` resources
-([formats](../../guides/acl-formats.md)); a format that cannot express them is left out.
+In the ACLs, the topic is `orders`, a new topic is `invoices`, the group is `billing`, the
+transactional id is `billing-tx`, and the principal is `User:app`. Replace these names by your
+names. The files have the ACLs as YAML, as kafka-acls commands, as a KafkaUser of Strimzi and as
+Terraform's `kafka_acl` resources ([formats](../../guides/acl-formats.md)). If a format cannot
+express the ACLs, there is no file.
 
-A Kafka Streams application also creates topics of its own, whose names begin with its
-`application.id` and a dash. `streams-word-count` shows what it needs: Read on its input topics,
-Write on its output topics, Read, Write and Create on the topics with that prefix (one prefixed ACL
-is enough), and Read on the group with the name of the `application.id`.
+## Kafka Streams
+
+A Kafka Streams application also creates its own topics. The names of these topics begin with the
+`application.id` and a dash. The example `streams-word-count` needs these ACLs:
+
+- Read on its input topics
+- Write on its output topics
+- Read, Write and Create on its own topics: one prefixed ACL for each operation is enough
+- Read on the group with the name of the `application.id`
+
+## Programs
 
 """
 

@@ -33,14 +33,13 @@ HEAD = """\
 # Conformance reports of clients
 
 How eleven Kafka clients behave in the [conformance suite](../../guides/conformance.md#the-suite),
-against the shim as Kafka {release}. Their drivers are in
-[`conformance/drivers/`](../../../conformance/drivers). `make conformance` runs them and writes
-this page (it needs Java 17 and Maven, Go, Node and Rust), and also
-`.cache/conformance/report.html`, one page with everything that each
-client reported and sent. Cases that need an older release are left out.
+against the shim as Kafka {release}. The drivers of the clients are in
+[`conformance/drivers/`](../../../conformance/drivers). `make conformance` runs the clients (Java
+17, Maven, Go, Node and Rust). It writes this page, and `.cache/conformance/report.html` with all
+requests and results. Cases that need an older release are left out.
 
-Each cell: passed / failed / unsupported cases. The number in **bold** counts the failures that
-make a run fail: cases of level `must`, and cases in which the client crashed or hung.
+A cell has the numbers of passed / failed / unsupported cases. The number in **bold** counts
+failures of level `must`, and cases in which the client crashed or hung.
 """
 
 Row = Mapping[str, Any]

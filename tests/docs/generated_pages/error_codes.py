@@ -14,16 +14,16 @@ _HANDLERS: Final = Path(handlers.__path__[0])
 _INTRODUCTION: Final = """\
 # Error codes
 
-All error codes of Kafka's protocol, and the APIs that return each for a missing permission.
-[Troubleshooting](../guides/troubleshooting.md) says what to do about frequent errors.
+All error codes of Kafka's protocol, and the APIs that return an error for a missing permission.
+[Troubleshooting](../guides/troubleshooting.md) has the causes and cures of frequent errors.
 
 ## Missing permissions
 """
 _ALL: Final = """\
 ## All codes
 
-*Named by the handlers of* has the APIs whose own code in the shim returns the error. Other APIs can
-return it, too, from code that several share.
+The column *named by the handlers of* lists the APIs whose code in the shim names the error. Shared
+code can return the error for other APIs, too.
 
 | code | name | named by the handlers of |
 |---|---|---|"""

@@ -11,11 +11,19 @@ _INTRODUCTION: Final = """\
 The control API creates topics, users and ACLs, injects faults, and returns requests and decisions,
 over HTTP ([how to use it](../guides/languages.md)).
 
-`--control HOST:PORT` starts it (extra `control`). `/openapi.json` of a running broker is this page
-for programs. With `--control-token`, send `Authorization: Bearer TOKEN`. Calls are about the first
-broker of the process, unless `/brokers/{broker}` precedes the path. Bodies and responses are JSON.
-The status is 400 for an invalid body, 401 without the token, 404 for an unknown name and 409 for
-one that is taken; `error` says why in one line.
+`--control HOST:PORT` starts the control API. It needs `pip install 'kafka-shim[control]'`. The
+OpenAPI document is at `/openapi.json`. With `--control-token`, send `Authorization: Bearer TOKEN`.
+Calls go to the first broker of the process. For another broker, write `/brokers/{broker}` before
+the path. Bodies and responses are JSON.
+
+| status | meaning |
+|---|---|
+| 400 | the body is invalid |
+| 401 | the token is missing or wrong |
+| 404 | the name is unknown |
+| 409 | the name already exists |
+
+The field `error` has the reason, in one line.
 """
 _MARKS: Final = str.maketrans({"|": "\\|", "<": "&lt;", "*": "\\*"})
 

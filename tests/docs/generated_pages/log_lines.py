@@ -21,13 +21,13 @@ _INTRODUCTION: Final = """\
 
 The lines that a broker, a proxy or a playback logs, on standard error.
 
-`--log-level` selects the least important level, and `--log-format json` one JSON object a line. A
-line has an event in words, and values by name.
+`--log-level warn` leaves out the less important levels `info` and `debug`. `--log-format json`
+prints one JSON object per line. A line has an event in words, and named values.
 
 ## Decisions
 
-Decisions are logged as by Kafka, in the words of the chosen release. Denials have the level info,
-allowed accesses debug:
+Decisions are logged in the words of the chosen Kafka release. Denials have the level info. Allowed
+accesses have the level debug:
 
 ```
 Principal = User:carol is Denied operation = DESCRIBE from host = 127.0.0.1
@@ -37,7 +37,8 @@ to_allow='add {principal: User:carol, allow: Describe, topic: orders}'
 ```
 
 The first denial of a request also has `to_allow`, the smallest change of ACLs that allows the
-request. At most 200 decisions of a request are logged for each level, and the others are counted.
+request. At most 200 decisions of a request are logged for each level. Further ones are only
+counted.
 
 ## Events
 

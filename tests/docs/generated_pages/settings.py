@@ -25,15 +25,16 @@ _TITLES: Final = {
 _INTRODUCTION: Final = """\
 # Broker settings
 
-Kafka's settings of brokers, topics, groups and client metrics: their releases and defaults, and
-which ones the shim reads.
+Kafka's settings of brokers, topics, groups and client metrics, with their releases and defaults,
+and whether the shim reads them.
 
-Every setting of the chosen release can be set, is validated as by Kafka, and is returned by
-DescribeConfigs. A mark in the column *read* means that the shim uses the value, or uses it as the
-default of a topic's setting. The others, such as those of disks and replication, have no effect.
-Defaults are those of the newest release with the setting;
-[some differ](../explanation/differences.md#differences-in-timing-defaults-and-limits).
-[Configuration](../guides/configuration.md) says where to set them.
+You can set every setting of the chosen release. The shim validates it as Kafka does, and returns it
+in DescribeConfigs. A mark in the column *read* means that the shim uses the value itself, or as the
+default of a topic's setting. Settings without a mark have no effect, such as those of disks and
+replication. The column *default* has the default of the newest release with the setting. [Some
+defaults of the shim
+differ](../explanation/differences.md#differences-in-timing-defaults-and-limits).
+[Configuration](../guides/configuration.md) describes how to set settings.
 """
 
 

@@ -40,8 +40,8 @@ def add_broker_arguments(parser: argparse.ArgumentParser, first_default_port: in
     files.add_argument(
         "--config",
         metavar="FILE",
-        help="Options by name (.yaml, .toml), or a server.properties file; overridden by KAFKA_*"
-        " environment variables (spelled as in the container images) and by the command line",
+        help="File with options by name (.yaml, .toml), or a server.properties file. Environment"
+        " variables (KAFKA_*, as in the container images) and options take precedence",
     )
     files.add_argument(
         "--state",
@@ -65,29 +65,28 @@ def _add_network_arguments(group: argparse._ArgumentGroup) -> None:
         "--listener",
         action="append",
         metavar="NAME://HOST:PORT",
-        help="Address to listen on; port 0 picks a free port (repeatable). Further brokers have the"
-        " next ports, or those in a list: HOST:19092,29092,39092. NAME: PLAINTEXT,"
-        " SASL_PLAINTEXT, SSL, SASL_SSL, or any other name to which -c"
-        " listener.security.protocol.map=NAME:PROTOCOL gives a protocol. Default: PLAINTEXT,"
-        " without authentication and with everything allowed, and SASL_PLAINTEXT, where users"
-        " authenticate and ACLs apply",
+        help="Address to listen on; port 0 is any free port (repeatable). Further brokers have the"
+        " next ports, or the ports of a list: HOST:19092,29092,39092. NAME is PLAINTEXT,"
+        " SASL_PLAINTEXT, SSL, SASL_SSL, or another name with -c"
+        " listener.security.protocol.map=NAME:PROTOCOL. Default: PLAINTEXT, without authentication"
+        " and with everything allowed, and SASL_PLAINTEXT, where users authenticate and ACLs apply",
     )
     group.add_argument(
         "--port",
         type=int,
         metavar="N",
-        help="Port of the first default listener; the others have the next ports",
+        help="Port of the first default listener; further listeners have the next ports",
     )
     group.add_argument(
         "--listener-principal",
         action="append",
         metavar="NAME=User:x",
-        help="Principal of unauthenticated clients of that listener (default: User:ANONYMOUS)",
+        help="Principal of unauthenticated clients of the listener NAME (default: User:ANONYMOUS)",
     )
     group.add_argument(
         "--tls-dir",
         metavar="DIR",
-        help="Generate certificates for TLS listeners in this folder, and ca.pem and client.pem"
+        help="Generate certificates for TLS listeners in this folder, with ca.pem and client.pem"
         " (CN=client) for clients",
     )
 
@@ -96,16 +95,17 @@ def _add_permission_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--authorizer",
         metavar="standard|none|MODULE:CLASS",
-        help="What decides. standard: ACLs, as in Kafka (default). none: everything is allowed."
-        " MODULE:CLASS: your own authorizer",
+        help="Authorizer. standard: ACLs decide, as in Kafka (default). none: everything is"
+        " allowed. MODULE:CLASS: your own class decides",
     )
     group.add_argument(
         "--super-user",
         action="append",
         metavar="User:x",
-        help="Principal that is allowed everything, whatever the ACLs say (repeatable). Default,"
-        " unless an authorizer, --allow-everyone-if-no-acl-found, or both listeners and ACLs are"
-        " given: User:ANONYMOUS and User:admin, if there is a PLAINTEXT listener",
+        help="Principal that is allowed everything, regardless of ACLs (repeatable). Default:"
+        " User:ANONYMOUS and User:admin. There is no default with --authorizer, with"
+        " --allow-everyone-if-no-acl-found, with both --listener and ACLs, or without a PLAINTEXT"
+        " listener",
     )
     group.add_argument(
         "--allow-everyone-if-no-acl-found",
@@ -153,13 +153,13 @@ def _add_cluster_arguments(group: argparse._ArgumentGroup) -> None:
         "--first-broker-id",
         type=int,
         metavar="N",
-        help="Id of the first broker; the others follow (default: node.id, else 1)",
+        help="Id of the first broker; further brokers have the next ids (default: node.id, else 1)",
     )
     group.add_argument(
         "--rack",
         action="append",
         metavar="RACK[,RACK]",
-        help="Rack of each broker in turn, or one rack for all (repeatable)",
+        help="One rack for each broker, or one rack for all brokers (repeatable)",
     )
     group.add_argument(
         "--client-telemetry",

@@ -33,11 +33,10 @@ if TYPE_CHECKING:
     from kafka_shim.shim.conformance.scorecard.scorecard import Scorecard
 
 DESCRIPTION = """\
-Judge a Kafka client (docs/guides/conformance.md). `suite` puts the client into prepared
-situations and needs a driver, a small program that operates the client; `report` shows the
-results. `run` and `check` need no driver and make a scorecard: it lists behaviours of the Kafka
-protocol, above all of ACLs and permissions, and says for each whether the client passed, failed,
-or did not exercise it.
+Test a Kafka client (docs/guides/conformance.md). `suite` puts the client into prepared situations.
+It needs a driver, a small program that operates the client. `report` shows the results of `suite`.
+`run` and `check` need no driver. They print a scorecard, a list of behaviours of the Kafka
+protocol. The result of a behaviour is passed, failed or not exercised.
 
   kafka-shim conformance run --client-command "python my_client.py"
   kafka-shim conformance check TRACE --format junit

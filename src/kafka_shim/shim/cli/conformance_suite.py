@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from kafka_shim.shim.conformance.selection import CasesByRelease
 
 DESCRIPTION = """\
-Put a client into one prepared situation (a case) after another, and judge both the requests that it
-sends and the results that it reports to its caller. The driver is a small program that operates the
-client: it reads commands as lines of JSON (docs/guides/conformance.md).
+Put a client into prepared situations, the cases. The suite checks the requests that the client
+sends, and the results that the client reports to its caller. The driver is a small program that
+operates the client. It reads commands as lines of JSON (docs/guides/conformance.md).
 
   kafka-shim conformance suite --driver "python my_driver.py"
   kafka-shim conformance suite --driver "python my_driver.py" --case 'denials.produce*' --watch
 
 Exit codes: 0 no case of level `must` failed, 3 at least one failed, 2 usage error, 1 the driver
-does not work. With --baseline, 3 if a case failed that the file does not list, or passed although
-the file lists it. Cases that need a feature which the client lacks are reported as unsupported, and
-those whose point the client did not meet as not exercised.
+does not work. With --baseline: 3 if a case failed that is not in the file, or if a case passed that
+is in the file. A case is unsupported if the client lacks a feature that the case needs. A case is
+not exercised if the client did not send the requests that the case is about.
 """
 ALL = "all"
 JOBS = 4

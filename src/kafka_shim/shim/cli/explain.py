@@ -47,21 +47,21 @@ from kafka_shim.shim.explaining.explanation import explain_decision
 DEFAULT_HOST = "127.0.0.1"
 
 DESCRIPTION = """\
-Explain whether a principal is allowed an operation: which ACL decides, which other ACLs apply or
-nearly apply, and the smallest change that would allow it, as a kafka-acls command. The ACLs come
-from files and folders, or from a running broker, kafka-shim or real.
+Explain whether a principal is allowed to perform an operation. The output has the ACL that decides,
+other ACLs that apply or nearly apply, and the kafka-acls command that would allow the operation.
+The ACLs come from files and folders, or from a running broker, kafka-shim or real.
 
   kafka-shim explain --bootstrap-server 127.0.0.1:9092 --principal User:carol \\
       --operation Write --topic orders
   kafka-shim explain --acls acls.yaml --principal User:bob --api Fetch --topic orders
 
-With --api, every authorization check of that request type is evaluated, in the broker's order.
-The unconditional checks decide the exit code, plus the first conditional check for each resource
-type given (--cluster gives the cluster).
+With --api, all permission checks of this request type are explained, in the broker's order. Two
+kinds of checks determine the exit code: all unconditional checks, and the first conditional check
+for each resource type that the options name (--topic, --group, --cluster and so on).
 
 Exit codes: 0 allowed, 3 denied (with --expect: 0 as expected, 3 otherwise), 2 usage error, 1 the
-broker failed. In scripts write `--expect denied`, not `! kafka-shim explain ...`, which succeeds
-after any failure.
+broker failed. In scripts, write `--expect denied`. `! kafka-shim explain ...` would also succeed
+after a usage error.
 """
 
 

@@ -26,29 +26,30 @@ from kafka_shim.shim.traffic.least_acls.program_runs import (
 
 DESCRIPTION = """\
 Run a program against a broker that allows everything, and print the fewest and narrowest ACLs that
-the program needed. Then run it again, against a new broker with only these ACLs, to prove them.
+the program needed. Then run the program again, against a new broker that has only these ACLs.
 
   kafka-shim least-acls --topic orders -- python consumer.py
   kafka-shim least-acls --principal User:etl --format yaml -- bin/tool --server {bootstrap}
 
-The program gets the broker's address in $KAFKA_BOOTSTRAP_SERVERS (and in
-$KAFKA_BOOTSTRAP_SERVERS_<LISTENER>), and `{bootstrap}` in its arguments is replaced by it; its
-output goes to standard error. The ACLs are for the users that it logs in as, or for --principal if
-it does not log in. The options --acls and --super-user have no effect here.
+The program finds the broker's address in $KAFKA_BOOTSTRAP_SERVERS, and the address of each listener
+in $KAFKA_BOOTSTRAP_SERVERS_<LISTENER>. The address also replaces `{bootstrap}` in the program's
+arguments. The program's output goes to standard error. The ACLs are for the users as which the
+program logs in. If the program does not log in, the ACLs are for --principal. The options --acls
+and --super-user have no effect.
 
-A service does not end by itself: --for stops it (SIGTERM) after a time, and so does Ctrl-C. Then
-its exit code does not matter, and the ACLs are printed without a proof, unless --prove is given.
+To stop a service, use --for (SIGTERM after a time), or Ctrl-C. The exit code of a stopped program
+is ignored. The ACLs are printed without a second run, unless --prove is given.
 
   kafka-shim least-acls --for 20s --prove -- bin/service
 
---from-log runs no program: it finds the fewest ACLs for what a broker's authorizer log or request
-log shows. It requires kafka-shim[local], but no Java.
+--from-log runs no program. It finds the fewest ACLs for the accesses in a broker's authorizer log
+or request log. It requires kafka-shim[local], but no Java.
 
   kafka-shim least-acls --from-log kafka-authorizer.log
 
-Exit codes: 0 proven, or printed without a proof, 1 the program failed although everything was
-allowed, 3 it failed with only these ACLs, or more
-than 1 % of a log was not read, 2 usage error.
+Exit codes: 0 the ACLs are proven, or printed without a proof, 1 the program failed although
+everything was allowed, 3 the program failed with only these ACLs, or more than 1 % of a log was not
+read, 2 usage error.
 """
 
 

@@ -62,7 +62,7 @@ def add_playback_arguments(parser: argparse.ArgumentParser) -> None:
         "--match",
         choices=MATCHES,
         help="order: changes and records in their recorded order (default). content: in any order."
-        " strict: as order, with the recorded settings, and nothing may be left out",
+        " strict: as order, with the recorded settings, and with all recorded changes",
     )
     add(
         "--on-mismatch",
@@ -80,8 +80,8 @@ def add_playback_arguments(parser: argparse.ArgumentParser) -> None:
         "--playback-report",
         type=parse_path,
         metavar="FILE",
-        help="Write the report of the playback to this file: as a page if it ends in .html, else"
-        " as JSON",
+        help="Write the report of the playback to this file: a page if the name ends in .html, else"
+        " JSON",
     )
     _add_recording_arguments(group)
 
@@ -91,8 +91,9 @@ def _add_recording_arguments(group: argparse._ArgumentGroup) -> None:
     add(
         "--playback-mode",
         choices=MODES,
-        help="none: use the trace (default). once: record it through --upstream if it is"
-        " missing, else use it. new-episodes: use it, and record what is missing. all: record anew",
+        help="none: use the trace (default). once: use the trace, or record it from --upstream if"
+        " it is missing. new-episodes: use the trace, and record missing requests. all: record the"
+        " trace again",
     )
     add(
         "--upstream",

@@ -24,17 +24,17 @@ All commands of `kafka-shim`, each with its options. `kafka-shim help COMMAND` p
 {rows}
 
 The commands that start a broker share the [broker options](broker-options.md). [Exit
-codes](../exit-codes.md) mean the same in all commands. Input and output are UTF-8 in every locale.
-`kafka-shim --version` prints the first and the last Kafka release that can be emulated.
+codes](../exit-codes.md) are equal for all commands. Input and output are UTF-8 in every locale.
+`kafka-shim --version` prints the first and the last Kafka release that kafka-shim emulates.
 
 `python -m kafka_shim.shim.cli.reference docs/reference/commands` writes these pages.
 """
 _BROKER_OPTIONS = """\
 # Broker options
 
-The options with which `serve`, `run` and the other commands that start a broker configure it.
-[Configuration](../../guides/configuration.md) has the same settings in files and environment
-variables.
+The options of a broker, for `serve`, `run` and the other commands that start a broker.
+[Configuration](../../guides/configuration.md) describes files and environment variables with these
+settings.
 """
 _FREE_TEXT = re.compile(r"([*<\[])")
 _QUOTED = re.compile(r"(`[^`]*`)")

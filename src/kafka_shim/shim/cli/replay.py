@@ -31,7 +31,9 @@ recorded ones. Ids, offsets, times, texts and addresses are not compared (docs/g
   kafka-shim replay trace --target 127.0.0.1:9092
   kafka-shim replay trace --target 127.0.0.1:9093 --user alice:alice-secret --on-miss skip --json
 
-Ids that brokers generate (of producers, members, topics ...) are replaced by the target's.
+In requests, ids that brokers generate (of producers, members, topics and so on) are replaced by the
+target's ids.
+
 Exit codes: 0 all responses agree, 3 some differ or are missing, 2 usage error, 1 the target
 cannot be reached.
 """

@@ -25,9 +25,9 @@ from kafka_shim.shim.explaining.who_can import (
 )
 
 DESCRIPTION = """\
-List the principals, with their hosts, that can perform an operation on a resource, each with the
-ACL that allows it. DENY ACLs are taken into account. `everyone else` stands for all principals that
-the list does not name.
+List the principals that can perform an operation on a resource, each with its hosts and the ACL
+that allows the operation. The list considers DENY ACLs. `everyone else` stands for all principals
+that are not in the list.
 
   kafka-shim who-can Read topic:orders --bootstrap-server 127.0.0.1:9092
   kafka-shim who-can ClusterAction cluster --acls acls.yaml --json

@@ -180,28 +180,36 @@ def _one_release_columns(row: Requirement, release: str) -> tuple[str, str, str]
 _INTRODUCTION = """# Permissions by API
 
 The permission checks that a Kafka broker makes for each request, by release, and what a client
-gets if one fails. What a producer, a transactional producer or a consumer needs altogether:
-[ACLs of known programs](atlas/README.md).
+gets if a check fails. [ACLs of known programs](atlas/README.md) lists all permissions of producers,
+transactional producers and consumers.
 
-The checks of an API are in the order in which the broker makes them. `kafka-shim requirements`
-prints them for one API or release, and `kafka-shim requirements --markdown` prints this page.
+The broker makes the checks of an API in the order of the table. `kafka-shim requirements` prints
+the checks of one API or release.
 
-* *Needs*: the required operation and resource type. If there are several, one is enough. *WRITE on
-  any TOPIC* needs WRITE on at least one topic. An ALLOW of READ, WRITE, DELETE or ALTER includes
-  DESCRIBE, and one of ALTER_CONFIGS includes DESCRIBE_CONFIGS; a DENY of one denies no other.
-* *Names*: the field of the request that names the resource. A field that begins with `response.`
-  is in the response: the request names nothing, and the broker checks each name that it would
-  return. The cluster is always `kafka-cluster`.
-* *Denied*: the error that the client gets, and the field that has it. *The response's code* fails
-  the whole request. *Each element's code* fails the topics, groups and so on with the denied name.
-  *A separate field*: the request succeeds, and a field that the notes name shows the denial. *Left
-  out*: the request succeeds, and the response does not list what is denied.
-* *Releases*: the Kafka releases that make this check. *Versions*, below: the versions of the
-  request for which they make it, if not for all.
-* *When, and notes*: the condition of the check; after the line break, other effects.
+The columns of the tables:
 
-The tables are about brokers on ZooKeeper up to 2.8, and on KRaft since 3.0, except where a note
-names ZooKeeper.
+* *Needs*: the required operation and resource type. If a cell has several lines, one is enough.
+  *WRITE on any TOPIC* needs WRITE on at least one topic.
+* *Names*: the field of the request that names the resource. If a field begins with `response.`, the
+  request names no resource, and the broker checks each name that it would return. The cluster is
+  always `kafka-cluster`.
+* *Denied*: the error that the client gets, and the place of the error.
+* *Releases*: the Kafka releases that make this check. If the check is only for some versions of the
+  request, *versions* lists them.
+* *When, and notes*: the condition of the check. Further lines are other effects.
+
+The column *Denied* names the place of the error:
+
+* *the response's code*: the whole request fails.
+* *each element's code*: the topics, groups or other elements with the denied name fail.
+* *a separate field*: the request succeeds. The notes name the field that shows the denial.
+* *left out*: the request succeeds. The response does not list denied names.
+
+An ALLOW of READ, WRITE, DELETE or ALTER includes DESCRIBE. An ALLOW of ALTER_CONFIGS includes
+DESCRIBE_CONFIGS. A DENY of an operation denies no other operation.
+
+The tables describe brokers on ZooKeeper up to 2.8, and brokers on KRaft since 3.0. A note names
+ZooKeeper if the check is different there.
 """
 
 

@@ -41,9 +41,9 @@ from kafka_shim.shim.cli.usage import UsageError
 
 HELP = "Show who gains and who loses which access between two sets of ACLs"
 DESCRIPTION = """\
-Print who gains (+) and who loses (-) which operations on which resources when NEW replaces OLD,
-each with one concrete access as an example. The patterns themselves are compared, so the result
-holds for all possible names. With --bootstrap-server, OLD is what the cluster has.
+Print the operations on resources that principals gain (+) and lose (-) when NEW replaces OLD. Each
+difference has an access as an example. The command compares the patterns of the ACLs, so the result
+holds for all possible names. With --bootstrap-server, OLD is the ACLs of the cluster.
 
   kafka-shim policy diff old.yaml new.yaml --fail-on gain
   kafka-shim policy diff acls/ --bootstrap-server 127.0.0.1:9092 --fail-on any
@@ -51,7 +51,7 @@ holds for all possible names. With --bootstrap-server, OLD is what the cluster h
   kafka-shim policy diff --bootstrap-server 127.0.0.1:9092 --old-set \\
       allow.everyone.if.no.acl.found=true --set allow.everyone.if.no.acl.found=false
 
-With --set or --old-set, one set of ACLs is enough: what changes is the setting.
+With --set or --old-set, one set of ACLs is enough, because only the setting changes.
 
 Exit codes: 0 done, 3 a change that --fail-on names was found, 2 usage error, 1 the broker failed.
 """
