@@ -41,8 +41,8 @@ def main() -> int:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     Path(folder, "init.sql").write_text(SQL)
-    words = ("--bind-address=127.0.0.1", f"--port={port}", f"--socket={folder}/socket", "--log-bin")
-    words += ("--binlog-format=ROW", "--server-id=1", f"--init-file={folder}/init.sql")
+    words = ["--bind-address=127.0.0.1", f"--port={port}", f"--socket={folder}/socket", "--log-bin"]
+    words += ["--binlog-format=ROW", "--server-id=1", f"--init-file={folder}/init.sql"]
     server_command = [
         "mariadbd",
         "--no-defaults",
