@@ -4,12 +4,14 @@
     python -m tests.clients.suite_against --publish
 
 Brokers are started for each set-up. Needs Java 17 and Maven. Exits with 3 if a case failed. The
-JSON of each whole run of Java is kept; `--publish` writes them to the page of the reports.
+JSON of each run of Java is kept; with --case, new results replace those of the same cases.
+`--publish` writes all kept ones to the page of the reports.
 """
 
 import argparse
 import asyncio
 import hashlib
+import json
 import secrets
 import sys
 import tempfile
@@ -39,7 +41,7 @@ from tests.clients.operated_cluster import OperatedClusterProvider
 from tests.clients.report_page import write_real_brokers
 from tests.clients.suite_compared import differences
 from tests.clients.suite_drivers import COMMANDS
-from tests.clients.suite_reports import KEPT
+from tests.clients.suite_reports import KEPT, merged
 from tests.oracle.operated_kafka import OperatedKafka, can_have_two
 from tests.oracle.real_kafka import numbers
 
@@ -81,9 +83,12 @@ def main() -> int:
         name, results = played(words, release, args.case)
         report = report_from_results(f"{name} on Kafka {release}", results)
         sys.stdout.write(as_text(report))
-        if args.client == "java" and not args.case:
+        kept = KEPT / f"real-{release}.json"
+        if args.client == "java" and (kept.exists() or not args.case):
+            new = json.loads(as_json(report))
+            old = json.loads(kept.read_bytes()) if args.case else new
             KEPT.mkdir(parents=True, exist_ok=True)
-            (KEPT / f"real-{release}.json").write_text(as_json(report), encoding="utf-8")
+            kept.write_text(json.dumps(merged(old, new)), encoding="utf-8")
         has_failed |= report.failing_result_count > 0
         if args.compare:
             for line in differences(words, parse_minor_release(release), results):
