@@ -1,4 +1,4 @@
-"""A driver that reports success without using its client passes no case."""
+"""A driver that reports success without using its client, or other results, passes no case."""
 
 import asyncio
 import sys
@@ -10,7 +10,10 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.conformance.case import CaseOutcome, CaseResult
 from kafka_shim.shim.conformance.cases import all_cases
 from kafka_shim.shim.conformance.runner import run_cases
+from kafka_shim.shim.conformance.selection import select_cases
 
+LYING = [sys.executable, str(Path(__file__).parent / "lying_driver.py")]
+LIES = ("offset", "longer", "shorter", "lost", "text", "number")
 PRETENDING = [sys.executable, str(Path(__file__).parent / "pretending_driver.py")]
 
 
@@ -32,3 +35,46 @@ def test_a_driver_without_a_connection_passes_no_case() -> None:
 @pytest.mark.parametrize("release", [RELEASES[0], "2.7", RELEASES[-1]])
 def test_a_driver_that_pretends_passes_no_case(mode: str, release: str) -> None:
     assert passed_cases(mode, release) == []
+
+
+def cases_passed_with_lie(lie: str, told: Path, *patterns: str) -> list[str]:
+    """Run cases with a driver that lies; return those that pass although it has told a lie."""
+    told.touch()
+    passed = []
+    size_before = 0
+
+    def add_if_passed_with_lie(result: CaseResult) -> None:
+        nonlocal size_before
+        size = told.stat().st_size
+        if result.outcome is CaseOutcome.PASSED and size > size_before:
+            passed.append(result.case.id)
+        size_before = size
+
+    cases = select_cases(all_cases(), patterns)
+    asyncio.run(run_cases([*LYING, lie, str(told)], cases, RELEASES[-1], add_if_passed_with_lie))
+    assert size_before > 0
+    return passed
+
+
+@pytest.mark.parametrize(
+    ("lie", "pattern"),
+    [
+        ("offset", "trouble.list-offsets.*"),
+        ("longer", "kips.acls.describe-*"),
+        ("shorter", "kips.acls.describe-*"),
+        ("lost", "denials.revoked.assigned.recovers"),
+        ("text", "versions.basics.*"),
+        ("number", "versions.basics.*"),
+    ],
+)
+def test_a_driver_with_other_results_passes_no_case_about_them(
+    lie: str, pattern: str, tmp_path: Path
+) -> None:
+    assert cases_passed_with_lie(lie, tmp_path / "told", pattern) == []
+
+
+@pytest.mark.heavy
+@pytest.mark.timeout(1200, func_only=True)
+@pytest.mark.parametrize("lie", LIES)
+def test_a_driver_with_other_results_passes_no_case(lie: str, tmp_path: Path) -> None:
+    assert cases_passed_with_lie(lie, tmp_path / "told") == []

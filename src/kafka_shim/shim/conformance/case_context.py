@@ -22,11 +22,7 @@ from kafka_shim.shim.conformance.evidence import (
     why_successful_command_lacks_request,
 )
 from kafka_shim.shim.conformance.fixtures import PASSWORD, USER
-from kafka_shim.shim.conformance.frames import (
-    HistoryWithResponses,
-    ReportedExchange,
-    ResponseNotKeptError,
-)
+from kafka_shim.shim.conformance.frames import HistoryWithResponses, ReportedExchange
 from kafka_shim.shim.conformance.reported_results import CommandRun
 from kafka_shim.shim.observing.request_history import HistoryEntry
 
@@ -321,9 +317,7 @@ class CaseContext:
         frames = self._frames
         assert frames is not None
         return [
-            ObservedExchange(
-                each.number, each.api, each.errors or (), *_usable_response(frames, each)
-            )
+            ObservedExchange(each.number, each.api, each.errors or (), frames.usable_response(each))
             for each in frames
             if each.client_id != CLIENT_ID
         ]
@@ -405,14 +399,6 @@ class CaseContext:
             if self._frames is None
             else self._frames.distinct_responses_except_api_versions()
         )
-
-
-def _usable_response(frames: HistoryWithResponses, entry: HistoryEntry) -> tuple[Any, bool]:
-    """Return the response that the client could use, and whether it is unknown."""
-    try:
-        return frames.usable_response(entry), False
-    except ResponseNotKeptError:
-        return None, True
 
 
 def _max_count_within_a_second(times_us: Sequence[int]) -> int:

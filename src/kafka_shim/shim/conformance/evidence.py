@@ -79,16 +79,12 @@ _SENT_BEFORE = frozenset(
 
 
 class ObservedExchange(NamedTuple):
-    """A request of the client and the response that it could use, which is None if there was none.
-
-    `is_unknown` is true if a fault changed a response that is too long to be kept.
-    """
+    """A request of the client and the response that it could use, or None if there was none."""
 
     number: int
     api: ApiKey
     errors: tuple[int, ...]
     response: Any
-    is_unknown: bool
 
 
 def why_successful_command_lacks_request(
@@ -107,10 +103,7 @@ def why_successful_command_lacks_request(
 def first_untrue_result_expected_and_observed(
     runs: Sequence[CommandRun], exchanges: Sequence[ObservedExchange]
 ) -> tuple[str, str] | None:
-    """Return what a command should have reported, and what it did, if responses do not show it.
-
-    Commands with responses that are unknown are not judged.
-    """
+    """Return what a command should have reported, and what it did, if responses do not show it."""
     for run in _runs_and_all_their_values(runs):
         untrue = _denial_without_response(run, exchanges) or _result_without_response(
             run, exchanges
@@ -160,12 +153,11 @@ def _result_without_response(
     if run.response.ok is None:
         return None
     apis = APIS_OF_COMMANDS.get(run.command, ())
-    relevant = [
-        each for each in _exchanges_from_run_start_or_earlier(run, exchanges) if each.api in apis
+    responses = [
+        each.response
+        for each in _exchanges_from_run_start_or_earlier(run, exchanges)
+        if each.api in apis and each.response is not None
     ]
-    if any(each.is_unknown for each in relevant):
-        return None
-    responses = [each.response for each in relevant if each.response is not None]
     for check in RESULT_CHECKS.get(run.command, ()):
         untrue = check(run, responses)
         if untrue is not None:

@@ -35,10 +35,6 @@ class ReportedExchange(msgspec.Struct, frozen=True):
         return f"{self.api} v{self.version} {self.request} -> {errors}"
 
 
-class ResponseNotKeptError(Exception):
-    """A response is too long to be kept."""
-
-
 class HistoryWithResponses(History):
     """A history that also keeps responses; `on_frame` is called with a line for each message."""
 
@@ -46,6 +42,7 @@ class HistoryWithResponses(History):
         super().__init__()
         self._on_frame = on_frame
         self._responses: dict[int, msgspec.Struct] = {}
+        self._frames_after_faults: dict[int, bytes] = {}
 
     def add_request(
         self, session: Session, header: RequestHeader, frame: bytes, time_us: int
@@ -66,9 +63,15 @@ class HistoryWithResponses(History):
             content = message_json(response, entry.version)
             self._on_frame(f"  {indent} -> {_shortened_json_without_empty_fields(content)}")
 
+    def set_response_size_and_short_frame(self, entry: HistoryEntry, frame: bytes) -> None:
+        super().set_response_size_and_short_frame(entry, frame)
+        if entry.faults:
+            self._frames_after_faults[entry.number] = frame
+
     def drop_requests_keeping_totals(self) -> None:
         super().drop_requests_keeping_totals()
         self._responses.clear()
+        self._frames_after_faults.clear()
 
     def reported_exchange(self, entry: HistoryEntry) -> ReportedExchange:
         """Return a request with its response."""
@@ -101,16 +104,11 @@ class HistoryWithResponses(History):
     def usable_response(self, entry: HistoryEntry) -> Any:
         """Return the response that the client could use.
 
-        It is None if the client got none, or bytes that are no response to the request. Raise
-        ResponseNotKeptError if a fault changed a response that is too long to be kept.
+        It is None if the client got none, or bytes that are no response to the request.
         """
         if not entry.faults:
             return self._responses.get(entry.number)
-        frame = entry.response
-        if frame is None:
-            if entry.response_bytes is None:
-                return None
-            raise ResponseNotKeptError
+        frame = self._frames_after_faults.get(entry.number, b"")
         is_whole = int.from_bytes(frame[:4], "big") == len(frame) - 4
         if not is_whole or int.from_bytes(frame[4:8], "big") != entry.correlation_id:
             return None

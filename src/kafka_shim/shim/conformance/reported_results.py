@@ -204,6 +204,8 @@ def _returned_acls(response: Any) -> Iterator[tuple[str, ...]]:
         for acl in resource.acls:
             yield _acl_fields(resource, acl)
     for result in getattr(response, "filter_results", ()):
+        if result.error_code:
+            continue
         for acl in result.matching_acls:
             if not acl.error_code:
                 yield _acl_fields(acl, acl)
