@@ -91,6 +91,9 @@ COMMITTED = OffsetFetchResponse(
         )
     ]
 )
+BY_ID = OffsetFetchResponse(
+    topics=[OffsetFetchResponseTopic(name="", partitions=COMMITTED.topics[0].partitions)]
+)
 PRODUCED = ProduceResponse(
     responses=[
         TopicProduceResponse(
@@ -211,6 +214,8 @@ LISTED = exchange(ApiKey.METADATA, TOPICS)
         (run("group_offsets", {"items": {"orders-0": {"offset": None}}}), COMMITTED, False),
         (run("group_offsets", {"items": {"orders-1": {"offset": None}}}), COMMITTED, True),
         (run("group_offsets", {"items": {"orders-1": {"offset": 7}}}), COMMITTED, False),
+        (run("group_offsets", {"items": {"orders-0": {"offset": 7}}}), BY_ID, True),
+        (run("group_offsets", {"items": {"orders-0": {"offset": 8}}}), BY_ID, False),
         (run("produce", {"offsets": [5, 6]}, values=["a", "b"]), PRODUCED, True),
         (run("produce", {"offsets": [0, 1]}, values=["a", "b"]), PRODUCED, False),
         (run("produce", {"offsets": []}, values=["a", "b"]), PRODUCED, False),
