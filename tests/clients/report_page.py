@@ -25,6 +25,13 @@ def write_real_brokers(text: str, page: Path = PAGE) -> None:
     _replace_part(_REAL_BROKERS, text, page)
 
 
+def rows_about_real_brokers(page: Path = PAGE) -> dict[str, str]:
+    """Return the rows of that part by their first cell."""
+    part = _parts_by_heading(page.read_text(encoding="utf-8"))[_REAL_BROKERS]
+    rows = [line for line in part.splitlines() if line.startswith("| ")]
+    return {row.split(" | ")[0].removeprefix("| "): row for row in rows}
+
+
 def write_scorecards(text: str, page: Path = PAGE) -> None:
     """Replace the scorecards, which follow their heading; the other parts stay."""
     _replace_part(_SCORECARDS, text, page)

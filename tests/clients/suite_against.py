@@ -15,7 +15,7 @@ import json
 import secrets
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -38,7 +38,7 @@ from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.shim.conformance.runner import ResultListener, run_cases
 from kafka_shim.shim.conformance.selection import select_cases
 from tests.clients.operated_cluster import OperatedClusterProvider
-from tests.clients.report_page import write_real_brokers
+from tests.clients.report_page import rows_about_real_brokers, write_real_brokers
 from tests.clients.suite_compared import differences
 from tests.clients.suite_drivers import COMMANDS
 from tests.clients.suite_reports import KEPT, merged
@@ -94,13 +94,16 @@ def main() -> int:
             for line in differences(words, parse_minor_release(release), results):
                 sys.stdout.write(f"{line}\n")
     if args.publish:
-        paths = sorted(KEPT.glob("real-*.json"), reverse=True)
-        write_real_brokers("\n".join(real_broker_lines([read_report(str(path)) for path in paths])))
+        reports = [read_report(str(path)) for path in KEPT.glob("real-*.json")]
+        write_real_brokers("\n".join(real_broker_lines(reports, rows_about_real_brokers())))
     return EXIT_MISMATCH if has_failed else 0
 
 
-def real_broker_lines(reports: Sequence[Report]) -> Iterator[str]:
-    """Yield the part of the page about real brokers, with a row for each release."""
+def real_broker_lines(reports: Sequence[Report], old_rows: Mapping[str, str]) -> Iterator[str]:
+    """Yield the part of the page about real brokers, with a row for each release.
+
+    Rows of which no report is kept stay.
+    """
     yield (
         "The cases that a real broker can produce, with the newest Java client. `python -m\n"
         "tests.clients.suite_against RELEASE...` runs them on brokers that it starts (Java 17 and\n"
@@ -109,6 +112,8 @@ def real_broker_lines(reports: Sequence[Report]) -> Iterator[str]:
     )
     yield "| client and broker | passed | failed `must` | failed `should` | not exercised |"
     yield "|---|---|---|---|---|"
+    rows = {name: row for name, row in old_rows.items() if " on Kafka " in name}
+    failing = {name: row for name, row in old_rows.items() if name.startswith("`")}
     for report in reports:
         failed = report.results_with_outcome(CaseOutcome.FAILED)
         must = [row for row in failed if row.level is RequirementLevel.MUST]
@@ -117,15 +122,16 @@ def real_broker_lines(reports: Sequence[Report]) -> Iterator[str]:
             for outcome in (CaseOutcome.PASSED, CaseOutcome.NOT_EXERCISED)
         )
         counts = f"{passed} | {len(must)} | {len(failed) - len(must)} | {missed}"
-        yield f"| {report.client} | {counts} |"
+        rows[report.client] = f"| {report.client} | {counts} |"
+        for row in failed:
+            failing[f"`{row.id}`"] = f"| `{row.id}` | {row.level.value} | {row.observed} |"
+    yield from sorted(
+        rows.values(), key=lambda row: numbers(row.split(" | ")[0].split()[-1]), reverse=True
+    )
     yield ""
-    failing = {
-        row.id: row for report in reports for row in report.results_with_outcome(CaseOutcome.FAILED)
-    }
     yield "| failed case | level | what the client did |"
     yield "|---|---|---|"
-    for name, row in sorted(failing.items()):
-        yield f"| `{name}` | {row.level.value} | {row.observed} |"
+    yield from (row for _, row in sorted(failing.items()))
 
 
 def played(
