@@ -76,9 +76,7 @@ def _check_that_field_was_returned(
             for name, value in values_by_name(response):
                 returned.setdefault(name, []).append(value)
         for name, result in _results_by_name(run):
-            values = (
-                returned.get(name) or returned.get(_without_topic(name)) or values_without_name
-            )
+            values = returned.get(name) or returned.get(_without_topic(name)) or values_without_name
             if field in result and _in_order(result[field]) not in values:
                 return (
                     f"for `{name or 'the cluster'}` the {field} {_alternatives(values)}",
