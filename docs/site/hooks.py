@@ -18,6 +18,8 @@ END_OF_FIRST_SCREEN: Final = "\n## Features\n"
 
 BOOSTS: Final = (
     ("start/", 1.2),
+    ("guides/custom-authorizer.md", 1.2),
+    ("guides/import.md", 1.7),
     ("guides/", 1.5),
     ("reference/commands/broker-options.md", 3.0),
     ("reference/commands/acls.md", 0.6),
