@@ -1,6 +1,13 @@
 """The shim with the modules that take most of the time compiled by mypyc.
 
-It shows what an extra wheel of compiled modules would gain; such a wheel is not published.
+A wheel of compiled modules is not published, since it gains nothing. On two cores (AMD EPYC), over
+the 17 kinds of different requests, the compiled shim does x1.01 as many requests with 64 in flight,
+and x0.95 with one. A dispatch without sockets takes x0.91 (Metadata of two) to x0.97
+(OffsetCommit) of the instructions. CPython 3.11 caches lookups of attributes and globals in its
+bytecode. mypyc has fast attributes only for its own classes, but most here are msgspec's, and
+compiled code looks up globals in a dictionary each time. For this reason, writers of messages that
+are generated ahead and compiled take x1.1 to x1.3 as long. mypyc refuses the generated readers.
+
 Needs a C compiler and setuptools.
 """
 
