@@ -5,9 +5,10 @@
 
 The workloads are those of `both_ways`, and one for each client of `suite_play`. A client ends in a
 playback as it did when it was recorded: the answers of its driver are equal, and no request is
-without a recorded response. `--packages` plays with other versions of Python clients, installed by
-`pip install --target DIR`. Exit code 3: an answer differs. Needs Java 17 and Maven, and Go, Node
-and Rust for their clients.
+without a recorded response. A recording is kept only if the client did everything (see
+`failures`), and if it then ends in a playback as it did. `--packages` plays with other versions of
+Python clients, installed by `pip install --target DIR`. Exit code 3: an answer differs. Needs Java
+17 and Maven, and Go, Node and Rust for their clients.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,14 +36,18 @@ from tests.clients.both_ways import (
     _running,
     _shim,
 )
-from tests.clients.kit import PLAY_SECONDS
-from tests.clients.suite_play import SUITE_CLIENTS
+from tests.clients.kit import PLAY_SECONDS, PLAYS
+from tests.clients.suite_play import STEPS, SUITE_CLIENTS
 from tests.commands import SHIM
 from tests.oracle.real_kafka import RealKafka
 
 DIFFERENT = 3
 SUITE = "suite"
 WORKLOADS = both_ways.WORKLOADS | {name: Workload([name], SUITE) for name in SUITE_CLIENTS}
+_GAVE_UP = frozenset({None, 7, -185, -192, -195})
+"""REQUEST_TIMED_OUT, and librdkafka's _TIMED_OUT, _MSG_TIMED_OUT and _TRANSPORT; no code: an error
+of the client's own.
+"""
 _NUMBER = re.compile(r"\d+")
 
 
@@ -57,10 +63,17 @@ def main() -> int:
     differences = 0
     with tempfile.TemporaryDirectory() as folder:
         for name in args.workload or WORKLOADS:
-            trace = (args.keep or Path(folder)) / f"{name}.ktrace"
-            said = trace.with_suffix(".answers")
-            if not (args.keep and said.exists()):
-                said.write_text("\n".join(_record(WORKLOADS[name], args, trace)))
+            trace, said = (Path(folder, f"{name}.{suffix}") for suffix in ("ktrace", "answers"))
+            is_kept = args.keep is not None and (args.keep / said.name).exists()
+            if is_kept:
+                for file in trace, said:
+                    shutil.copy(args.keep / file.name, file)
+            else:
+                answers = _record(WORKLOADS[name], args, trace)
+                failed = failures(WORKLOADS[name], answers)
+                if failed:
+                    sys.exit(f"{name}: not kept, since the client failed:\n" + "\n".join(failed))
+                said.write_text("\n".join(answers))
             recorded = [*map(comparable, said.read_text().splitlines())]
             began = time.monotonic()
             played, report = play(WORKLOADS[name], args, trace)
@@ -68,7 +81,11 @@ def main() -> int:
                 f"{name}: {report['requests']} requests, {report['mismatch_count']} mismatches,"
                 f" {time.monotonic() - began:.1f} s\n"
             )
-            differences += _tell(recorded, played, report)
+            differing = _tell(recorded, played, report)
+            differences += differing
+            if args.keep is not None and not is_kept and not differing:
+                for file in trace, said:
+                    shutil.copy(file, args.keep)
     return DIFFERENT if differences else 0
 
 
@@ -86,6 +103,36 @@ def _record(workload: Workload, args: argparse.Namespace, trace: Path) -> list[s
             if workload.replay == "member":
                 _make_topic(addresses[0])
             return _answers(workload, addresses)
+
+
+def failures(workload: Workload, answers: Sequence[str]) -> list[str]:
+    """Return the answers that show that a client gave up: too few records, no answer, or an error
+    that no broker has sent.
+    """
+    if workload.replay == SUITE:
+        return [line for line in answers if _suite_step_failed(json.loads(line))]
+    calls = [each for _ in workload.clients for each in PLAYS[workload.replay]]
+    failed = [f"{len(answers)} answers to {len(calls)} calls"] * (len(answers) != len(calls))
+    for (name, _, arguments), line in zip(calls, answers, strict=False):
+        answer = json.loads(line)
+        if "result" in answer:
+            is_short = name == "consume" and len(answer["result"]) < arguments["count"]
+            is_failure = is_short and workload.replay != "member"
+        else:
+            error = answer["error"]  # a KeyError: the driver does not have the call
+            is_failure = error["code"] in _GAVE_UP and error["name"] != "KeyError"
+        if is_failure:
+            failed.append(f"{name}: {line}")
+    return failed
+
+
+def _suite_step_failed(answer: dict[str, Any]) -> bool:
+    """Return whether a command had an error, except of clients that are denied or rejected."""
+    step = STEPS[answer["id"]]
+    if step.client in ("alice", "stranger"):
+        return "ok" not in answer and answer["error"]["code"] in _GAVE_UP
+    is_short = "count" in step.fields and "ok" in answer
+    return "error" in answer or (is_short and len(answer["ok"]["values"]) < step.fields["count"])
 
 
 @contextlib.contextmanager
