@@ -61,6 +61,6 @@ def test_a_client_of_the_suite_may_only_be_denied() -> None:
     answers[denied] = {"id": denied} | error(29)
     assert failures(workload, [*map(json.dumps, answers)]) == []
     answers[consumed] = {"id": consumed} | error(30)
-    answers[denied] = {"id": denied} | error(None)
+    answers[denied] = {"id": denied} | error(-185)
     failed = failures(workload, [*map(json.dumps, answers)])
     assert [json.loads(line)["id"] for line in failed] == [consumed, denied]

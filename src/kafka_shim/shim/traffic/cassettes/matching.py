@@ -1,18 +1,18 @@
 """Finds the recorded counterpart of a request or record, or why there is none."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.shim.traffic.cassettes.interactions import Interaction
 from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode, PlaybackState
-from kafka_shim.shim.traffic.cassettes.record_content import RecordContent
 from kafka_shim.shim.traffic.cassettes.request_content import (
     Content,
     ContentField,
     FieldDifference,
+    RecordContent,
     field_differences,
 )
 from kafka_shim.shim.traffic.cassettes.touched_state import BEFORE_AUTHENTICATION, GROUP_HEARTBEATS
@@ -36,13 +36,16 @@ class Sender(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """A request of a client, or one of its records, which has `record`."""
+    """A request of a client, with the ids of the recording, or one of its records, which has
+    `record`.
+    """
 
     name: str
     header: RequestHeader
     sender: Sender
     content: Content
     fields: list[ContentField]
+    message: Any = None
     record: RecordContent | None = None
 
     @property
@@ -54,7 +57,7 @@ class Sent(NamedTuple):
 def sent_record(record: RecordContent, number: int, header: RequestHeader, sender: Sender) -> Sent:
     """Return a record of a Produce request, and its number in its partition there."""
     name = f"record {number} of {record.topic}-{record.partition}"
-    return Sent(name, header, sender, record.content, record.fields, record)
+    return Sent(name, header, sender, record.content, record.fields, record=record)
 
 
 def due_counterpart(state: PlaybackState, sent: Sent) -> Interaction:

@@ -19,7 +19,7 @@ from kafka_shim.shim.traffic.cassettes.interactions import Interaction
 from kafka_shim.shim.traffic.cassettes.matching import Principal
 from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
-from kafka_shim.shim.traffic.cassettes.record_content import complete_batch_ranges
+from kafka_shim.shim.traffic.cassettes.request_content import complete_batch_ranges
 from kafka_shim.shim.traffic.cassettes.touched_state import TRANSACTIONS
 from kafka_shim.shim.traffic.identities.message_fields import topic_name
 

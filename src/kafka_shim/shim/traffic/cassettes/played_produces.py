@@ -21,7 +21,7 @@ from kafka_shim.shim.traffic.cassettes.interactions import Interaction
 from kafka_shim.shim.traffic.cassettes.matching import Sender, due_counterpart, sent_record
 from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
-from kafka_shim.shim.traffic.cassettes.record_content import records_in_complete_batches
+from kafka_shim.shim.traffic.cassettes.request_content import records_in_complete_batches
 from kafka_shim.shim.traffic.cassettes.touched_state import records_of_topic
 from kafka_shim.shim.traffic.identities.message_fields import topic_name
 

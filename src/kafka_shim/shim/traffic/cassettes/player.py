@@ -184,35 +184,34 @@ class PlayedConnection:
         key = header.api_key
         fields = request_fields(message, header.api_version, self._index.topic_names)
         content = content_of_fields(key, fields)
-        sent = Sent(self._request_name, header, self.sender, content, fields)
-        request = _MatchedRequest(message, sent, cache_key)
+        sent = Sent(self._request_name, header, self.sender, content, fields, message)
         if key not in COUNTED_CHANGES and not touched_state(key, message, fields).changes:
-            return AwaitedResponse(partial(self._read_if_due, request), PATIENCE_S)
+            return AwaitedResponse(partial(self._read_if_due, sent, cache_key), PATIENCE_S)
         interaction = due_counterpart(self._state, sent)
-        self._note_played(request, interaction)
+        self._note_played(sent, interaction)
         return AwaitedResponse(
-            partial(self._change_if_due, request, interaction), REBALANCE_PATIENCE_S
+            partial(self._change_if_due, sent, interaction), REBALANCE_PATIENCE_S
         )
 
     def _change_if_due(
-        self, request: "_MatchedRequest", interaction: Interaction, is_last: bool
+        self, sent: Sent, interaction: Interaction, is_last: bool
     ) -> PlayedResponse | None:
         """Return the response to a change; one to a member waits for the changes before it."""
         # a broker does not wait for other members before it rejects one
         is_rejected = bool(getattr(self._index.response(interaction), "error_code", 0))
-        waits = request.sent.header.api_key in _WAITING_FOR_MEMBERS and not is_rejected
+        waits = sent.header.api_key in _WAITING_FOR_MEMBERS and not is_rejected
         if waits and not self._state.has_received_preceding_changes(groups_only(interaction.state)):
             if not is_last:
                 return None
             if self._state.options.match is MatchMode.STRICT:
                 missing = self._state.missing_changes(interaction.state)
                 raise MismatchError("waiting", f"waited in vain: {missing}")
-            self._note_early(request, interaction)
-        return self._recorded_response(request, interaction)
+            self._note_early(sent, interaction)
+        return self._recorded_response(sent, interaction)
 
-    def _read_if_due(self, request: "_MatchedRequest", is_last: bool) -> PlayedResponse | None:
+    def _read_if_due(self, sent: Sent, cache_key: bytes, is_last: bool) -> PlayedResponse | None:
         """Respond to a read from the recorded state that is the nearest to what was played."""
-        state, group = self._state, counterparts(self._state, request.sent)
+        state, group = self._state, counterparts(self._state, sent)
         current = [each for each in group if state.is_current(each.state)]
         unplayed = [each for each in current if not each.is_played]
         earlier = [each for each in group if state.has_received_preceding_changes(each.state)]
@@ -220,48 +219,46 @@ class PlayedConnection:
         if not chosen:
             return None
         if not earlier:
-            self._note_early(request, chosen[0])
+            self._note_early(sent, chosen[0])
         is_repeated = chosen[0].is_played
         state.report.repeated += is_repeated
-        self._note_played(request, chosen[0])
-        response = self._recorded_response(request, chosen[0])
+        self._note_played(sent, chosen[0])
+        response = self._recorded_response(sent, chosen[0])
         if is_repeated and current and state.options.speed is None:
             assert response.frame is not None
-            self._add_repeated_response(request.cache_key, response.frame)
+            self._add_repeated_response(cache_key, response.frame)
         return response
 
-    def _note_early(self, request: "_MatchedRequest", interaction: Interaction) -> None:
+    def _note_early(self, sent: Sent, interaction: Interaction) -> None:
         missing = self._state.missing_changes(interaction.state)
-        self._state.report.early[f"{request.sent.name}: {missing}"] += 1
+        self._state.report.early[f"{sent.name}: {missing}"] += 1
 
-    def _note_played(self, request: "_MatchedRequest", interaction: Interaction) -> None:
+    def _note_played(self, sent: Sent, interaction: Interaction) -> None:
         """Note that a request was sent, with what it changes and how it differs."""
         report, recorded = self._state.report, self._index.request(interaction)
-        key, version = request.sent.header.api_key, request.sent.header.api_version
+        key, version = sent.header.api_key, sent.header.api_version
         api = api_name_or_key(key)
         if version != interaction.version:
             report.count_tolerated_difference(f"{api}: version {interaction.version} -> {version}")
         fields = self._index.fields(interaction)
         chooses_member_id = key in GROUP_HEARTBEATS
-        if request.sent.content.exact != interaction.exact:
-            for each in field_differences(fields, request.sent.fields, is_exact=True):
+        if sent.content.exact != interaction.exact:
+            for each in field_differences(fields, sent.fields, is_exact=True):
                 if not (chooses_member_id and each.field == "member_id"):
                     report.count_tolerated_difference(f"{api}.{each}")
         if chooses_member_id:
             self._repeated.clear()
-            self._to_client.learn(self, None, recorded, request.message)
-            self._to_recording.learn(self, None, request.message, recorded)
+            self._to_client.learn(self, None, recorded, sent.message)
+            self._to_recording.learn(self, None, sent.message, recorded)
         if not interaction.is_played:
             self._index.set_played(interaction)
             self._state.count_changes(touched_state(key, recorded, fields).changes)
 
-    def _recorded_response(
-        self, request: "_MatchedRequest", interaction: Interaction
-    ) -> PlayedResponse:
+    def _recorded_response(self, sent: Sent, interaction: Interaction) -> PlayedResponse:
         """Return the recorded response with the client's ids. Raise CloseConnection if the
         recorded broker closed the connection instead.
         """
-        header, response = request.sent.header, self._index.response(interaction)
+        header, response = sent.header, self._index.response(interaction)
         if response is None:
             raise CloseConnection(f"no response to {interaction.name} was recorded")
         if header.api_key == ApiKey.METADATA and interaction.version == 0 < header.api_version:
@@ -269,7 +266,7 @@ class PlayedConnection:
             controller_id = min(self._index.brokers, default=-1)
             response = msgspec.structs.replace(response, controller_id=controller_id)
         if header.api_key == ApiKey.SASL_HANDSHAKE:
-            self.authentication.begin(header.api_version, request.message, response)
+            self.authentication.begin(header.api_version, sent.message, response)
         latency_s = self._index.latency_s(interaction)
         is_join = header.api_key == ApiKey.JOIN_GROUP
         delay_s = min(latency_s, REBALANCE_DELAY_MAX_S) if is_join else 0.0
@@ -290,15 +287,6 @@ class PlayedConnection:
         except ProtocolError as error:
             reason = f"no such response in this version: {error}"
             raise MismatchError("content", reason) from error
-
-
-class _MatchedRequest(NamedTuple):
-    """A request whose response is found by its content; `message` has the recorded ids."""
-
-    message: Any
-    sent: Sent
-    cache_key: bytes
-    """The frame without its correlation id."""
 
 
 def _immediate(response: PlayedResponse) -> AwaitedResponse:

@@ -21,15 +21,13 @@ from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
 from kafka_shim.protocol.trace.entries import Entry, Request, Response
 from kafka_shim.protocol.trace.segments import Block, Damage, read_segment
 from kafka_shim.shim.traffic.cassettes.interactions import Interaction, InteractionTable
-from kafka_shim.shim.traffic.cassettes.record_content import (
-    RecordContent,
-    complete_batch_ranges,
-    records_in_complete_batches,
-)
 from kafka_shim.shim.traffic.cassettes.request_content import (
     ContentField,
+    RecordContent,
+    complete_batch_ranges,
     content_of_fields,
     digest,
+    records_in_complete_batches,
     request_fields,
 )
 from kafka_shim.shim.traffic.cassettes.touched_state import (
