@@ -23,7 +23,7 @@ def publish(config: dict[str, object], topic: str, orders: Iterable[str]) -> lis
         else:
             offsets.append(message.offset())
 
-    producer = Producer({"enable.idempotence": True, **config})
+    producer = Producer(config)
     for order in orders:
         producer.produce(topic, value=order, on_delivery=delivered)
     producer.flush()

@@ -28,7 +28,7 @@ from typing import Any
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from kafka_shim.schemas.pins import read_pins
-from kafka_shim.shim.client.client import connect
+from kafka_shim.shim.client.client import ClientError, connect
 from tests.clients import both_ways
 from tests.clients.both_ways import (
     _ADDRESS,
@@ -145,12 +145,19 @@ def _suite_step_failed(answer: dict[str, Any]) -> bool:
 def _wait_for_coordinators(address: str) -> None:
     """Wait until groups and transactions have coordinators: some clients give up before."""
     ends = time.monotonic() + COORDINATOR_SECONDS
-    with connect(address) as client:
-        for kind in (0, 1):
-            request = FindCoordinatorRequest("g", kind)
-            while client.send_request(ApiKey.FIND_COORDINATOR, request, 3).error_code:
-                assert time.monotonic() < ends, "there is no coordinator"
-                time.sleep(0.2)
+    while not _has_coordinators(address):
+        assert time.monotonic() < ends, "there is no coordinator"
+        time.sleep(0.2)
+
+
+def _has_coordinators(address: str) -> bool:
+    requests = (FindCoordinatorRequest("g", kind) for kind in (0, 1))
+    try:
+        with connect(address) as client:
+            responses = [client.send_request(ApiKey.FIND_COORDINATOR, each, 3) for each in requests]
+    except ClientError:  # a broker that starts can take longer to answer
+        return False
+    return not any(each.error_code for each in responses)
 
 
 @contextlib.contextmanager
