@@ -11,7 +11,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.shim.client.client import connect
 
-@pytest.mark.kafka_cassette("topics", on_mismatch="INVALID_REQUEST")
+@pytest.mark.kafka_cassette("topics")
 def test_topics(kafka_cassette):
     assert kafka_cassette.config()["bootstrap.servers"] == kafka_cassette.bootstrap_servers
     topics = [CreatableTopic("orders", num_partitions=1, replication_factor=1)]

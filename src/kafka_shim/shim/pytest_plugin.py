@@ -71,7 +71,8 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line(
         "markers",
-        "kafka_cassette(name, match='order', users={}, masks=(), on_mismatch='close', speed=None):"
+        "kafka_cassette(name, match='order', users={}, masks=(), on_mismatch='INVALID_REQUEST',"
+        " speed=None):"
         " the cassette that kafka_cassette plays, cassettes/NAME.ktrace next to the test",
     )
     config.addinivalue_line(

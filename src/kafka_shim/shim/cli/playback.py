@@ -66,9 +66,9 @@ def add_playback_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--on-mismatch",
-        metavar="close|ERROR",
-        help="Close the connection (default), or respond with this error, such as INVALID_REQUEST,"
-        " to a request that was not recorded",
+        metavar="ERROR|close",
+        help="Respond to a request that was not recorded with this error (default:"
+        " INVALID_REQUEST), or close the connection",
     )
     add(
         "--speed",
@@ -308,10 +308,10 @@ def _upstream(args: argparse.Namespace) -> "Upstream":
 
 
 def _error_for_mismatches(name: str | None) -> ErrorCode | None:
-    if name in (None, CLOSE):
+    if name == CLOSE:
         return None
     try:
-        error = ErrorCode[str(name).upper()]
+        error = ErrorCode[(name or "INVALID_REQUEST").upper()]
     except KeyError:
         raise ConfigError(
             f"--on-mismatch `{name}`: expected close or an error of Kafka, as in INVALID_REQUEST"

@@ -26,7 +26,7 @@ class CassetteOptions(NamedTuple):
     match: str = "order"
     users: Mapping[str, str] = {}
     masks: Sequence[str] = ()
-    on_mismatch: str = "close"
+    on_mismatch: str = "INVALID_REQUEST"
     speed: float | None = None
 
     def serve_arguments(self) -> list[str]:
