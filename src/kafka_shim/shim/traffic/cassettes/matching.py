@@ -91,6 +91,18 @@ def due_counterpart(state: PlaybackState, sent: Sent) -> Interaction:
     raise MismatchError("count", f"{sent.name} was sent more often than recorded")
 
 
+def next_current_counterpart(state: PlaybackState, sent: Sent) -> Interaction | None:
+    """Return the first counterpart of a read that was not sent before, if it was recorded in the
+    current state: no other one has to be considered then.
+    """
+    first = state.index.first(
+        "exact=? and is_played=0 and principal=coalesce(?, principal) and version=?"
+        " and response_position is not null order by id",
+        *(sent.content.exact, sent.principal, sent.header.api_version),
+    )
+    return first if first is not None and state.is_current(first.state) else None
+
+
 def counterparts(state: PlaybackState, sent: Sent) -> list[Interaction]:
     """Return the recorded counterparts of a request in recorded order, those of the same version
     if there are any. Raise MismatchError if there are none.

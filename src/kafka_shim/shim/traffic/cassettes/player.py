@@ -21,6 +21,7 @@ from kafka_shim.shim.traffic.cassettes.matching import (
     Sent,
     counterparts,
     due_counterpart,
+    next_current_counterpart,
 )
 from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch, MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode, PlaybackState
@@ -211,7 +212,8 @@ class PlayedConnection:
 
     def _read_if_due(self, sent: Sent, cache_key: bytes, is_last: bool) -> PlayedResponse | None:
         """Respond to a read from the recorded state that is the nearest to what was played."""
-        state, group = self._state, counterparts(self._state, sent)
+        state, first = self._state, next_current_counterpart(self._state, sent)
+        group = counterparts(state, sent) if first is None else [first]
         current = [each for each in group if state.is_current(each.state)]
         unplayed = [each for each in current if not each.is_played]
         earlier = [each for each in group if state.has_received_preceding_changes(each.state)]
