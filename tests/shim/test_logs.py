@@ -133,7 +133,7 @@ def test_the_end_of_a_process_waits_only_a_moment_for_a_reader() -> None:
 
 FIRST_LINES = """
 import asyncio, sys, threading
-from kafka_shim.shim.logs import Log, configure_logging
+from kafka_shim.shim.logs import Log, configure_logging, import_structlog_in_thread
 
 logged = threading.Event()
 
@@ -149,6 +149,7 @@ async def log_lines() -> None:
 
 sys.meta_path.insert(0, Finder)
 configure_logging("info", "json")
+import_structlog_in_thread()
 asyncio.run(log_lines())
 Log("test").info("ended", number=3)
 """

@@ -1,8 +1,8 @@
 """Log lines: text on a console, or one JSON object per line.
 
 structlog is imported at the first line: that takes 2 to 8 MiB (with `rich`, which it uses if it is
-installed) and as long as a third of the start, and many brokers log nothing. In a process of ours
-with an event loop, a thread imports it, so that no request waits for that.
+installed) and as long as a third of the start, and many brokers log nothing. In a process that is
+only a broker, a thread imports it, so that no request waits for that.
 """
 
 import logging
@@ -120,7 +120,6 @@ def _is_in_event_loop() -> bool:
 
 
 _importing_thread: ImportingThread | None = None
-"""Only in processes that are ours, since in others structlog may be configured."""
 
 
 def _write_or_queue(line: LogLine) -> None:
@@ -133,8 +132,15 @@ def configure_logging(level: str, log_format: str) -> None:
     handler = NonBlockingHandler(sys.stderr)
     logging.basicConfig(level=LEVELS[level], handlers=[handler], format="%(message)s", force=True)
     _chosen["format"] = log_format
+
+
+def import_structlog_in_thread() -> None:
+    """Import structlog in a thread, at the first line: for processes that are only a broker, since
+    lines may be written later than they are logged.
+    """
     global _importing_thread  # noqa: PLW0603 - the process has one
-    _importing_thread = _importing_thread or ImportingThread()
+    if "structlog" not in sys.modules:
+        _importing_thread = ImportingThread()
 
 
 class NonBlockingHandler(logging.StreamHandler[TextIO]):

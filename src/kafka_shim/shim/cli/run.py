@@ -25,7 +25,7 @@ from kafka_shim.shim.cli.record_options import (
     exit_code_after_recording,
     record_if_requested,
 )
-from kafka_shim.shim.logs import configure_logging
+from kafka_shim.shim.logs import configure_logging, import_structlog_in_thread
 from kafka_shim.shim.request.garbage_collection import freeze_gc
 from kafka_shim.shim.signals import SignalForwarder
 
@@ -81,6 +81,7 @@ async def _run_command_with_broker(
     """Return the command's exit code; forward signals to it, and stop the broker after it."""
     raise_limit_and_report_shortages()
     broker.allow_busy_polling()
+    import_structlog_in_thread()
     await broker.start()
     try:
         relay = SignalForwarder()

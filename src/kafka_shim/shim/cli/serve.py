@@ -27,7 +27,7 @@ from kafka_shim.shim.cli.record_options import (
 )
 from kafka_shim.shim.cli.scorecard_formats import OUTPUTS
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.logs import configure_logging
+from kafka_shim.shim.logs import configure_logging, import_structlog_in_thread
 from kafka_shim.shim.request.garbage_collection import freeze_gc
 from kafka_shim.shim.signals import call_on_stop_signal
 
@@ -156,6 +156,7 @@ async def _serve_until_stopped(
     freeze_gc()
     print_access_notes(broker, has_control_api=control is not None)
     broker.allow_busy_polling()
+    import_structlog_in_thread()
     await broker.start()
     stopped = asyncio.Event()
     call_on_stop_signal(lambda _: stopped.set())
