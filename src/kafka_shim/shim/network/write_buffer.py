@@ -6,7 +6,7 @@ So a long one is never copied as a whole, nor is what its client has not read ye
 import asyncio
 from collections import deque
 
-AT_ONCE_BYTES = 256 * 1024
+AT_ONCE_BYTES = 512 * 1024
 
 
 class WriteBuffer:
