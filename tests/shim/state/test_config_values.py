@@ -103,6 +103,13 @@ def test_valid_values_are_accepted(kind: str, value: str, rules: dict[str, objec
     assert check(kind, value, **rules)
 
 
+def test_an_error_shows_all_digits_of_a_limit() -> None:
+    with pytest.raises(ConfigValueError, match=r"expected at least 1048576$"):
+        check("int", "1000", min=1048576.0)
+    with pytest.raises(ConfigValueError, match=r"expected at most 2147483647$"):
+        check("long", "2147483648", max=2147483647.0)
+
+
 def test_duplicates_in_a_distinct_list_are_dropped() -> None:
     assert check("list", "b, a,b", is_list_of_distinct=True) == "b,a"
     assert check("list", "b, a,b") == "b,a,b"

@@ -104,10 +104,12 @@ def _validate_range(name: str, check: ValueCheck, value: str) -> None:
         return
     if check.min is not None and number < check.min:
         raise ConfigValueError(
-            f"invalid value `{value}` of {name}: expected at least {check.min:g}"
+            f"invalid value `{value}` of {name}: expected at least {check.min:.15g}"
         )
     if check.max is not None and number > check.max:
-        raise ConfigValueError(f"invalid value `{value}` of {name}: expected at most {check.max:g}")
+        raise ConfigValueError(
+            f"invalid value `{value}` of {name}: expected at most {check.max:.15g}"
+        )
 
 
 def _validate_allowed_value(
