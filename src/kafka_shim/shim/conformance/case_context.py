@@ -333,6 +333,14 @@ class CaseContext:
             raise UnmetExpectationError(f"{command} succeeds", f"the client reported {response}")
         return response.ok
 
+    async def consume_at_least_one_value(self, *, client: str = CLIENT, **fields: Any) -> None:
+        """Have a consumer read. Raise UnmetExpectationError if it reports no value."""
+        consumed = await self.run_successfully_unwrapping_single_item(
+            "consume", client=client, **fields
+        )
+        if not consumed["values"]:
+            raise UnmetExpectationError("the record that was written", "the client reported none")
+
     def client_requests(self, api: ApiKey | None = None) -> list[HistoryEntry]:
         """Return the requests of this case, oldest first; empty if they cannot be inspected."""
         frames = self._frames

@@ -105,6 +105,8 @@ async def expect_injected_final_error_reported(
             responses[-1], *injected_errors.fired_error_codes()
         ):
             return
+        if command == "consume" and (responses[-1].ok or {}).get("values") == []:
+            raise UnmetExpectationError("an error, or a record", "the client reported none")
     if not injected_errors.fired_error_codes():
         raise UnmetExpectationError(f"a {api} request", "the client sent none")
     expected = " or ".join(
@@ -223,7 +225,7 @@ async def expect_consumer_recovers_after_injected_error(
 ) -> None:
     await create_topic_and_open_unrestricted_client(context, settings)
     await write_record_without_driver(context)
-    await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
+    await context.consume_at_least_one_value(**CONSUME)
     injected_errors = inject_error_as_each_version_returns_it(context, api, error, match=_OF_CLIENT)
     for _ in range(_ROUNDS):
         await write_record_without_driver(context)
@@ -293,7 +295,7 @@ for _name, _api, _error, _settings, _capability, _key in (
 async def expect_commit_during_rebalance_fails_or_succeeds(context: CaseContext) -> None:
     await create_topic_and_open_unrestricted_client(context, READER)
     await write_record_without_driver(context)
-    await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
+    await context.consume_at_least_one_value(**CONSUME)
     context.inject_fault("OffsetCommit", error=27, match=_OF_CLIENT)
     response = await context.run_command("commit_offsets")
     if response.error is not None and response.error.code not in (27, None):
@@ -316,7 +318,7 @@ async def expect_fenced_static_member_reported(context: CaseContext) -> None:
     settings = {**READER, "group_instance_id": "i"}
     await create_topic_and_open_unrestricted_client(context, settings)
     await write_record_without_driver(context)
-    await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
+    await context.consume_at_least_one_value(**CONSUME)
     await context.open_client(settings, client="other")
     await context.run_successfully_unwrapping_single_item("consume", client="other", **CONSUME)
     response = await context.run_command("commit_offsets")

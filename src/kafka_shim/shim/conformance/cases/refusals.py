@@ -148,7 +148,7 @@ for _row in REFUSALS:
 async def expect_nonempty_group_error_reported(context: CaseContext) -> None:
     await create_topic_and_open_unrestricted_client(context, READER)
     await write_record_without_driver(context)
-    await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
+    await context.consume_at_least_one_value(**CONSUME)
     await context.open_client(client="admin")
     group = READER["group_id"]
     response = await context.run_command("delete_groups", client="admin", names=[group])
@@ -171,7 +171,7 @@ async def expect_full_group_error_reported(context: CaseContext) -> None:
     await create_topic_and_open_unrestricted_client(context, READER)
     await write_record_without_driver(context)
     await context.open_client(READER, client="other")
-    await context.run_successfully_unwrapping_single_item("consume", client="other", **CONSUME)
+    await context.consume_at_least_one_value(client="other", **CONSUME)
     response = await context.run_command("consume", **{**CONSUME, "seconds": 4})
     _expect_error_code(ErrorCode.GROUP_MAX_SIZE_REACHED, response)
 
