@@ -128,7 +128,7 @@ def test_the_page_has_the_numbers_of_cases() -> None:
     told = dict(re.findall(r"^\| `(\w+)` \| (\d+) \| [A-Za-z]", page, re.MULTILINE))
     counts = Counter(case.family_name for case in all_cases())
     assert told == {family: str(count) for family, count in counts.items()}
-    assert f" {counts.total()} situations" in page
+    assert f" {counts.total()} cases" in page
 
 
 def test_cases_use_commands_and_capabilities_of_the_contract() -> None:

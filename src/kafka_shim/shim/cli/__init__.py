@@ -34,7 +34,7 @@ COMMANDS = {
     "explain": "Explain why an access is allowed or denied, and what would allow it",
     "who-can": "List who can do something, and by which ACL",
     "policy": "Test, compare, review and apply ACLs that are kept in files",
-    "mcp": "Answer an assistant's questions about ACLs (Model Context Protocol)",
+    "mcp": "Answer an AI assistant's questions about ACLs (Model Context Protocol)",
     "principal": "Test ssl.principal.mapping.rules against certificate subjects",
     "proxy": "Record what clients do on a real cluster, as a trace",
     "replay": "Send the requests of a trace to a broker and compare its responses",
