@@ -56,6 +56,20 @@ def test_there_are_cassettes_of_all_clients_with_all_releases() -> None:
         assert clients <= {path.stem for path in CASSETTES if path.parent.name == release}
 
 
+@pytest.mark.parametrize("cassette", CASSETTES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_no_cassette_is_of_a_client_that_gave_up(cassette: Path) -> None:
+    """A client that gives up has not produced or consumed; members of a crowd only consume."""
+    apis = {
+        event.entry.api_key for event in TraceEvents(cassette) if isinstance(event.entry, Request)
+    }
+    if (cassette.parent.name, cassette.stem) == ("2.8.2", "platformatic"):
+        assert ApiKey.PRODUCE not in apis  # it sends Metadata v11 that cannot be decoded
+        return
+    assert apis & {ApiKey.JOIN_GROUP, ApiKey.CONSUMER_GROUP_HEARTBEAT}
+    assert ApiKey.FETCH in apis
+    assert ApiKey.PRODUCE in apis or cassette.stem.endswith(("-crowd", "-relay"))
+
+
 class _Playback:
     """Sends the requests of a cassette to its playback, each on its own connection."""
 
