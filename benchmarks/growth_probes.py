@@ -495,6 +495,18 @@ def _group_probes(stage: Stage) -> Iterator[Probe]:
             f"OffsetCommit of a member of `{group}`",
             lambda g=group, m=member: ask(stage, ApiKey.OFFSET_COMMIT, 9, commit(g, **m)),  # type: ignore[misc]
         )
+    expression = {
+        "group_id": "probe expression", "member_id": "m0", "member_epoch": 0,
+        "rebalance_timeout_ms": 300_000, "subscribed_topic_regex": "assig.*",
+        "topic_partitions": [],
+    }  # fmt: skip
+    ask(stage, ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, expression)
+    for _ in range(4):
+        epoch = consumer_heartbeat(stage, "probe expression", "m0", 1).member_epoch
+    yield Probe(
+        "ConsumerGroupHeartbeat of a member with an expression",
+        lambda e=epoch: consumer_heartbeat(stage, "probe expression", "m0", e),  # type: ignore[misc]
+    )
     yield Probe(
         "ConsumerGroupDescribe",
         lambda: ask(stage, ApiKey.CONSUMER_GROUP_DESCRIBE, 0, {"group_ids": ["probe consumer"]}),

@@ -89,6 +89,26 @@ def test_a_heartbeat_that_may_move_many_partitions_is_handled_in_time_slices(
     assert is_long(joins, stage.cluster), "members subscribe to two topics"
 
 
+def test_a_heartbeat_that_compares_all_topics_with_expressions_is_handled_in_time_slices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(long_requests, "MANY_ROWS", 8)
+    stage, is_long = Stage("4.3"), consumer_group_heartbeat.takes_long
+    for name in ("a", "b"):
+        stage.topic(name, 1)
+    stage.topic("many", 9)
+    requests = stage.cluster.member_requests
+    requests.handle_consumer_heartbeat("g", msgspec.structs.replace(beat("m0"), topic_regex="a|b"))
+    stays = heartbeat(member_id="m0", member_epoch=2)
+    assert not is_long(stays, stage.cluster)
+    stage.topic("ab", 1)
+    assert not is_long(stays, stage.cluster), "the expression was resolved a moment ago"
+    stage.clock.advance(10_001)
+    assert is_long(stays, stage.cluster)
+    requests.handle_consumer_heartbeat("g", beat("m0", epoch=1))
+    assert not is_long(stays, stage.cluster)
+
+
 def share_heartbeat(
     *names: str, member_id: str = "z", epoch: int = 0
 ) -> ShareGroupHeartbeatRequest:

@@ -47,10 +47,10 @@ def takes_long(request: ConsumerGroupHeartbeatRequest, cluster: Cluster) -> bool
     if not many_in_cluster and cluster.groups.joins < long_requests.MANY_MEMBERS:
         return False
     group = cluster.groups.find_without_side_effects(request.group_id)
-    has_regex = request.subscribed_topic_regex is not None or (
-        isinstance(group, ConsumerGroup) and bool(group.subscriptions.topics_by_expression)
-    )
-    if many_in_cluster and has_regex:  # all topics are compared with it
+    if many_in_cluster and (
+        request.subscribed_topic_regex is not None
+        or (isinstance(group, ConsumerGroup) and group.all_expressions_if_due())
+    ):  # all topics are compared with the expressions
         return True
     partitions = long_requests.partition_count_of_topics(
         cluster, request.subscribed_topic_names or ()
