@@ -104,7 +104,7 @@ class Case:
         self.frame = accesses_of_requests(
             engine, engine.computed_once(sum_equal_accesses(engine, trace.table("observed")))
         )
-        self.accesses = accesses_of_requests(engine, trace.table("accesses", *COLUMNS))
+        self.accesses = accesses_of_requests(engine, trace.accesses_by_request(*COLUMNS))
         assert observed_super_users_and_allow_everyone(engine, self.frame) == (
             SUPERS,
             self.everyone and self._has_open(),

@@ -22,7 +22,7 @@ from tests.pipeline.notebook import EXAMPLES, code_cells, digest, read, run
 from tests.pipeline.traces import made, random_acls, random_trace
 
 PAGE = "docs/reference/tables.md"
-INTERNAL = {"added_needs", "pieces", "sightings"}
+INTERNAL = {"added_needs", "pieces", "request_accesses", "sightings"}
 """Tables for jobs only, which the page does not list."""
 
 

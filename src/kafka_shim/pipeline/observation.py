@@ -58,13 +58,19 @@ class Observation(msgspec.Struct):
 
 
 def sum_equal_accesses(engine: SqlEngine, counts: Relation) -> Relation:
-    """Sum rows of `observed` that are equal but for their numbers and times."""
-    keys = ", ".join(name for name in OBSERVED.names if name not in _MEASURES)
+    """Sum rows of `observed` that are equal but for their numbers and times.
+
+    Spark sorts them, since it cannot aggregate texts such as the example in a hash table. By a
+    hash first, it need not compare all the keys, most of which are texts.
+    """
+    names = [name for name in OBSERVED.names if name not in _MEASURES]
+    keys = ", ".join(names)
     return engine.sql(
         f"""
         select {keys}, cast(sum(requests) as bigint) as requests, min(first_seen) as first_seen,
             max(last_seen) as last_seen, min_by(example, first_seen) as example
-        from {{counts}} group by {keys}
+        from (select *, xxhash64({engine.struct_expression(*names)}) as key_hash from {{counts}}) c
+        group by key_hash, {keys}
         """,
         counts=counts,
     )

@@ -81,6 +81,16 @@ OBSERVED: Final = pa.schema(
     ]
 )
 """The distinct accesses: all that an ACL set has to be asked about."""
+REQUEST_ACCESSES: Final = pa.schema(
+    [
+        *(field for field in _WHERE if field[0] not in ("node_id", "listener")),
+        ("api_key", pa.int16()),
+        *_RESOURCE,
+        *(field for field in _DECISION if field[0] != "rule"),
+        ("requests", pa.int64()),
+    ]
+)
+"""The accesses of distinct requests; where a request is one, `requests` counts all equal ones."""
 CLIENTS: Final = pa.schema(
     [
         ("principal", pa.string()),
@@ -145,6 +155,7 @@ TABLES: Final = {
     "responses": RESPONSES,
     "accesses": ACCESSES,
     "observed": OBSERVED,
+    "request_accesses": REQUEST_ACCESSES,
     "clients": CLIENTS,
     "added_needs": ADDED_NEEDS,
     "damage": DAMAGE,

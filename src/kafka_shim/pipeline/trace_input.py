@@ -75,10 +75,26 @@ class TraceInput:
     def distinct_accesses(self) -> Relation:
         """Return the distinct accesses."""
         if self.lake_folder() is None:
-            counts = self._tables.table("observed")
+            # what is equal is rare in the rows of a reader, so they are first repartitioned
+            counts = self.engine.sql(
+                "select /*+ repartition(principal, resource_name) */ * from {observed}",
+                observed=self._tables.table("observed"),
+            )
         else:
             counts = decided_accesses_as_observed_rows(self.engine, self.table("accesses"))
         return sum_equal_accesses(self.engine, counts)
+
+    def accesses_by_request(self, *columns: str) -> Relation:
+        """Return columns of the decided accesses of each request; `requests` counts equal requests,
+        of which the first has a row for each access.
+        """
+        if self.lake_folder() is None:
+            return self._tables.table("request_accesses", *columns)
+        names = ", ".join(f"{'1 as ' if name == 'requests' else ''}{name}" for name in columns)
+        return self.engine.sql(
+            f"select {names} from {{accesses}} where allowed is not null",
+            accesses=self.table("accesses"),
+        )
 
     def accesses_of_requests(self) -> Relation:
         """Return the distinct accesses that requests needed, which the jobs about ACLs take."""

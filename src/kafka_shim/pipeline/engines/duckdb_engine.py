@@ -21,6 +21,7 @@ _MACROS = {
     "size(list)": "len(list)",
     "unix_micros(time)": "epoch_us(time)",
     "timestamp_micros(micros)": "make_timestamptz(micros)",
+    "xxhash64(value)": "hash(value)",
 }
 """Spark's functions that DuckDB knows under other names."""
 

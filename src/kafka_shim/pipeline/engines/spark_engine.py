@@ -77,18 +77,23 @@ class SparkEngine:
         persisting takes four times as long as writing them to local files. Those are lost with
         their worker, so a cluster persists all.
         """
-        kept = relation
-        if self._has_local_workers:
-            kept = relation.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
-            if kept.count() > MEMORY_ROWS_MAX:
-                return kept
-        kept = kept.persist()
-        if kept.count() > PLAN_ROWS_MAX:
+        kept = self._checkpointed_or_persisted(relation)
+        number_of_rows = kept.count()
+        if number_of_rows <= PLAN_ROWS_MAX:
+            rows = kept.toArrow()
+            kept.unpersist()
+            return self.session.createDataFrame(rows, relation.schema)
+        if self._has_local_workers and number_of_rows <= MEMORY_ROWS_MAX:
+            kept = kept.persist()
+            kept.count()
+        if not self._has_local_workers or number_of_rows <= MEMORY_ROWS_MAX:
             persisted.append(kept)
-            return kept
-        rows = kept.toArrow()
-        kept.unpersist()
-        return self.session.createDataFrame(rows, relation.schema)
+        return kept
+
+    def _checkpointed_or_persisted(self, relation: DataFrame) -> DataFrame:
+        if self._has_local_workers:
+            return relation.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
+        return relation.persist()
 
     def _view_name(self, relation: DataFrame) -> str:
         """Return the temporary view of a relation."""

@@ -38,8 +38,9 @@ COLUMNS = (
     "role",
     *DECISION_COLUMNS,
     "allowed",
+    "requests",
 )
-"""Those of the table `accesses` that are needed."""
+"""Those of the accesses by request that are needed."""
 
 
 def what_breaks(
@@ -80,12 +81,14 @@ def decided_accesses_except_still_allowed(
 def sum_changed_decisions(engine: SqlEngine, decided_accesses: Relation) -> Relation:
     """Return the differences in decided accesses, by principal, operation and resource.
 
-    Only those that differ in anything else are summed: aggregates of texts and lists are slow.
+    Only those that may differ in anything else, by a hash, are summed: aggregates of texts and
+    lists are slow.
     """
     changed = engine.computed_once(
         engine.sql(
             f"""
-            select {_KEYS}, host, api, requests, first_seen, last_seen, rule, would_be_rule, example
+            select {_KEYS}, host, api, requests, first_seen, last_seen, rule, would_be_rule,
+                example, xxhash64({engine.struct_expression(*_KEYS.split(", "))}) as key_hash
             from (
                 select *, case when allowed then '{DENIED}' else '{ALLOWED}' end as change
                 from {{decided}} where allowed <> would_be_allowed
@@ -96,7 +99,7 @@ def sum_changed_decisions(engine: SqlEngine, decided_accesses: Relation) -> Rela
     )
     repeated = engine.computed_once(
         engine.sql(
-            f"select {_KEYS} from {{changed}} group by {_KEYS} having count(*) > 1", changed=changed
+            "select key_hash from {changed} group by key_hash having count(*) > 1", changed=changed
         )
     )
     single = f"""
@@ -106,9 +109,7 @@ def sum_changed_decisions(engine: SqlEngine, decided_accesses: Relation) -> Rela
     """
     if not has_rows(engine, repeated):  # a smaller plan
         return engine.sql(single, changed=changed)
-    is_repeated = "exists (select 1 from {repeated} r where " + (
-        " and ".join(f"r.{name} = c.{name}" for name in _KEYS.split(", ")) + ")"
-    )
+    is_repeated = "exists (select 1 from {repeated} r where r.key_hash = c.key_hash)"
     summed = engine.sql(
         f"""
         select {_KEYS}, array_sort(array_distinct(array_agg(host))) as hosts,
@@ -142,8 +143,8 @@ def add_changed_request_counts(
 
     `requests_changed` counts the requests that would newly fail or succeed, with this access among
     the causes; `requests_changed_of_principal` counts those of the principal with any cause.
-    `possibly_changed` are the accesses with possible changes; `accesses` are single ones, from
-    `accesses_of_requests`.
+    `possibly_changed` are the accesses with possible changes; `accesses` are those of each request,
+    where `requests` counts equal requests.
     """
     decided = engine.computed_once(
         _possibly_changed_accesses_by_request(
@@ -158,15 +159,17 @@ def add_changed_request_counts(
             coalesce(p.requests_changed_of_principal, 0) as requests_changed_of_principal
         from {{changes}} c
         left join (
-            select {_KEYS}, count(*) as requests_changed from (
-                select r.change, d.principal, {", ".join(f"d.{name}" for name in RESOURCE)}
+            select {_KEYS}, cast(sum(requests) as bigint) as requests_changed from (
+                select r.change, r.requests, d.principal,
+                    {", ".join(f"d.{name}" for name in RESOURCE)}
                 from {{decided}} d join {{requests}} r on {same_request}
                 where d.is_changed
             ) causes group by {_KEYS}
         ) k on k.change = c.change and k.principal = c.principal and k.operation = c.operation
             and k.resource_type = c.resource_type and k.resource_name = c.resource_name
         left join (
-            select change, principal, count(*) as requests_changed_of_principal
+            select change, principal,
+                cast(sum(requests) as bigint) as requests_changed_of_principal
             from {{requests}} group by change, principal
         ) p on p.change = c.change and p.principal = c.principal
         """,
@@ -215,9 +218,9 @@ def _possibly_changed_accesses_by_request(
         f"""
         select {keys}, bool_or(not was_allowed) as was_denied,
             bool_or(not would_be_allowed) as would_be_denied,
-            bool_or(was_allowed <> would_be_allowed) as is_changed
+            bool_or(was_allowed <> would_be_allowed) as is_changed, max(requests) as requests
         from (
-            select a.writer, a.connection, a.source = '{AUDIT}' as is_logged,
+            select a.requests, a.writer, a.connection, a.source = '{AUDIT}' as is_logged,
                 case when a.source = '{AUDIT}' then unix_micros(a.time) else a.sequence end
                     as number,
                 a.api_key, a.principal, {", ".join(f"a.{name}" for name in RESOURCE)},
@@ -236,16 +239,17 @@ def _possibly_changed_accesses_by_request(
 
 
 def _requests_with_changed_result(engine: SqlEngine, decided_by_request: Relation) -> Relation:
-    """Return one row per request whose result changes.
+    """Return the requests whose result changes, equal ones in one row.
 
     A request fails when a required access is denied and its alternatives are not allowed either.
     """
     request = ", ".join(_REQUEST)
     return engine.sql(
         f"""
-        select {request}, case when would_fail then '{DENIED}' else '{ALLOWED}' end as change
+        select {request}, requests,
+            case when would_fail then '{DENIED}' else '{ALLOWED}' end as change
         from (
-            select {request}, bool_or(was_denied) as failed,
+            select {request}, max(requests) as requests, bool_or(was_denied) as failed,
                 bool_or(would_be_denied) as would_fail
             from {{decided}} group by {request}
         ) requests
@@ -316,7 +320,7 @@ def _changes_with_request_counts(
             changes=changes,
         )
     accesses = accesses_of_requests(
-        engine, trace_input.table("accesses", *COLUMNS), with_listed_accesses=args.lists
+        engine, trace_input.accesses_by_request(*COLUMNS), with_listed_accesses=args.lists
     )
     return add_changed_request_counts(
         engine, changes, decided, accesses, by_baseline=args.baseline is not None

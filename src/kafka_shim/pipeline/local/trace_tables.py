@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.rows.batches import Split, plan_splits, table_batches
+from kafka_shim.pipeline.rows.batches import Split, plan_splits, task_batches
 from kafka_shim.pipeline.rows.trace_facts import TABLES_FROM_TRACE_FACTS, read_trace_facts
 from kafka_shim.pipeline.selection_options import selection_from_options
 from kafka_shim.pipeline.tables import TABLES, select_columns
@@ -36,8 +36,7 @@ class LocalTraceTables:
 
     def _batches(self, name: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
         selection = self._with_facts if name in TABLES_FROM_TRACE_FACTS else self._selection
-        for split in self._splits:
-            yield from table_batches(name, split, selection, columns)
+        return task_batches(name, self._splits, selection, columns)
 
 
 def _raise_if_too_large(splits: Sequence[Split]) -> None:

@@ -23,7 +23,6 @@ from kafka_shim.pipeline.rows.access_row import (
 from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
     ConnectionValues,
-    CountsByAccess,
     PendingRequestsAndAccessCounts,
     Selection,
     connections_by_number,
@@ -64,6 +63,10 @@ def add_or_count_access_rows(
     """Add a row for each access: recorded, from an authorizer's log, or derived."""
     who = connections_by_number(block)
     add = _row_adder_or_counter(columns, pending)
+    if pending.counter is not None and block.body.entries:
+        pending.counter.boundary_times = {
+            entry.time_us for entry in (block.body.entries[0], block.body.entries[-1])
+        }
     groups: dict[_RequestId, list[Access]] = {}
     for entry in block.body.entries:
         connection, connection_values = who.get(entry.connection, (None, {}))
@@ -199,65 +202,10 @@ def _recorded_rows(
 def _row_adder_or_counter(
     columns: ColumnBuilder, pending: PendingRequestsAndAccessCounts
 ) -> Callable[[ConnectionValues, Iterable[AccessRow]], None]:
-    """Return a function that takes accesses; equal ones are counted if only numbers are wanted."""
-    if columns.needs_any_column("requests"):
-        return partial(_count_decided_accesses, pending.counts)
+    """Return a function that takes accesses of one connection."""
+    if pending.counter is not None:
+        return pending.counter.count
     return partial(_add_row_per_access, columns)
-
-
-def _count_decided_accesses(
-    counts: CountsByAccess, connection_values: ConnectionValues, accesses: Iterable[AccessRow]
-) -> None:
-    """Add accesses to the counts, which is much faster than a row for each, as most are repeated.
-
-    Accesses with an unknown decision are only in the table `accesses`.
-    """
-    principal, host = connection_values["principal"], connection_values["host"]
-    for access in accesses:
-        if access.allowed is None:
-            continue
-        key = (
-            *(principal, host, access.api_key, access.api_version),
-            *(access.operation, access.resource_type, access.resource_name),
-            *(access.role, access.instead, access.source, access.allowed, access.rule),
-        )
-        known = counts.get(key)
-        if known is None:
-            example = (
-                f"{connection_values['writer']}/{connection_values['connection']}#{access.sequence}"
-            )
-            counts[key] = [1, access.time_us, access.time_us, example]
-        else:
-            known[0] += 1
-            known[2] = max(known[2], access.time_us)
-
-
-def flush_counts_to_rows(columns: ColumnBuilder, pending: PendingRequestsAndAccessCounts) -> None:
-    """Add a row for each distinct counted access, and clear the counts."""
-    for key, (requests, first, last, example) in pending.counts.items():
-        principal, host, api_key, version, operation, kind, name, *rest = key
-        role, instead, source, allowed, rule = rest
-        columns.add_row(
-            {
-                "api": api_name(api_key),
-                "api_key": api_key,
-                "api_version": version,
-                "operation": operation_name(operation),
-                "resource_type": resource_type_name(kind),
-                "resource_name": name,
-                "role": role,
-                "instead": list(instead),
-                "source": source,
-                "allowed": allowed,
-                "rule": rule,
-                "requests": requests,
-                "first_seen": first,
-                "last_seen": last,
-                "example": example,
-            },
-            {"principal": principal, "host": host},
-        )
-    pending.counts.clear()
 
 
 def _add_row_per_access(

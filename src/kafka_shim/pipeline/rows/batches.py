@@ -13,14 +13,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.rows.access_counts import (
+    BATCH_ROWS,
+    DistinctAccesses,
+    DistinctRequests,
+)
 from kafka_shim.pipeline.rows.access_rows import (
     add_or_count_access_rows,
     add_topic_id_rows_if_derived,
-    flush_counts_to_rows,
     flush_requests_without_response,
 )
 from kafka_shim.pipeline.rows.added_needs import add_added_need_rows
 from kafka_shim.pipeline.rows.columns import (
+    AccessCounter,
     ColumnBuilder,
     PendingRequestsAndAccessCounts,
     Selection,
@@ -31,7 +36,6 @@ from kafka_shim.pipeline.rows.frame_rows import add_request_rows, add_response_r
 from kafka_shim.pipeline.tables import (
     ADDED_NEEDS,
     CLIENTS,
-    OBSERVED,
     SIGHTINGS,
     TABLES,
     select_columns,
@@ -43,9 +47,10 @@ from kafka_shim.protocol.trace.segments import Block, Damage, read_segment, segm
 SPLIT_BYTES = 64 * 1024 * 1024
 OPENING_BYTES = 256 * 1024
 """What it costs to open a file, as if it were so much larger."""
-BATCH_ROWS = 16_384
-DISTINCT_ROWS = 200_000
-"""Distinct rows that are kept before they are handed on; more are counted again by Spark."""
+DISTINCT_ROWS = 500_000
+"""Distinct rows that are kept before they are handed on; more are counted again by Spark. A row
+has some 600 bytes.
+"""
 
 _ROWS: dict[
     str, Callable[[ColumnBuilder, Block, Selection, PendingRequestsAndAccessCounts], None]
@@ -55,16 +60,22 @@ _ROWS: dict[
     "responses": add_response_rows,
     "accesses": add_or_count_access_rows,
     "observed": add_or_count_access_rows,
+    "request_accesses": add_or_count_access_rows,
     "topic_ids": add_topic_id_rows_if_derived,
     "sightings": add_entity_rows_if_derived,
     "added_needs": add_added_need_rows,
 }
 _GROUPED = {
     "clients": CLIENTS,
-    "observed": OBSERVED,
     "added_needs": ADDED_NEEDS,
     "sightings": SIGHTINGS,
 }
+_COUNTERS: dict[str, Callable[[], AccessCounter]] = {
+    "observed": DistinctAccesses,
+    "request_accesses": DistinctRequests,
+}
+COUNTING_TABLES = frozenset({*_GROUPED, *_COUNTERS})
+"""Tables whose rows count what is equal in a task."""
 
 
 class Split(msgspec.Struct, frozen=True):
@@ -134,14 +145,22 @@ def table_batches(
     table: str, split: Split, selection: Selection, columns: list[str] | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Yield a split as batches of a table; `columns` in the wanted order, None for all."""
+    return task_batches(table, (split,), selection, columns)
+
+
+def task_batches(
+    table: str, splits: Iterable[Split], selection: Selection, columns: list[str] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Yield splits as batches of a table, in which what is equal in them is counted together."""
     schema = TABLES[table]
     wanted = schema if columns is None else select_columns(schema, columns)
     if table in ("damage", "pieces"):
-        rows = [msgspec.structs.asdict(split)] if table == "pieces" else _damage_rows(split)
-        if rows:
-            yield pa.RecordBatch.from_pylist(rows, schema).select(wanted.names)
+        for split in splits:
+            rows = [msgspec.structs.asdict(split)] if table == "pieces" else _damage_rows(split)
+            if rows:
+                yield pa.RecordBatch.from_pylist(rows, schema).select(wanted.names)
         return
-    source = _unsummed_table_batches(table, split, selection, wanted.names)
+    source = _unsummed_table_batches(table, splits, selection, wanted.names)
     if table in _GROUPED:
         source = _sum_equal_rows_of_batches(source)
     for batch in source:
@@ -168,26 +187,29 @@ def _blocks_of_split(
 
 
 def _unsummed_table_batches(
-    table: str, split: Split, selection: Selection, names: list[str]
+    table: str, splits: Iterable[Split], selection: Selection, names: list[str]
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches of rows; damaged parts are only in the table `damage`."""
     grouped = _GROUPED.get(table)
     columns = ColumnBuilder(grouped or select_columns(TABLES[table], names))
-    pending = PendingRequestsAndAccessCounts()
-    for block in _blocks_of_split(
-        split, selection.overlaps_block_times if selection.has_time_limit else None
-    ):
-        if isinstance(block, Damage):
-            continue
-        if selection.principals:
-            block = _entries_of_principals(block, selection.principals)  # noqa: PLW2901
-        _ROWS[table](columns, block, selection, pending)
-        if len(pending.counts) >= DISTINCT_ROWS:
-            flush_counts_to_rows(columns, pending)
-        if len(columns) >= BATCH_ROWS:
-            yield columns.take_batch()
-    flush_requests_without_response(columns, selection, pending)
-    flush_counts_to_rows(columns, pending)
+    counter = _COUNTERS[table]() if table in _COUNTERS else None
+    for split in splits:
+        pending = PendingRequestsAndAccessCounts(counter)
+        for block in _blocks_of_split(
+            split, selection.overlaps_block_times if selection.has_time_limit else None
+        ):
+            if isinstance(block, Damage):
+                continue
+            if selection.principals:
+                block = _entries_of_principals(block, selection.principals)  # noqa: PLW2901
+            _ROWS[table](columns, block, selection, pending)
+            if counter is not None and len(counter) >= DISTINCT_ROWS:
+                yield from counter.take_batches()
+            if len(columns) >= BATCH_ROWS:
+                yield columns.take_batch()
+        flush_requests_without_response(columns, selection, pending)
+    if counter is not None:
+        yield from counter.take_batches()
     if len(columns):
         yield columns.take_batch()
 

@@ -1,10 +1,10 @@
 """Shared by the row builders: columns being filled, the selection, open requests."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 import pyarrow as pa
@@ -16,6 +16,7 @@ from kafka_shim.protocol.trace.entries import Connection
 from kafka_shim.protocol.trace.segments import Block
 
 if TYPE_CHECKING:
+    from kafka_shim.pipeline.rows.access_row import AccessRow
     from kafka_shim.pipeline.rows.derived_accesses import PendingPlannedRequest
     from kafka_shim.pipeline.rows.entity import ObservedEntity
     from kafka_shim.pipeline.rows.existence import ExistenceIndex
@@ -32,10 +33,6 @@ ConnectionValues = Mapping[str, Any]
 """What all rows about one connection have in common: values of `CONNECTION_COLUMNS`."""
 
 _WRITER = re.compile(r"(.+)-\d{8}\.ktrace")
-
-
-CountsByAccess = dict[tuple[Any, ...], list[Any]]
-"""Requests, first and last time and an example by what is the same in them."""
 
 
 class Selection(msgspec.Struct, frozen=True):
@@ -78,16 +75,38 @@ class Selection(msgspec.Struct, frozen=True):
         )
 
 
+class AccessCounter(Protocol):
+    """Counts what is equal in the accesses of requests; accesses with an unknown decision are only
+    in the table `accesses`.
+    """
+
+    boundary_times: Collection[int]
+    """The times of a block's first and last entry: a logged request may go on in the next block."""
+
+    def __len__(self) -> int:
+        """Return the number of distinct ones."""
+        ...
+
+    def count(self, connection_values: ConnectionValues, accesses: "Iterable[AccessRow]") -> None:
+        """Count accesses of one connection, each request's one after the other."""
+        ...
+
+    def take_batches(self) -> Iterator[pa.RecordBatch]:
+        """Yield a row for each distinct one, and begin anew."""
+        ...
+
+
 class PendingRequestsAndAccessCounts:
     """Requests without a response so far.
 
     `sent` has their time and client id, `named_entities` their time and the names in them that
     their responses may show to exist. `planned` are requests whose accesses are derived, with the
     values of their connections; `silent` are those of them that get no response, by connection.
-    `sessions` are the fetch sessions so far, `counts` the distinct accesses so far.
+    `sessions` are the fetch sessions so far. `counter` counts equal accesses or requests, if only
+    their numbers are wanted.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, counter: AccessCounter | None = None) -> None:
         self.sent: dict[tuple[int, int], tuple[int, str | None]] = {}
         self.named_entities: dict[tuple[int, int], tuple[int, list[ObservedEntity]]] = {}
         self.frames: dict[tuple[int, int], bytes] = {}
@@ -96,7 +115,7 @@ class PendingRequestsAndAccessCounts:
             int, dict[tuple[int, int], tuple[ConnectionValues, PendingPlannedRequest]]
         ] = {}
         self.sessions = FetchSessions()
-        self.counts: CountsByAccess = {}
+        self.counter = counter
 
 
 class ColumnBuilder:

@@ -21,7 +21,7 @@ from kafka_shim.protocol.trace.blocks import (
 )
 from kafka_shim.protocol.trace.entries import DERIVED
 
-TABLES_FROM_TRACE_FACTS = frozenset({"accesses", "observed", "added_needs"})
+TABLES_FROM_TRACE_FACTS = frozenset({"accesses", "observed", "request_accesses", "added_needs"})
 """Tables whose rows depend on it."""
 
 

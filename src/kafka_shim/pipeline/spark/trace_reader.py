@@ -11,7 +11,7 @@ from kafka_shim.pipeline.rows.batches import (
     SPLIT_BYTES,
     Split,
     group_splits_into_tasks,
-    table_batches,
+    task_batches,
 )
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.rows.trace_facts import TraceFacts
@@ -61,10 +61,13 @@ class TraceReader(DataSourceReader):
         return input_partitions_of_splits(self._splits, self._task_bytes)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        gc.freeze()  # rows have no reference cycles, so the collector need not scan loaded modules
-        if isinstance(partition, TraceSplits):  # without partitions, Spark passes one of its own
-            selection = self._selection
-            if partition.trace_facts is not None:
-                selection = partition.trace_facts.selection_with_facts(selection)
-            for split in partition.splits:
-                yield from table_batches(self._table, split, selection, self._columns)
+        if not isinstance(partition, TraceSplits):  # Spark passes one of its own if there is none
+            return
+        selection = self._selection
+        if partition.trace_facts is not None:
+            selection = partition.trace_facts.selection_with_facts(selection)
+        gc.disable()  # rows have no reference cycles, and there may be many
+        try:
+            yield from task_batches(self._table, partition.splits, selection, self._columns)
+        finally:
+            gc.enable()

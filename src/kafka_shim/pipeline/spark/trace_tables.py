@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_shim.pipeline.rows.batches import plan_splits
+from kafka_shim.pipeline.rows.batches import COUNTING_TABLES, SPLIT_BYTES, plan_splits
 from kafka_shim.pipeline.rows.trace_facts import TABLES_FROM_TRACE_FACTS
 from kafka_shim.pipeline.spark.data_source import trace_table
 from kafka_shim.pipeline.spark.lake_tables import lake_table
@@ -16,6 +16,10 @@ from kafka_shim.pipeline.spark.trace_facts_options import (
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+TASKS_A_PARTITION = 2
+"""Tasks for each of Spark's shuffle partitions, of which a core has one or two."""
+LARGE_TASK_BYTES_MAX = 1 << 30
 
 
 class SparkTraceTables:
@@ -33,7 +37,19 @@ class SparkTraceTables:
             if name in TABLES_FROM_TRACE_FACTS
             else self._options
         )
+        if name in COUNTING_TABLES:
+            options = {"splitBytes": str(self._bytes_of_large_task())} | options
         return trace_table(self._spark, name, self._paths, options, columns)
+
+    def _bytes_of_large_task(self) -> int:
+        """Return the size of tasks for tables that count what is equal.
+
+        A few large tasks for each core have fewer rows than many small ones, which have the same
+        rows again.
+        """
+        size = sum(split.end - split.start for split in plan_splits(self._paths))
+        tasks = TASKS_A_PARTITION * int(self._spark.conf.get("spark.sql.shuffle.partitions") or 1)
+        return min(max(size // tasks, SPLIT_BYTES), LARGE_TASK_BYTES_MAX)
 
     def added_needs(self, present_release: str, target_release: str) -> "DataFrame":
         """Return what requests need only in the target release."""
