@@ -1,6 +1,9 @@
 """Failures of Spark are reported in one line with advice; the rest goes to a file."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,8 @@ from kafka_shim.pipeline.report.outcome import Outcome
 from tests.pipeline.asking import parsed
 
 pytest.importorskip("pyspark")
+
+TRACE = Path(__file__).parents[2] / "examples" / "trace"
 
 IN_A_WORKER = """\
 An exception was thrown from the Python worker. Please see the stack trace below.
@@ -24,6 +29,8 @@ Traceback (most recent call last):
 """
 """The error text of Spark 4.3, shortened."""
 WORKERS = "the Python of Spark's workers, or set PYSPARK_PYTHON to one that has it"
+
+INSTALL = f"install kafka-shim into {WORKERS}"
 
 
 @pytest.mark.parametrize(
@@ -40,6 +47,17 @@ WORKERS = "the Python of Spark's workers, or set PYSPARK_PYTHON to one that has 
         (
             "Job aborted.\njava.lang.OutOfMemoryError: Java heap space",
             "Spark failed: Job aborted. (Java has too little memory; set SPARK_DRIVER_MEMORY=4g)",
+        ),
+        (
+            IN_A_WORKER.format(error="ModuleNotFoundError: No module named 'kafka_shim'"),
+            f"Spark failed: ModuleNotFoundError: No module named 'kafka_shim' ({INSTALL})",
+        ),
+        (
+            'java.io.IOException: Cannot run program "/p": error=2, No such file or directory',
+            'Spark failed: java.io.IOException: Cannot run program "/p": error=2, No such file or'
+            " directory (PYSPARK_PYTHON has to name a Python {}.{} on the workers)".format(
+                *sys.version_info
+            ),
         ),
         ("something new\n\tat org.apache", "Spark failed: something new"),
         ("", "Spark failed: RuntimeError"),
@@ -66,6 +84,34 @@ def test_the_reason_why_java_did_not_start_is_printed(printed: str, said: str) -
         log.path.write_text(printed)
         assert log.first_error_line_or_first_line() == said
     assert not log.path.exists()
+
+
+OLD_JAVA = """\
+Error: LinkageError occurred while loading main class org.apache.spark.launcher.Main
+\tjava.lang.UnsupportedClassVersionError: org/apache/spark/launcher/Main has been compiled by a \
+more recent version of the Java Runtime (class file version 61.0), this version of the Java \
+Runtime only recognizes class file versions up to 55.0
+"""
+"""What Spark 4.3 prints with Java 11; Java 8 has another first line."""
+
+
+def test_an_old_java_is_named_in_one_line(tmp_path: Path) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{OLD_JAVA}END\nexit 1\n")
+    java.chmod(0o755)
+    words = [sys.executable, "-P", "-m", "kafka_shim", "pipeline", "denials", str(TRACE)]
+    environment = os.environ | {"JAVA_HOME": str(tmp_path)}
+    run = subprocess.run(words, check=False, env=environment, capture_output=True, text=True)
+    (line,) = run.stderr.splitlines()
+    log = line.rpartition(" ")[2]
+    assert "UnsupportedClassVersionError" in Path(log).read_text()
+    Path(log).unlink()
+    assert run.returncode == 1
+    assert line == (
+        "kafka-shim pipeline: Spark did not start: Spark needs Java 17 or newer: install it, or set"
+        f" JAVA_HOME; more in {log}"
+    )
 
 
 class Fails:

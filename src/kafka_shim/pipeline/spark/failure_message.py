@@ -30,6 +30,10 @@ _ADVICE = (
         "PYTHON_VERSION_MISMATCH",
         "set PYSPARK_PYTHON to a Python {}.{} on the workers".format(*sys.version_info),
     ),
+    (
+        "java.io.IOException: Cannot run program",
+        "PYSPARK_PYTHON has to name a Python {}.{} on the workers".format(*sys.version_info),
+    ),
     ("Answer from Java side is empty", "Java was killed, probably for its memory"),
     ("Connection refused", "Java, or the server of --remote, is not running"),
 )
@@ -51,7 +55,7 @@ def failure_line_with_advice(error: BaseException) -> str:
     advice = advice_for_failure_text(text)
     missing = _MISSING.search(text)
     if missing:
-        package = missing[1].partition(".")[0]
+        package = missing[1].partition(".")[0].replace("kafka_shim", "kafka-shim")
         advice = (
             f"install {package} into the Python of Spark's workers, or set PYSPARK_PYTHON to one"
             " that has it"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.package import write_package_zip
 from kafka_shim.pipeline.spark.data_source import KafkaTraceSource
-from kafka_shim.pipeline.spark.failure_message import advice_for_failure_text
+from kafka_shim.pipeline.spark.failure_message import OLD_JAVA, advice_for_failure_text
 from kafka_shim.pipeline.spark.spark_log import TemporarySparkLog
 from kafka_shim.pipeline.spark_requirements import missing_requirement
 
@@ -97,13 +97,14 @@ def _start_java_logging_errors(settings: dict[str, str], log: TemporarySparkLog)
         try:
             gateway = launch_gateway(conf, {"stderr": errors})  # type: ignore[no-untyped-call]
         except PySparkRuntimeError as error:
-            reason = log.first_error_line_or_first_line()
-            advice = advice_for_failure_text(reason)
-            reason = f"{reason} ({advice})" if advice else reason
+            reason = log.first_error_line_or_first_line() or str(error)
+            advice = advice_for_failure_text(log.path.read_text("utf-8", "replace"))
+            if advice == OLD_JAVA:  # the first lines are about a class
+                reason = advice
+            elif advice:
+                reason = f"{reason} ({advice})"
             log.append_failure_and_keep_file(str(error))
-            raise PipelineError(
-                f"Spark did not start: {reason or error}; more in {log.path}"
-            ) from error
+            raise PipelineError(f"Spark did not start: {reason}; more in {log.path}") from error
     SparkContext._ensure_initialized(gateway=gateway)
 
 
@@ -121,6 +122,11 @@ def _local_settings(cores: int, *, without_optimising_compiler: bool) -> dict[st
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",  # would overwrite our own output
         "spark.sql.shuffle.partitions": str(cores),
+        # small data is put together into a partition a core; of large data, a partition fits into
+        # the memory of a task, so that joins need not sort it
+        "spark.sql.adaptive.coalescePartitions.initialPartitionNum": str(16 * cores),
+        "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
+        "spark.sql.adaptive.maxShuffledHashJoinLocalMapThreshold": "16m",
         # large enough for 100,000 ACLs, which joins then send to all tasks instead of
         # repartitioning the accesses
         "spark.sql.autoBroadcastJoinThreshold": "30m",
