@@ -13,9 +13,9 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.findings_history import read_findings_history
-from kafka_shim.protocol.enums import PatternType, ResourceType
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, ResourceType
 from kafka_shim.shim.cli import main
-from tests.pipeline.traces import random_acls, random_trace
+from tests.pipeline.traces import TraceMaker, fetch_frame, random_acls, random_trace
 
 ROOT = "User:root"
 
@@ -127,6 +127,92 @@ def test_a_pull_request_removes_only_what_no_decision_depends_on(
     words = ["trace", "what-breaks", recorded.long, "--json"]
     assert main([*words, "--acls", str(pull_request / "acls.yaml")]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == []
+
+
+MONTH = 30 * 24 * 3600 * 1000
+"""The number of requests, a millisecond apart, after which a month is over."""
+ACLS_OF_TEAMS = """\
+- {principal: User:shop, allow: Read, topic: orders}
+- {principal: User:quarterly, allow: Read, topic: invoices}
+- {principal: User:left, allow: Read, topic: old}
+"""
+READ_OLD, READ_INVOICES = (
+    f"TOPIC|{topic}|LITERAL|User:{name}|*|READ|ALLOW"
+    for name, topic in (("left", "old"), ("quarterly", "invoices"))
+)
+
+
+class Months:
+    """Three months of one history: a trace, the ACLs and the topics of each."""
+
+    def __init__(self, folder: Path, capsys: Any) -> None:
+        self.folder, self._capsys = folder, capsys
+        self.acl_file, self.topic_file = folder / "acls.yaml", folder / "topics"
+        self.acl_file.write_text(ACLS_OF_TEAMS)
+        self.topic_file.write_text("orders\ninvoices\nold\n")
+
+    def run(self, month: int, *reads: tuple[str, str]) -> tuple[int, dict[str, Any]]:
+        """Record the reads of a month; return the exit code and the result."""
+        acls = parse_distinct_acls(ACLS_OF_TEAMS)
+        trace = self.folder / str(month)
+        maker = TraceMaker(trace, StandardAuthorizer(store=AclStore(acls)))
+        maker.sequence = month * MONTH
+        for principal, topic in reads:
+            asked = [(Operation.READ, ResourceType.TOPIC, topic)]
+            maker.ask(principal, "h", ApiKey.FETCH, asked, fetch_frame(topic))
+        maker.close()
+        code = main(
+            [
+                *("pipeline", "findings", str(trace), "--engine", "local", "--json", "--fail"),
+                *("--acls", str(self.acl_file), "--topics", str(self.topic_file)),
+                *("--history", str(self.folder / "history.json")),
+                *("--pull-request", str(self.folder / f"pull-request-{month}")),
+            ]
+        )
+        result: dict[str, Any] = json.loads(self._capsys.readouterr().out)
+        return code, result
+
+    def remaining(self, month: int) -> set[str]:
+        """Return the principals whose ACLs the pull request of a month keeps."""
+        text = (self.folder / f"pull-request-{month}" / "acls.yaml").read_text()
+        return {acl.principal for acl in parse_distinct_acls(text)}
+
+
+def test_three_months_with_a_quarterly_job_a_deleted_topic_and_a_denial(
+    tmp_path: Path, capsys: Any
+) -> None:
+    months = Months(tmp_path, capsys)
+    shop, quarterly = ("User:shop", "orders"), ("User:quarterly", "invoices")
+    code, january = months.run(0, shop, quarterly)
+    assert (code, subjects(january, "new", "")) == (3, {READ_OLD})
+    assert months.remaining(0) == {"User:shop", "User:quarterly"}
+
+    months.topic_file.write_text("orders\ninvoices\n")  # `old` was deleted
+    code, february = months.run(1, shop, ("User:carol", "payments"))
+    assert (code, february["new"], february["resolved"]) == (3, 3, 0)
+    assert subjects(february, "new", "denied access") == {"User:carol READ TOPIC:payments"}
+    assert subjects(february, "new", "unused ACL") == {READ_INVOICES}
+    assert subjects(february, "new", "ACL without a topic") == {READ_OLD}
+    assert subjects(february, "open", "unused ACL") == {READ_OLD}
+    (quarterly_row,) = (row for row in february["rows"] if row["subject"] == READ_INVOICES)
+    assert quarterly_row["last_seen"] == january["last_use_by_acl"][READ_INVOICES]
+    assert months.remaining(1) == {"User:shop", "User:quarterly"}  # January needed it
+
+    code, march = months.run(2, shop, quarterly)
+    assert (code, march["new"]) == (0, 0)
+    assert subjects(march, "resolved", "") == {READ_INVOICES, "User:carol READ TOPIC:payments"}
+    found_at = {row["found_at"] for row in march["rows"] if row["kind"] == "unused ACL"}
+    assert january["last_seen"] in found_at
+    assert march["last_use_by_acl"][READ_INVOICES] == march["last_seen"] > february["last_seen"]
+
+    months.acl_file.write_text("".join(ACLS_OF_TEAMS.splitlines(keepends=True)[:2]))
+    code, april = months.run(3, shop, quarterly)
+    assert (code, {row["status"] for row in april["rows"]}) == (0, {"resolved"})
+    assert {row["subject"] for row in april["rows"]} == {READ_OLD}
+    assert {row["kind"]: row["found_at"] for row in april["rows"]} == {
+        "unused ACL": january["last_seen"],
+        "ACL without a topic": february["last_seen"],
+    }
 
 
 def test_acls_on_topics_that_do_not_exist_are_found(
