@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from datetime import timedelta
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -14,16 +15,20 @@ import pytest
 from kafka_shim.pipeline.cli import html_page_of_outcome
 from kafka_shim.pipeline.intervals import (
     axis_tick_values,
+    interval_words,
     parse_interval_seconds,
     round_interval_for_span,
 )
-from kafka_shim.pipeline.jobs.timeline import BEFORE_LOGIN, JOB
+from kafka_shim.pipeline.jobs import clients
+from kafka_shim.pipeline.jobs.timeline import JOB
 from kafka_shim.pipeline.report.charts import (
+    WIDTH,
     chart_html,
     largest_bars_chart,
     largest_series_line_chart,
     stacked_column_chart,
 )
+from kafka_shim.pipeline.report.login_requests import BEFORE_LOGIN
 from kafka_shim.pipeline.report.summary import summary_notes
 from tests.pipeline.outcomes import (
     AWKWARD,
@@ -129,6 +134,42 @@ def test_requests_before_the_login_are_apart() -> None:
     by_principal = JOB.charts(outcome)[0]
     assert by_principal.column_headings == ("time", "User:alice", "User:ANONYMOUS", BEFORE_LOGIN)
     assert by_principal.table_rows[0][1:] == ("7", "6", "3")
+    software = {"software_name": "", "software_version": None}
+    outcome.rows = [row | software for row in outcome.rows]
+    by_software, by_principal = clients.JOB.charts(outcome)
+    assert by_software.table_rows == [("unknown", "16")]  # each bar has a label
+    assert by_principal.table_rows == [
+        ("User:alice", "7"),
+        ("User:ANONYMOUS", "6"),
+        (BEFORE_LOGIN, "3"),
+    ]
+
+
+def test_the_labels_of_an_axis_are_not_cut() -> None:
+    outcome = timeline()
+    first = outcome.rows[0]["time"]
+    outcome.interval = "1 second"
+    outcome.rows = [outcome.rows[0] | {"time": first + timedelta(seconds=n)} for n in range(2)]
+    chart = JOB.charts(outcome)[0]
+    assert chart.title == "Requests each second, by principal"
+    labels = re.findall(r'<text x="([\d.]+)" y="\d+" class="middle">([\d:]+)</text>', chart.svg)
+    assert len(labels) == 3
+    assert all(float(x) - 4 * len(text) >= 0 for x, text in labels)
+    assert all(float(x) + 4 * len(text) <= WIDTH for x, text in labels)
+
+
+@pytest.mark.parametrize(
+    ("interval", "words"),
+    [
+        ("1 seconds", "each second"),
+        ("90 seconds", "every 90 seconds"),
+        ("3600 seconds", "each hour"),
+        ("120 minutes", "every 2 hours"),
+        ("1 day", "each day"),
+    ],
+)
+def test_an_interval_is_named_by_its_largest_unit(interval: str, words: str) -> None:
+    assert interval_words(interval) == words
 
 
 def test_foreign_text_is_escaped() -> None:

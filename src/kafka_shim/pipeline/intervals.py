@@ -25,6 +25,15 @@ def parse_interval_seconds(text: str) -> int:
     return int(found[1]) * _SECONDS[found[2]]
 
 
+def interval_words(text: str) -> str:
+    """Return how often an interval begins: `each second`, `every 5 minutes`."""
+    seconds = parse_interval_seconds(text)
+    unit, size = max(
+        (pair for pair in _SECONDS.items() if seconds % pair[1] == 0), key=lambda pair: pair[1]
+    )
+    return f"each {unit}" if seconds == size else f"every {seconds // size} {unit}s"
+
+
 def round_interval_for_span(span: timedelta) -> str:
     """Return a round interval that divides the span into at most about sixty parts."""
     wanted = span.total_seconds() / INTERVALS_MAX

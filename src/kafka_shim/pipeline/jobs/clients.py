@@ -7,6 +7,7 @@ from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import add_no_options
 from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_or_count_by_columns
+from kafka_shim.pipeline.report.login_requests import rows_with_login_requests_as_own_principal
 from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_option
 
 if TYPE_CHECKING:
@@ -45,12 +46,12 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
 
 
 def _charts_by_software_and_principal(outcome: Outcome) -> list[Chart]:
-    software = sum_or_count_by_columns(outcome.rows, "software_name", "software_version")
+    rows = rows_with_login_requests_as_own_principal(outcome.rows)
+    software = sum_or_count_by_columns(rows, "software_name", "software_version")
+    principals = sum_or_count_by_columns(rows, "principal")
     return [
         largest_bars_chart("Requests by client software", "requests", software),
-        largest_bars_chart(
-            "Requests by principal", "requests", sum_or_count_by_columns(outcome.rows, "principal")
-        ),
+        largest_bars_chart("Requests by principal", "requests", principals),
     ]
 
 

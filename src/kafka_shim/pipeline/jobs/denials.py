@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, count_rows
-from kafka_shim.pipeline.intervals import interval_for_observation, parse_interval_seconds
+from kafka_shim.pipeline.intervals import (
+    interval_for_observation,
+    interval_words,
+    parse_interval_seconds,
+)
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import pa
 from kafka_shim.pipeline.options import (
@@ -152,7 +156,7 @@ def _denial_charts(outcome: Outcome) -> list[Chart]:
     step = parse_interval_seconds(outcome.interval)
     return [
         stacked_column_chart(
-            f"Denials in each {outcome.interval}, by principal", "denials", points, step
+            f"Denials {interval_words(outcome.interval)}, by principal", "denials", points, step
         ),
         largest_bars_chart(
             "Denials by principal", "denials", sum_or_count_by_columns(outcome.rows, "principal")

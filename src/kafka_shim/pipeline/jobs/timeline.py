@@ -3,10 +3,11 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from kafka_shim.pipeline.intervals import parse_interval_seconds
+from kafka_shim.pipeline.intervals import interval_words, parse_interval_seconds
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.report.charts import Chart, largest_series_line_chart, stacked_column_chart
+from kafka_shim.pipeline.report.login_requests import rows_with_login_requests_as_own_principal
 from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_option
 
 if TYPE_CHECKING:
@@ -82,35 +83,9 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return outcome
 
 
-ANONYMOUS = "User:ANONYMOUS"
-BEFORE_LOGIN = "before the authentication"
-_LOGIN_APIS = frozenset({"ApiVersions", "SaslHandshake", "SaslAuthenticate"})
-
-
-def _rows_with_login_requests_as_own_principal(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows with `BEFORE_LOGIN` as the principal of requests with which clients log in.
-
-    A client that sent other requests as the anonymous user did not log in.
-    """
-    stayed_anonymous = {
-        row["client_id"]
-        for row in rows
-        if row["principal"] == ANONYMOUS and row["api"] not in _LOGIN_APIS
-    }
-    return [
-        row | {"principal": BEFORE_LOGIN}
-        if row["principal"] == ANONYMOUS
-        and row["api"] in _LOGIN_APIS
-        and row["client_id"] not in stayed_anonymous
-        else row
-        for row in rows
-    ]
-
-
 def _rate_error_and_latency_charts(outcome: Outcome) -> list[Chart]:
-    step, every = parse_interval_seconds(outcome.interval), f"in each {outcome.interval}"
-
-    rows = _rows_with_login_requests_as_own_principal(outcome.rows)
+    step, every = parse_interval_seconds(outcome.interval), interval_words(outcome.interval)
+    rows = rows_with_login_requests_as_own_principal(outcome.rows)
 
     def points(series: str, value: str) -> list[tuple[Any, str, float]]:
         return [(row["time"], str(row[series] or "unknown"), row[value]) for row in rows]

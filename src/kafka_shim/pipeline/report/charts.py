@@ -15,11 +15,12 @@ import msgspec
 from kafka_shim.authorizer.acl_formats.trace_rule import parse_acl_rule
 from kafka_shim.pipeline.intervals import axis_tick_values, next_round_step_seconds
 
-WIDTH, LEFT, RIGHT, TOP, PLOT_HEIGHT = 760, 70, 20, 14, 200
+WIDTH, LEFT, RIGHT, TOP, PLOT_HEIGHT = 760, 70, 40, 14, 200
 BAR_HEIGHT, NAME_WIDTH, NAME_CHARACTERS = 24, 300, 36
 BARS_MAX = 15
 SERIES_MAX = 5
 OTHERS = "others"
+UNKNOWN = "unknown"
 _DASHES = ("", "6 3", "2 3", "8 3 2 3", "12 4", "1 4")
 _NUMBERS = count(1)
 
@@ -291,12 +292,13 @@ def _tick_label(when: datetime, every: timedelta) -> str:
 def sum_or_count_by_columns(
     rows: Iterable[dict[str, Any]], *names: str, value_column: str = "requests"
 ) -> list[Bar]:
-    """Sum the column `value` by the values of the columns `names`;
+    """Sum the column `value` by the values of the columns `names`, `unknown` if all are empty;
     count rows if `value` is empty.
     """
     sums: dict[str, float] = {}
     for row in rows:
-        name = " ".join(str(row[name]) for name in names)
+        name = " ".join(str(row[name]) for name in names if row[name] is not None).strip()
+        name = name or UNKNOWN
         sums[name] = sums.get(name, 0) + (row[value_column] if value_column else 1)
     return list(sums.items())
 

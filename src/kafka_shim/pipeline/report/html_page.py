@@ -103,7 +103,7 @@ def _first_rows_table_html(section: Section) -> str:
         "<tr>" + "".join(_td_element(row[name]) for name in section.columns) + "</tr>\n"
         for row in shown
     )
-    size = f"{len(section.rows)} rows"
+    size = f"{len(section.rows)} row{'s' * (len(section.rows) != 1)}"
     if len(shown) < len(section.rows):
         size = f"the first {len(shown)} of {size}; --csv and --parquet have all"
     title = escape(section.title)

@@ -29,16 +29,20 @@ def _breaks_note(what_breaks: Outcome | None) -> str:
         return "What breaks: not examined; --acls FILE compares ACLs with what was observed."
     totals = what_breaks.totals
     return (
-        f"What breaks: {totals['newly_denied']} accesses would newly be denied, and"
-        f" {totals['requests_newly_failing']} requests newly fail, with the ACLs of --acls."
+        f"What breaks: {_counted(totals['newly_denied'], 'access', 'accesses')} would newly be"
+        f" denied, and {_counted(totals['requests_newly_failing'], 'request', 'requests')} newly"
+        " fail, with the ACLs of --acls."
     )
 
 
 def _denied_note(denials: Outcome) -> str:
     accesses = sum(row["requests"] for row in denials.rows)
     principals = {row["principal"] for row in denials.rows}
+    if not accesses:
+        return "Denied: nothing."
     return (
-        f"Denied: {accesses} accesses of {len(principals)} principals,"
+        f"Denied: {_counted(accesses, 'access', 'accesses')} of"
+        f" {_counted(len(principals), 'principal', 'principals')},"
         f" {len(denials.rows)} different ones."
     )
 
@@ -53,3 +57,7 @@ def _unused_note(unused_acls: Outcome | None) -> str:
     if unknown:
         text += f"; of {unknown} others it is not known whether they were used"
     return f"{text}."
+
+
+def _counted(number: int, singular: str, plural: str) -> str:
+    return f"{number} {singular if number == 1 else plural}"
