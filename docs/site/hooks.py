@@ -43,6 +43,10 @@ STOP_WORDS: Final = {"whoisallowed": ("reference/commands/who-can.md", "start/de
 
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s:#]+)(?=[)#])")
 _SOURCE: Final = re.compile(r"https://raw\.githubusercontent\.com/kafka-shim/kafka-shim/main/docs/")
+_PICTURE: Final = re.compile(
+    r'<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">'
+    r'\s*<img ([^>]*)src="([^"]+)">\s*</picture>'
+)
 _ROW: Final = re.compile(r"\| \[([^]]+)\]\(([^)]+)\) \| (.+) \|$")
 _CELL: Final = re.compile(r"(?<=<td>).*?(?=</td>)", re.DOTALL)
 _TEXT: Final = re.compile(r"(?<=>)[^<]+|^[^<]+")
@@ -89,6 +93,10 @@ def home_page(index: str) -> str:
     first_screen = _SOURCE.sub("", first_screen)
     first_screen = _with_links_to_repository(first_screen, "").replace("](docs/", "](")
     first_screen = first_screen.replace('="docs/', '="')
+    # the theme shows one of the two by the site's scheme, which need not be the system's
+    first_screen = _PICTURE.sub(
+        r'<img \2src="\3#only-light"><img \2src="\1#only-dark">', first_screen
+    )
     pages = index.partition("\n## ")
     return f"{first_screen}\n## {pages[2]}"
 

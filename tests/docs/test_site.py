@@ -160,6 +160,26 @@ def test_text_has_the_contrast_that_people_need_in_both_schemes(site: Path) -> N
                 assert driver.execute_script(LOW_CONTRAST) == [], (scheme, page)
 
 
+VISIBLE_PICTURES = """
+return [...document.querySelectorAll("article img")]
+  .filter((image) => image.checkVisibility()).map((image) => image.currentSrc);
+"""
+
+
+@pytest.mark.skipif(
+    BROWSER is None or DRIVER is None,
+    reason="needs a browser: Debian's packages chromium and chromium-driver",
+)
+def test_the_picture_of_the_home_page_follows_the_switch_of_the_scheme(site: Path) -> None:
+    with chromium() as driver:
+        driver.get((site / "index.html").as_uri())
+        palettes = driver.find_elements("css selector", "[data-md-component=palette] input")
+        for palette, name in zip(palettes[1:], ("principals", "principals-dark"), strict=True):
+            driver.execute_script("arguments[0].click()", palette)
+            [picture] = driver.execute_script(VISIBLE_PICTURES)
+            assert f"/pictures/{name}.png#" in picture
+
+
 @pytest.mark.skipif(
     BROWSER is None or DRIVER is None,
     reason="needs a browser: Debian's packages chromium and chromium-driver",
