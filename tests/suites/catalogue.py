@@ -9,6 +9,7 @@ from tests.suites.go_projects import GOKA, WATERMILL
 from tests.suites.kafka import jars as kafka_jars, running as kafka
 from tests.suites.kafka_tools import running as kafka_tools
 from tests.suites.outcome import Result
+from tests.suites.vertx import running as vertx
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ SUITES = {
         Needs(settings={"num.partitions": "1"}),
         WATERMILL.run,
     ),
+    "vertx": Suite("Vert.x's Kafka client: all its tests", vertx.VERSION, vertx.play),
     "kombu": _suite("kombu: integration tests", kombu.VERSION, Needs(), kombu.run),
     "kafka-tools": _suite(
         "Kafka's command-line tools, compared with their output on a real broker",
