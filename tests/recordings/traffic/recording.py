@@ -60,7 +60,7 @@ def _start(release: str, mode: str, settings: Mapping[str, str]) -> LoggingKafka
 def played(name: str, kafka: LoggingKafka) -> dict[str, bytes]:
     """Return the files of a recording by their paths."""
     capture, trace = kafka.folder / CAPTURE, kafka.folder / PROXY
-    with capturing(capture, [str(kafka.sasl_port)]), _proxy(kafka.sasl, trace) as address:
+    with capturing(capture, [str(kafka.sasl_port)]), proxy(kafka.sasl, trace) as address:
         _set_up(address)
         for program in _PROGRAMS:
             _run(program, address)
@@ -85,7 +85,7 @@ def _is_ours(line: str) -> bool:
 
 
 @contextmanager
-def _proxy(upstream: str, trace: Path) -> Iterator[str]:
+def proxy(upstream: str, trace: Path) -> Iterator[str]:
     command = [sys.executable, "-P", "-m", "kafka_shim", "proxy", "--upstream", upstream]
     command += ["--listener", LISTENER, "--record", str(trace)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

@@ -402,6 +402,20 @@ def test_a_damaged_log_is_an_error_with_its_name(
     assert not (tmp_path / "trace").exists()
 
 
+@pytest.mark.parametrize("kept", [1024, 1024 + 300, 2048 - 100, 2048], ids=str)
+@pytest.mark.parametrize("has_other_bytes", [True, False])
+def test_an_archive_that_is_cut_off_or_damaged_is_an_error(
+    kept: int, has_other_bytes: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each of two members is a header and one block; behind them, an archive has empty blocks."""
+    content = gzip.decompress(tar_gz("a.log", OLD_LINE.encode()))
+    log = tmp_path / "logs.tar"
+    log.write_bytes(content[:kept] + b"?" * 512 * has_other_bytes)
+    words = ["trace", "import", "--input-format", "audit-log", str(log), str(tmp_path / "trace")]
+    assert main(words) == 2
+    assert f"`{log}` is damaged: " in capsys.readouterr().err
+
+
 def test_zstd_frames_one_after_the_other_are_all_read(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_bytes(b"".join(zstandard.compress(f"{line}\n".encode()) for line in LINES))

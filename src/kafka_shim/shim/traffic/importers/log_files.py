@@ -12,8 +12,9 @@ from contextlib import closing, contextmanager
 from datetime import tzinfo
 from itertools import islice
 from pathlib import Path
+from tarfile import ReadError, TarFile
 from types import ModuleType
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, TYPE_CHECKING, Self, cast
 
 import msgspec
 
@@ -29,6 +30,10 @@ _HEAD_BYTES = 512
 _TAR = slice(257, 262)
 _LINES_BEFORE_A_TIME = 50
 _ZSTD_BYTES = 1 << 14
+_DAMAGED_MEMBER = (
+    *(tarfile.EmptyHeaderError, tarfile.InvalidHeaderError),  # type: ignore[attr-defined]
+    tarfile.TruncatedHeaderError,  # type: ignore[attr-defined]
+)
 _DAMAGED = (EOFError, OSError, lzma.LZMAError, tarfile.TarError, zlib.error)
 
 
@@ -101,7 +106,7 @@ def _logs_in_stream(
         stream = unpacked
         head = stream.peek(_HEAD_BYTES)[:_HEAD_BYTES]
     if head[_TAR] == b"ustar":
-        with tarfile.open(fileobj=stream, mode="r|") as archive:
+        with tarfile.open(fileobj=stream, mode="r|", tarinfo=_ArchiveMember) as archive:
             for member in archive:
                 archived_file = archive.extractfile(member) if member.isfile() else None
                 if archived_file is not None:
@@ -160,6 +165,17 @@ def _decompressed_or_none(stream: io.BufferedReader, head: bytes) -> io.Buffered
     if head.startswith(b"\xfd7zXZ\0"):
         return _buffered_reader(lzma.LZMAFile(stream))
     return None
+
+
+class _ArchiveMember(tarfile.TarInfo):
+    """A member of an archive. By itself, tarfile takes a missing or damaged one for the end."""
+
+    @classmethod
+    def fromtarfile(cls, tarfile: TarFile) -> Self:
+        try:
+            return super().fromtarfile(tarfile)
+        except _DAMAGED_MEMBER as error:
+            raise ReadError(f"a member is cut off or damaged: {error}") from error
 
 
 class _ArchivedFile(io.RawIOBase):
