@@ -9,7 +9,7 @@ VALUE_MAX: Final = 80
 PATH_MAX: Final = 300
 """Characters that a message repeats of a value or word that has a `/` or `\\`, as paths have."""
 
-_VALUE: Final = rf"`([^`]{{{VALUE_MAX}}}[^`]+)`"
+_VALUE: Final = r"`([^`]+)`"
 _WORD: Final = rf"[^\s`]{{{VALUE_MAX}}}[^\s`]+"
 _RESULT_WORD: Final = rf"(\S{{{PATH_MAX}}})\S+"
 _PATH: Final = r"[/\\](?!/)"

@@ -71,6 +71,11 @@ def test_errors_cut_long_values_and_escape_control_characters() -> None:
     assert len(shortened_and_escaped("y" * 10_000)) < 400
 
 
+def test_errors_do_not_cut_the_text_between_values() -> None:
+    text = f"`a` is not a trace{' and that is long' * 5}: `kafka-shim trace import a`"
+    assert shortened_and_escaped(text) == text
+
+
 @pytest.mark.parametrize(
     ("command", "options", "complaint"),
     [
