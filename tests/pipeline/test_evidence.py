@@ -86,6 +86,29 @@ def test_a_log_that_names_no_requests_shows_what_was_used(
     assert f"in 4 accesses from {unused['first_seen']} to {unused['last_seen']}" in output.err
 
 
+@pytest.mark.parametrize("millisecond", [228, 229])
+def test_alternatives_of_a_request_are_one_at_any_time(
+    millisecond: int, tmp_path: Path, capsys: Any
+) -> None:
+    """Real lines of Kafka 4.4.0: WRITE on any topic follows a denied IDEMPOTENT_WRITE."""
+    line = (
+        "[2026-11-25 04:11:19,{}] TRACE Principal = User:alice is Denied operation = {} from host"
+        " = 127.0.0.1 on resource = {} for request = InitProducerId with resourceRefCount = {}"
+        " based on rule DefaultDeny (kafka.authorizer.logger)\n"
+    )
+    lines = [
+        line.format(228, "IDEMPOTENT_WRITE", "Cluster:LITERAL:kafka-cluster", 1),
+        line.format(millisecond, "WRITE", "Topic:LITERAL:hardcode", 0),
+    ]
+    assert import_authorizer_log(lines, tmp_path / "trace").unread == 0
+    file = tmp_path / "acls.yaml"
+    file.write_text("- {principal: User:alice, allow: Write, topic: orders}\n")
+    words = ["what-breaks", str(tmp_path / "trace"), "--acls", str(file), "--engine", "local"]
+    assert cli.run(parsed(*words, "--json")) == 0
+    (outcome,) = printed_objects(capsys.readouterr().out)
+    assert (outcome["newly_allowed"], outcome["rows"]) == (0, [])
+
+
 def test_a_log_of_denials_shows_nothing_about_what_is_allowed(tmp_path: Path, capsys: Any) -> None:
     denied = [line for line in LOG.read_text().splitlines() if " is Denied " in line]
     import_authorizer_log(denied, tmp_path / "denied")

@@ -114,6 +114,26 @@ def alternatives_by_access(release: str) -> dict[ApiOperationAndType, frozenset[
     return found
 
 
+@cache
+def _accesses_checked_after_denial(release: str) -> frozenset[tuple[ApiOperationAndType, ...]]:
+    """Return pairs of accesses: if the first is denied, the same request asks for the second."""
+    found = set()
+    for row, bound in all_requirements_bound_to_release(release).items():
+        ways = [(int(row.api), int(n.operation), int(n.resource_type)) for n in bound.needs]
+        found.update(
+            (way, other) for at, way in enumerate(ways) for other in ways[at + 1 :] if way != other
+        )
+    return frozenset(found)
+
+
+def is_checked_after_denial(earlier: Access, later: Access, release: str) -> bool:
+    """Return whether `later` is an alternative that a request asks for if `earlier` is denied."""
+    keys = tuple(
+        (each.api_key, int(each.operation), int(each.resource_type)) for each in (earlier, later)
+    )
+    return not earlier.allowed and keys in _accesses_checked_after_denial(release)
+
+
 def has_probe_name_of_any_resource_check(access: Access) -> bool:
     """Return whether it has the name with which a check of any resource of a type begins."""
     key = (access.api_key, access.operation, access.resource_type)

@@ -13,6 +13,7 @@ from kafka_shim.pipeline.rows.access_roles import (
     apis_whose_roles_need_request_names,
     format_alternatives_of_access,
     has_probe_name_of_any_resource_check,
+    is_checked_after_denial,
 )
 from kafka_shim.pipeline.rows.access_row import (
     AccessRow,
@@ -68,13 +69,22 @@ def add_or_count_access_rows(
             entry.time_us for entry in (block.body.entries[0], block.body.entries[-1])
         }
     groups: dict[_RequestId, list[Access]] = {}
+    last_logged: dict[tuple[int, int], _RequestId] = {}
     for entry in block.body.entries:
         connection, connection_values = who.get(entry.connection, (None, {}))
         if connection is None:
             continue
         if isinstance(entry, Access):
             if selection.selects_entry(entry.time_us, entry.api_key):
-                groups.setdefault(_request_of_access(entry, connection), []).append(entry)
+                request = _request_of_access(entry, connection)
+                if connection.access_source == AUDIT:
+                    before = last_logged.get((entry.connection, entry.api_key), request)
+                    if before != request and is_checked_after_denial(
+                        groups[before][-1], entry, selection.release
+                    ):  # the log's time passed between two lines of a request
+                        request = before
+                    last_logged[entry.connection, entry.api_key] = request
+                groups.setdefault(request, []).append(entry)
         elif connection.access_source == DERIVED:
             key = connection.writer_connection, entry.sequence
             context = _derivation_context(selection, pending, node_and_listener(connection))
