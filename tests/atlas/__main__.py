@@ -37,7 +37,7 @@ from tests.clients.toolchains import CACHE
 from tests.commands import SHIM
 from tests.oracle.real_kafka import RealKafka
 
-RUN_SECONDS = 300
+RUN_SECONDS = 600
 _PRINCIPAL = f"User:{USER}"
 BROKER_WORDS = (
     "--listener",
@@ -120,6 +120,8 @@ def _acls_learned_on_shim(program: Program) -> list[Acl] | None:
     """Return the fewest ACLs of alice; None if the program fails."""
     command = [*SHIM, "least-acls", "--json", "--no-proof", *BROKER_WORDS]
     command += ["--optional"] * program.needs_lists
+    for prefix in program.prefixes:
+        command += ["--prefix", prefix]
     result = subprocess.run(
         [*command, "--", *_run_argv(program)],
         stdout=subprocess.PIPE,

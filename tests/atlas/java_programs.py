@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.atlas.built_folders import DEBEZIUM, FLINK_CONNECTOR, SERVICES, SPRING_KAFKA
 from tests.atlas.kafka_tools import JAVA_FLAGS
-from tests.atlas.program import GROUP, NEW_TOPIC, RECORDS, TOPIC, Program, Step
+from tests.atlas.program import GROUP, NEW_TOPIC, RECORDS, TOPIC, TRANSACTION, Program, Step
 
 _CLIENTS = Path(__file__).parent / "clients"
 SPARK_CONNECTOR = "4.2.0"
@@ -78,7 +78,7 @@ config.storage.replication.factor=1
 {_prefixed_login("source.", "target.")}"""
 
 
-def _word_count(name: str, does: str, settings: str) -> Program:
+def _word_count(name: str, does: str, settings: str, *prefixes: str) -> Program:
     step = _java_service(
         "streams",
         "org.apache.kafka.streams.examples.wordcount.WordCountDemo",
@@ -95,6 +95,7 @@ def _word_count(name: str, does: str, settings: str) -> Program:
         f"Kafka Streams' WordCountDemo, with a store and a repartitioned topic{does}",
         (step,),
         files=files,
+        prefixes=prefixes,
         topics=("streams-plaintext-input", "streams-wordcount-output"),
     )
 
@@ -144,7 +145,7 @@ _OPENED_TO_FLINK = tuple(
 )
 
 
-def _flink(task: str, guarantee: str, does: str) -> Program:
+def _flink(task: str, guarantee: str, does: str, *prefixes: str) -> Program:
     source = str(_CLIENTS / "java" / "FlinkJob.java")
     flags = ("-Xmx768m", *JAVA_FLAGS[1:], *_OPENED_TO_FLINK)
     step = Step(
@@ -152,8 +153,14 @@ def _flink(task: str, guarantee: str, does: str) -> Program:
         expected_topic=NEW_TOPIC,
         expected_records=RECORDS,
     )
-    topics = (TOPIC, NEW_TOPIC)
-    return Program(f"flink-{task}", FLINK_CONNECTOR, does, (step,), topics=topics)
+    return Program(
+        f"flink-{task}",
+        FLINK_CONNECTOR,
+        does,
+        (step,),
+        prefixes=prefixes,
+        topics=(TOPIC, NEW_TOPIC),
+    )
 
 
 JAVA_PROGRAMS = (
@@ -237,7 +244,9 @@ JAVA_PROGRAMS = (
     _spring("listener", "a listener container consumes in a group and commits"),
     _spring("admin", "KafkaAdmin creates a topic"),
     _flink("copy", "AT_LEAST_ONCE", "a Flink job copies a topic, at least once"),
-    _flink("copy-exactly-once", "EXACTLY_ONCE", "a Flink job copies a topic, exactly once"),
+    _flink(
+        "copy-exactly-once", "EXACTLY_ONCE", "a Flink job copies a topic, exactly once", TRANSACTION
+    ),
     Program(
         "spark-copy",
         SPARK_CONNECTOR,
@@ -256,5 +265,6 @@ JAVA_PROGRAMS = (
         "streams-word-count-exactly-once",
         ", with processing.guarantee=exactly_once_v2",
         "processing.guarantee=exactly_once_v2\n",
+        "word-count-",
     ),
 )

@@ -28,10 +28,10 @@ FORMATS = {
 _PAGE_HEAD = """\
 # ACLs of known programs
 
-The fewest ACLs that producers (also transactional ones), consumers, Connect, Kafka Streams and
-Kafka's tools need. Each program ran against the shim, which found its ACLs. Two runs prove the
-ACLs. With only these ACLs, the program does its task on the shim and on a real Kafka. Without ACLs,
-the program fails on the real Kafka.
+The fewest ACLs that producers (also transactional ones), consumers, Connect, Debezium, Kafka
+Streams, Spring Kafka, Flink, Spark and Kafka's tools need. Each program ran against the shim, which
+found its ACLs. Two runs prove the ACLs. With only these ACLs, the program does its task on the shim
+and on a real Kafka. Without ACLs, the program fails on the real Kafka.
 
 In the ACLs, the topic is `orders`, a new topic is `invoices`, the group is `billing`, the
 transactional id is `billing-tx`, and the principal is `User:app`. Replace these names by your
@@ -50,6 +50,9 @@ A Kafka Streams application also creates its own topics. The names of these topi
 - Read on the group with the name of the `application.id`
 
 ## Programs
+
+The ACLs of `mirror-maker-2` and of tasks that list are sufficient, but maybe not the fewest. They
+include all access that made a response longer, such as settings and listed topics.
 
 """
 

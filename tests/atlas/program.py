@@ -39,6 +39,8 @@ class Program(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...]
     needs_lists: bool = False
     """Its output is right only with access that makes responses longer, such as listed topics."""
+    prefixes: tuple[str, ...] = ()
+    """What names begin with that differ in each run; they get prefixed ACLs."""
     files: Mapping[str, str] = {}
     """Files in `{folder}`, with the same replacements."""
     topics: tuple[str, ...] = (TOPIC,)

@@ -42,7 +42,7 @@ from tests.atlas.program import (
 )
 from tests.atlas.programs import find_program
 
-STEP_SECONDS, STOP_SECONDS = 90, 20
+STEP_SECONDS, STOP_SECONDS = 180, 20
 _SET = AlterConfigOpType.SET
 
 

@@ -12,7 +12,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-REST_SECONDS = 80
+REST_SECONDS = 150
 
 
 def main() -> int:

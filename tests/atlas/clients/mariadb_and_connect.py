@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-START_SECONDS = 60
+START_SECONDS = 120
 SQL = """CREATE DATABASE shop;
 CREATE TABLE shop.items (id INT PRIMARY KEY, name VARCHAR(9));
 INSERT INTO shop.items VALUES (1, 'one'), (2, 'two');

@@ -1,0 +1,3 @@
+kafka-acls --bootstrap-server HOST:PORT --add --allow-principal User:app --operation Write --operation Create --topic db
+kafka-acls --bootstrap-server HOST:PORT --add --allow-principal User:app --operation Write --operation Create --operation DescribeConfigs --topic db-history
+kafka-acls --bootstrap-server HOST:PORT --add --allow-principal User:app --operation Write --operation Create --topic db.shop.items

@@ -1,0 +1,2 @@
+kafka-acls --bootstrap-server HOST:PORT --add --allow-principal User:app --operation Write --topic invoices
+kafka-acls --bootstrap-server HOST:PORT --add --allow-principal User:app --operation Read --topic orders

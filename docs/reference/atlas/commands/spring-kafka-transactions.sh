@@ -1,0 +1,2 @@
+kafka-acls --bootstrap-server HOST:PORT --add --allow-principal User:app --operation Write --topic orders
+kafka-acls --bootstrap-server HOST:PORT --add --allow-principal User:app --operation Write --transactional-id billing-tx0
