@@ -121,7 +121,7 @@ _DEBEZIUM = """name=billing
 connector.class=io.debezium.connector.mariadb.MariaDbConnector
 tasks.max=1
 database.hostname=127.0.0.1
-database.port=PORT
+database.port=
 database.user=debezium
 database.password=secret
 database.server.id=7
@@ -132,6 +132,18 @@ topic.creation.default.partitions=1
 schema.history.internal.kafka.bootstrap.servers={bootstrap}
 schema.history.internal.kafka.topic=db-history
 """ + _prefixed_login("schema.history.internal.producer.", "schema.history.internal.consumer.")
+
+
+def _debezium(records: int) -> Step:
+    """Return a start of Debezium, after which the table's topic has so many records."""
+    script = str(_CLIENTS / "mariadb_and_connect.py")
+    java = ("java", *JAVA_FLAGS, "-cp", "{debezium}/*", _STANDALONE, *_CONNECT_FILES)
+    return Step(
+        (sys.executable, script, "{debian}", "{folder}", *java),
+        is_service=True,
+        expected_topic="db.shop.items",
+        expected_records=records,
+    )
 
 
 def _spring(task: str, does: str) -> Program:
@@ -217,19 +229,8 @@ JAVA_PROGRAMS = (
     Program(
         "debezium-mariadb",
         DEBEZIUM,
-        "Debezium on Connect, standalone: produces the rows of a new MariaDB",
-        (
-            Step(
-                (
-                    *(sys.executable, str(_CLIENTS / "mariadb_and_connect.py"), "{debian}"),
-                    *("{folder}", "java", *JAVA_FLAGS, "-cp", "{debezium}/*", _STANDALONE),
-                    *_CONNECT_FILES,
-                ),
-                is_service=True,
-                expected_topic="db.shop.items",
-                expected_records=2,
-            ),
-        ),
+        "Debezium on Connect, standalone: produces rows of MariaDB, and a new one after a restart",
+        (_debezium(2), _debezium(3)),
         files={
             "worker.properties": _STANDALONE_WORKER.replace("StringConverter", "JSON").replace(
                 "storage.JSON", "json.JsonConverter"

@@ -1,10 +1,11 @@
 """Start MariaDB with a table, then a worker of Connect; stop both on SIGTERM.
 
 python mariadb_and_connect.py DEBIAN_FOLDER FOLDER JAVA_COMMAND ...
-The port of the database replaces PORT in FOLDER/connector.properties.
+A start with the same folder inserts another row. FOLDER/connector.properties gets the port.
 """
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -19,6 +20,7 @@ INSERT INTO shop.items VALUES (1, 'one'), (2, 'two');
 CREATE USER 'debezium'@'127.0.0.1' IDENTIFIED BY 'secret';
 GRANT ALL ON *.* TO 'debezium'@'127.0.0.1';
 """
+SQL_AT_RESTART = "INSERT INTO shop.items VALUES (3, 'three');\n"
 
 
 def main() -> int:
@@ -26,36 +28,28 @@ def main() -> int:
     data = Path(folder, "mariadb")
     os.environ["LD_LIBRARY_PATH"] = f"{debian}/usr/lib/x86_64-linux-gnu"
     os.environ["PATH"] = f"{debian}/usr/bin:{debian}/usr/sbin:{os.environ['PATH']}"
-    share = f"--lc-messages-dir={debian}/usr/share/mysql"
-    install = [
-        "mariadb-install-db",
-        f"--basedir={debian}/usr",
-        f"--datadir={data}",
-        "--no-defaults",
-    ]
-    subprocess.run(
-        [*install, "--user=root", "--auth-root-authentication-method=normal", share],
-        stdout=subprocess.DEVNULL,
-        check=True,
-    )
+    messages = f"{debian}/usr/share/mysql"
+    is_new = not data.exists()
+    if is_new:
+        install = ["mariadb-install-db", f"--basedir={debian}/usr", f"--datadir={data}"]
+        install += ["--no-defaults", "--user=root", f"--lc-messages-dir={messages}"]
+        subprocess.run(
+            [*install, "--auth-root-authentication-method=normal"],
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    Path(folder, "init.sql").write_text(SQL)
-    words = ["--bind-address=127.0.0.1", f"--port={port}", f"--socket={folder}/socket", "--log-bin"]
-    words += ["--binlog-format=ROW", "--server-id=1", f"--init-file={folder}/init.sql"]
-    server_command = [
-        "mariadbd",
-        "--no-defaults",
-        "--user=root",
-        f"--datadir={data}",
-        share,
-        *words,
-    ]
-    database = subprocess.Popen(server_command, stderr=subprocess.DEVNULL)
+    Path(folder, "init.sql").write_text(SQL if is_new else SQL_AT_RESTART)
+    words = ["--no-defaults", "--user=root", f"--datadir={data}", f"--lc-messages-dir={messages}"]
+    words += ["--bind-address=127.0.0.1", f"--port={port}", f"--socket={folder}/socket"]
+    words += ["--log-bin", "--binlog-format=ROW", "--server-id=1", f"--init-file={folder}/init.sql"]
+    database = subprocess.Popen(["mariadbd", *words], stderr=subprocess.DEVNULL)
     try:
         _wait_for_port(port)
         settings = Path(folder, "connector.properties")
-        settings.write_text(settings.read_text().replace("PORT", str(port)))
+        text = re.sub("(?<=database.port=).*", str(port), settings.read_text())
+        settings.write_text(text)
         worker = subprocess.Popen(command)
         signal.signal(signal.SIGTERM, lambda *_: worker.terminate())
         return worker.wait()
