@@ -117,7 +117,7 @@ def alternatives_by_access(release: str) -> dict[ApiOperationAndType, frozenset[
 @cache
 def _accesses_checked_after_denial(release: str) -> frozenset[tuple[ApiOperationAndType, ...]]:
     """Return pairs of accesses: if the first is denied, the same request asks for the second."""
-    found = set()
+    found = set[tuple[ApiOperationAndType, ...]]()
     for row, bound in all_requirements_bound_to_release(release).items():
         ways = [(int(row.api), int(n.operation), int(n.resource_type)) for n in bound.needs]
         found.update(
