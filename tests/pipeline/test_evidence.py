@@ -131,7 +131,9 @@ def test_what_a_source_cannot_show_is_not_known() -> None:
     cluster = rule("CLUSTER|kafka-cluster|LITERAL|User:audit|*|DESCRIBE|ALLOW")
     deny = rule("TOPIC|t|LITERAL|User:alice|*|READ|DENY")
     write = rule("TOPIC|t|LITERAL|User:bob|*|CREATE|ALLOW")
-    acls = [used, cluster, deny, write]
+    hidden = rule("GROUP|a:b c|LITERAL|User:alice|*|DESCRIBE|DENY")
+    read = rule("GROUP|a:b c|LITERAL|User:alice|*|READ|DENY")  # does not deny DESCRIBE
+    acls = [used, cluster, deny, write, hidden, read]
     listing = {ResourceType.GROUP: frozenset({"User:alice"})}
 
     def unknown(sources: list[str], *, denials_only: bool = False) -> set[Acl]:
@@ -143,7 +145,7 @@ def test_what_a_source_cannot_show_is_not_known() -> None:
     assert unknown([RECORDED]) == set()
     assert unknown([AUDIT]) == set()
     assert unknown([AUDIT], denials_only=True) == {used, cluster, write}
-    assert unknown([DERIVED]) == {used, cluster}
+    assert unknown([DERIVED]) == {used, cluster, hidden}
 
 
 def test_an_acl_that_may_have_been_used_is_never_removable() -> None:

@@ -128,13 +128,12 @@ def reasons_for_unknown_acl_use(
     for acl in acls:
         if not sources:
             reasons[acl] = "no access was observed"
-        elif acl.permission is Permission.DENY:
-            continue
         elif log_has_denials_only:
-            reasons[acl] = "the log has denials only"
+            if acl.permission is Permission.ALLOW:
+                reasons[acl] = "the log has denials only"
         elif DERIVED in sources and acl.resource_type is ResourceType.CLUSTER:
             reasons[acl] = "messages do not show which alternative was allowed"
-        elif DERIVED in sources and acl.operation in _DESCRIBING:
+        elif DERIVED in sources and _may_decide(acl, Operation.DESCRIBE):
             principals = principals_that_listed.get(acl.resource_type, frozenset())
             if principals and acl.principal in {ANY_USER, *principals}:
                 reasons[acl] = "messages do not show all that decided a list"
@@ -146,7 +145,6 @@ _SOURCES = {
     DERIVED: "derived from messages",
     AUDIT: "an authorizer's log",
 }
-_DESCRIBING = frozenset(operations_whose_allow_includes(Operation.DESCRIBE))
 _SHOWN = ("state", "can_go", "requests", "last_used", "acl", "shadowed_by", "not_known")
 
 
@@ -170,7 +168,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
 def acls_possibly_used_by_undecided_accesses(
     acls: Iterable[Acl], undecided: Collection[tuple[str, Operation, ResourceType, str]]
 ) -> frozenset[Acl]:
-    """Return the ALLOW ACLs that may have allowed an access without a known decision.
+    """Return the ACLs that may have decided an access without a known decision.
 
     `undecided` are principal, operation, resource type and name; an empty name is unknown.
     """
@@ -180,14 +178,20 @@ def acls_possibly_used_by_undecided_accesses(
     return frozenset(
         acl
         for acl in acls
-        if acl.permission is Permission.ALLOW
-        and any(
+        if any(
             acl.principal in (ANY_USER, principal)
-            and acl.operation in operations_whose_allow_includes(operation)
+            and _may_decide(acl, operation)
             and _covers_name_or_name_is_unknown(acl, name)
             for principal, operation, name in by_type.get(acl.resource_type, ())
         )
     )
+
+
+def _may_decide(acl: Acl, operation: Operation) -> bool:
+    """Return whether the ACL applies to the operation: a DENY does not imply other operations."""
+    if acl.permission is Permission.DENY:
+        return acl.operation in (operation, Operation.ALL)
+    return acl.operation in operations_whose_allow_includes(operation)
 
 
 def _covers_name_or_name_is_unknown(acl: Acl, name: str) -> bool:
