@@ -18,6 +18,16 @@ resource "kafka_acl" "allow_app_create_topic_db" {
   acl_permission_type          = "Allow"
 }
 
+resource "kafka_acl" "allow_app_read_topic_db-history" {
+  resource_name                = "db-history"
+  resource_type                = "Topic"
+  resource_pattern_type_filter = "Literal"
+  acl_principal                = "User:app"
+  acl_host                     = "*"
+  acl_operation                = "Read"
+  acl_permission_type          = "Allow"
+}
+
 resource "kafka_acl" "allow_app_write_topic_db-history" {
   resource_name                = "db-history"
   resource_type                = "Topic"
@@ -65,5 +75,15 @@ resource "kafka_acl" "allow_app_create_topic_db_shop_items_583a4f" {
   acl_principal                = "User:app"
   acl_host                     = "*"
   acl_operation                = "Create"
+  acl_permission_type          = "Allow"
+}
+
+resource "kafka_acl" "allow_app_read_group_db-schemahistory" {
+  resource_name                = "db-schemahistory"
+  resource_type                = "Group"
+  resource_pattern_type_filter = "Literal"
+  acl_principal                = "User:app"
+  acl_host                     = "*"
+  acl_operation                = "Read"
   acl_permission_type          = "Allow"
 }
