@@ -1,6 +1,6 @@
 """Rows of accesses: the broker's decisions, and the role of each access in its request."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 import msgspec
@@ -44,7 +44,6 @@ from kafka_shim.protocol.trace.entries import (
     AUDIT,
     DERIVED,
     Access,
-    Connection,
     Entry,
     Request,
     Response,
@@ -76,14 +75,11 @@ def add_or_count_access_rows(
             continue
         if isinstance(entry, Access):
             if selection.selects_entry(entry.time_us, entry.api_key):
-                request = _request_of_access(entry, connection)
-                if connection.access_source == AUDIT:
-                    before = last_logged.get((entry.connection, entry.api_key), request)
-                    if before != request and is_checked_after_denial(
-                        groups[before][-1], entry, selection.release
-                    ):  # the log's time passed between two lines of a request
-                        request = before
-                    last_logged[entry.connection, entry.api_key] = request
+                request = (
+                    _request_of_logged_access(entry, groups, last_logged, selection.release)
+                    if connection.access_source == AUDIT
+                    else (entry.connection, entry.sequence, entry.api_key)
+                )
                 groups.setdefault(request, []).append(entry)
         elif connection.access_source == DERIVED:
             key = connection.writer_connection, entry.sequence
@@ -139,10 +135,19 @@ def add_topic_id_rows_if_derived(
                 )
 
 
-def _request_of_access(access: Access, connection: Connection) -> _RequestId:
-    if connection.access_source == AUDIT:
-        return access.connection, access.time_us, access.api_key
-    return access.connection, access.sequence, access.api_key
+def _request_of_logged_access(
+    access: Access,
+    groups: Mapping[_RequestId, Sequence[Access]],
+    last_logged: dict[tuple[int, int], _RequestId],
+    release: str,
+) -> _RequestId:
+    """Return the request of a line: its time, unless the line continues an earlier request."""
+    request = access.connection, access.time_us, access.api_key
+    before = last_logged.get((access.connection, access.api_key), request)
+    if before != request and is_checked_after_denial(groups[before][-1], access, release):
+        request = before
+    last_logged[access.connection, access.api_key] = request
+    return request
 
 
 def _derivation_context(
