@@ -1,4 +1,9 @@
-"""All programs of the atlas."""
+"""All programs of the atlas.
+
+Registries do not have kaf, kafka_exporter, Burrow and Redpanda Connect (Go's proxy answers 403),
+AKHQ and Kafbat UI (Maven Central), fluent-bit, Vector and Telegraf (Debian 12). Telegraf's Go
+module is not among the programs yet.
+"""
 
 from tests.atlas.client_programs import CLIENTS, OTHER_LANGUAGES
 from tests.atlas.java_programs import JAVA_PROGRAMS
