@@ -111,6 +111,15 @@ def test_the_pages_made_from_the_code_are_current(path: str) -> None:
     assert (ROOT / path).read_text(encoding="utf-8") == PAGES[path](), outdated(path)
 
 
+def test_the_page_of_settings_marks_those_that_the_shim_reads() -> None:
+    page = (ROOT / "docs" / "reference" / "settings.md").read_text()
+    marked = set(re.findall(r"^\| `(\S+)` \| ✓ \|", page, re.MULTILINE))
+    assert {"listeners", "log.retention.ms", "sasl.oauthbearer.jwks.endpoint.url"} <= marked
+    assert {"group.consumer.session.timeout.ms", "share.session.timeout.ms"} <= marked
+    assert not {"log.dirs", "num.io.threads", "remote.fetch.max.wait.ms"} & marked
+    assert not {"zookeeper.session.timeout.ms", "remote.log.copy.disable"} & marked
+
+
 def test_the_tests_of_kips_exist() -> None:
     assert [kip.number for kip in KIPS if not (ROOT / kip.test).exists()] == []
     assert len({kip.number for kip in KIPS}) == len(KIPS)

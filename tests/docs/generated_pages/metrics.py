@@ -10,8 +10,9 @@ _INTRODUCTION: Final = """\
 # Metrics
 
 `GET /metrics` of the [HTTP API](http-api.md) returns these totals in the text format of Prometheus.
-Denied permission checks have `result="denied"` in `kafka_shim_authz_decisions_total`. Denied
-requests have an `error` such as `TOPIC_AUTHORIZATION_FAILED` in `kafka_shim_requests_total`.
+The API needs the option `--control` and `pip install 'kafka-shim[control]'`. Denied permission
+checks have `result="denied"` in `kafka_shim_authz_decisions_total`. Denied requests have an `error`
+such as `TOPIC_AUTHORIZATION_FAILED` in `kafka_shim_requests_total`.
 
 | metric | type | labels | meaning |
 |---|---|---|---|

@@ -2,6 +2,7 @@
 
 import ast
 import json
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -11,10 +12,21 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.state.settings.configs import SYNONYMS
 
 _SHIM: Final = Path(settings_package.__file__).parents[2]
-_READERS: Final = ("handlers", "network", "observing", "sasl", "state", "storage", "tls")
+_READERS: Final = (
+    "handlers",
+    "network",
+    "observing",
+    "sasl",
+    "settings",
+    "state",
+    "storage",
+    "tls",
+)
 """The folders whose code acts on settings."""
 _CHECKS: Final = ("broker_config_checks.py", "config_change.py", "configs.py")
 """Modules that name settings only to validate or to return them."""
+_SHORT: Final = frozenset({"listeners"})
+"""Settings without a dot in their name that the shim reads."""
 _DEFINITIONS: Final = Path(settings_package.__file__).parent / "config_definitions.json"
 _TITLES: Final = {
     "broker": "Brokers",
@@ -30,9 +42,9 @@ and whether the shim reads them.
 
 You can set every setting of the chosen release. The shim validates it as Kafka does, and returns it
 in DescribeConfigs. A mark in the column *read* means that the shim uses the value itself, or as the
-default of a topic's setting. Settings without a mark have no effect, such as those of disks and
-replication. The column *default* has the default of the newest release with the setting. [Some
-defaults of the shim
+default of a setting of topics or groups. Settings without a mark, such as those of disks,
+replication and tiered storage, at most limit the values of other settings. The column *default* has
+the default of the newest release with the setting. [Some defaults of the shim
 differ](../explanation/differences.md#differences-in-timing-defaults-and-limits).
 [Configuration](../guides/configuration.md) describes how to set settings.
 """
@@ -61,12 +73,13 @@ def _row(name: str, definitions: dict[str, dict[str, Any] | None]) -> str:
 @cache
 def names_that_have_an_effect() -> frozenset[str]:
     """Return the names in the source, and the defaults of settings of topics that are there."""
-    definitions = json.loads(_DEFINITIONS.read_text(encoding="utf-8"))["topic"]
+    definitions = json.loads(_DEFINITIONS.read_text(encoding="utf-8"))
+    with_default = definitions["topic"] | definitions["group"]
     names = set(names_in_source())
-    for topic_name in names_in_source() & definitions.keys():
-        newest = [definition for definition in definitions[topic_name].values() if definition][-1]
-        default = newest.get("broker")
-        names |= {synonym for synonym, _ in SYNONYMS.get(default, ((default, 1),))}
+    for name in names_in_source() & with_default.keys():
+        newest = [definition for definition in with_default[name].values() if definition][-1]
+        if default := newest.get("broker"):
+            names |= {synonym for synonym, _ in SYNONYMS.get(default, ((default, 1),))}
     return frozenset(names)
 
 
@@ -80,12 +93,21 @@ def _releases(definitions: dict[str, dict[str, Any] | None]) -> str:
 
 @cache
 def names_in_source() -> frozenset[str]:
-    """Return the texts in the shim's code that have the form of a setting's name."""
-    return frozenset(
-        node.value
-        for folder in _READERS
-        for path in (_SHIM / folder).rglob("*.py")
-        if path.name not in _CHECKS
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value
-    )
+    """Return the names of settings in the shim's code, also those after a prefix of the module."""
+    names = set[str]()
+    for path in _source_files():
+        texts = {
+            node.value
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+        prefixes = {text for text in texts if text.endswith(".") and " " not in text}
+        names |= texts | {prefix + text for prefix in prefixes for text in texts}
+    kinds = json.loads(_DEFINITIONS.read_text(encoding="utf-8")).values()
+    return frozenset(names & {name for kind in kinds for name in kind if "." in name} | _SHORT)
+
+
+def _source_files() -> Iterator[Path]:
+    yield _SHIM / "config.py"
+    for folder in _READERS:
+        yield from (path for path in (_SHIM / folder).rglob("*.py") if path.name not in _CHECKS)

@@ -46,7 +46,8 @@ def add_broker_arguments(parser: argparse.ArgumentParser, first_default_port: in
     files.add_argument(
         "--state",
         metavar="FILE",
-        help="YAML file with the initial topics, users, super_users, acls and groups",
+        help="YAML file with the initial topics, users, super_users, acls, groups,"
+        " client_metrics and faults",
     )
     files.add_argument(
         "--data-dir",

@@ -206,7 +206,7 @@ The column *Denied* names the place of the error:
 * *left out*: the request succeeds. The response does not list denied names.
 
 An ALLOW of READ, WRITE, DELETE or ALTER includes DESCRIBE. An ALLOW of ALTER_CONFIGS includes
-DESCRIBE_CONFIGS. A DENY of an operation denies no other operation.
+DESCRIBE_CONFIGS. ALL stands for every operation. Any other DENY denies only its own operation.
 
 The tables describe brokers on ZooKeeper up to 2.8, and brokers on KRaft since 3.0. A note names
 ZooKeeper if the check is different there.
