@@ -4,10 +4,12 @@ Programs that use the network (pip, gh, curl) are replaced by scripts that log t
 what they were asked to send.
 """
 
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -76,12 +78,15 @@ def steps(name: str, labels: str) -> list[Step]:
     if name.endswith("gitlab"):
         job: Any = yaml.safe_load((folder / "gitlab.yml").read_text())["kafka-acls"]
         return [(line, {}) for line in job["script"]]
-    return [(hook["entry"], {}) for hook in hooks()]
+    return [(shlex.join([*shlex.split(hook["entry"]), *hook["args"]]), {}) for hook in hooks()]
 
 
 def hooks() -> list[Any]:
-    content: Any = yaml.safe_load((EXAMPLES / "pre-commit-config.yaml").read_text())
-    return list(content["repos"][0]["hooks"])
+    """Return the hooks of this repository that the example uses."""
+    own: Any = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    by_id = {hook["id"]: hook for hook in own}
+    used: Any = yaml.safe_load((EXAMPLES / "pre-commit-config.yaml").read_text())
+    return [by_id[hook["id"]] for hook in used["repos"][0]["hooks"]]
 
 
 def _evaluated(text: str) -> str:
@@ -194,7 +199,45 @@ def test_the_hooks_run_for_changed_acl_files() -> None:
     for hook in hooks():
         assert re.search(hook["files"], "acls/orders.yaml")
         assert not re.search(hook["files"], "docs/acls.md")
-        assert (hook["language"], hook["additional_dependencies"]) == ("python", ["kafka-shim"])
+
+
+@pytest.mark.heavy
+def test_pre_commit_runs_the_hooks(tmp_path: Path) -> None:
+    """pre-commit installs a clone of this repository, and checks all ACLs on each commit."""
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "tools"], check=True)
+    tools = tmp_path / "tools" / "bin"
+    subprocess.run([tools / "pip", "install", "--quiet", "pre-commit"], check=True)
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{ROOT}", str(clone))
+    shutil.copy(ROOT / ".pre-commit-hooks.yaml", clone)
+    git(clone, "commit", "-qam", "hooks as they are now", "--allow-empty")
+    git(clone, "tag", "v0.1.0")
+    mine = changed(tmp_path, "")
+    config = (EXAMPLES / "pre-commit-config.yaml").read_text()
+    address = "https://github.com/kafka-shim/kafka-shim"
+    (mine / ".pre-commit-config.yaml").write_text(config.replace(address, str(clone)))
+
+    def commit(files: dict[str, str]) -> tuple[int, str]:
+        for name, content in files.items():
+            (mine / name).write_text(content)
+        git(mine, "add", "-A")
+        done = subprocess.run(
+            [tools / "pre-commit", "run"], cwd=mine, capture_output=True, text=True, check=False,
+            env=os.environ | {"PRE_COMMIT_HOME": str(tmp_path / "cache")},
+        )  # fmt: skip
+        return done.returncode, done.stdout + done.stderr
+
+    code, output = commit({"README.md": "a\n"})
+    assert (code, output.count("Skipped")) == (0, 2), output
+    code, output = commit({"acls/more.yaml": "[]\n"})
+    assert (code, output.count("Passed")) == (0, 2), output
+    code, output = commit({"acls/more.yaml": EVE})
+    assert code == 1
+    assert "User:eve" in output
+    code, output = commit({"acls/more.yaml": (mine / "acls/orders.yaml").read_text()})
+    assert code == 1
+    assert "acls/more.yaml:" in output
+    assert "acls/orders.yaml:" in output, output
 
 
 def test_the_comment_of_a_merge_request_is_edited(
