@@ -36,7 +36,9 @@ def test_npm_s_versions_are_that_of_the_project() -> None:
     assert [names["kafka-shim"] for names in used if "kafka-shim" in names] == [VERSION] * 4
 
 
-@pytest.mark.parametrize("path", ["junit5/example", "../examples/java-junit"])
+@pytest.mark.parametrize(
+    "path", ["junit5/example", "junit5/spring-example", "../examples/java-junit"]
+)
 def test_maven_s_versions_are_that_of_the_project(path: str) -> None:
     own = ET.parse(PACKAGES / "junit5" / "pom.xml").getroot()
     assert own.findtext(f"{POM}version") == VERSION

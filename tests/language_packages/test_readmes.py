@@ -102,6 +102,16 @@ def test_junit5(tmp_path: Path) -> None:
     assert log.read_text().count("broker created") == 4  # three tests, and a class
 
 
+def test_spring_boot(tmp_path: Path) -> None:
+    """With the versions of JUnit, Jackson and Kafka that Spring Boot selects."""
+    project = copied_example("junit5/spring-example", tmp_path)
+    log = tmp_path / "log"
+    repository = install_jars(logging_command(tmp_path, log))
+    printed = succeed("mvn -B -ntp test", project, MAVEN_OPTS=f"-Dmaven.repo.local={repository}")
+    assert re.search(r"Tests run: 2, Failures: 0, Errors: 0, Skipped: 0$", printed, re.MULTILINE)
+    assert log.read_text().count("broker created") == 1
+
+
 @pytest.fixture
 def beside_a_clone(tmp_path: Path) -> Path:
     """Return a new folder beside a clone of this repository, in which the single file is built."""
