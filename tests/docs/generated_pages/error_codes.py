@@ -18,12 +18,15 @@ All error codes of Kafka's protocol, and the APIs that return an error for a mis
 [Troubleshooting](../guides/troubleshooting.md) has the causes and cures of frequent errors.
 
 ## Missing permissions
+
+These errors mean that the principal lacks a permission: on a topic (29), a group (30), the cluster
+(31), a transactional id (53) or a delegation token (65). Up to 0.11, some APIs return 3 instead.
 """
 _ALL: Final = """\
 ## All codes
 
-The column *named by the handlers of* lists the APIs whose code in the shim names the error. Shared
-code can return the error for other APIs, too.
+The column *named by the handlers of* lists the APIs whose own code in the shim names the error.
+Code that all APIs share, such as that of missing permissions, is not in this column.
 
 | code | name | named by the handlers of |
 |---|---|---|"""
