@@ -18,7 +18,6 @@ from kafka_shim.authorizer.policy.plain_decisions import PlainPolicy
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.shim.cli.authorizer_settings import (
     ClusterAcls,
-    read_cluster_acls,
     release_of_options_or_cluster,
     settings_of_options_or_cluster,
 )
@@ -185,43 +184,3 @@ def side_of_acls(
         settings.allow_everyone,
         settings.is_mode_known,
     )
-
-
-def sides_a_and_b_of_options(args: argparse.Namespace) -> tuple[PolicySide, PolicySide]:
-    """Return both sides: a file, or the cluster of `--a` or `--b`, each with its own settings.
-
-    A file has the release and the settings of the cluster on the other side, if there is one.
-    """
-    own = vars(args)
-    clusters = {name: _side_of_cluster_a_or_b(args, name) for name in "ab" if own[name] is not None}
-    cluster = next(iter(clusters.values()), None)
-    paths = iter(args.files)
-    sides = [
-        clusters.get(name) or _side_of_file_a_or_b(args, name, next(paths), cluster)
-        for name in "ab"
-    ]
-    first, second = (
-        side.with_settings(own[f"{name}_set"], f"--{name}-set")
-        for name, side in zip("ab", sides, strict=True)
-    )
-    return first, second
-
-
-def _side_of_cluster_a_or_b(args: argparse.Namespace, name: str) -> PolicySide:
-    own = vars(args)
-    options = argparse.Namespace(**own)
-    options.kafka_version = own[f"{name}_version"] or args.kafka_version
-    options.bootstrap_server = own[name]
-    options.command_config = own[f"{name}_command_config"] or args.command_config
-    return side_of_cluster(options, read_cluster_acls(options, f"--{name}"))
-
-
-def _side_of_file_a_or_b(
-    args: argparse.Namespace, name: str, path: str, cluster: PolicySide | None
-) -> PolicySide:
-    options = argparse.Namespace(**vars(args))
-    options.kafka_version = vars(args)[f"{name}_version"] or args.kafka_version
-    release = release_of_options_or_cluster(options)
-    if cluster is not None and not options.kafka_version:
-        release = cluster.release
-    return side_of_files(options, [path], release, cluster)

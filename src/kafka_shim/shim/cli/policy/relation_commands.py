@@ -15,11 +15,10 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
 )
 from kafka_shim.shim.cli.policy.descriptions import count_with_noun
 from kafka_shim.shim.cli.policy.policy_side import (
-    SETTINGS_HELP,
     PolicySide,
     require_known_mode_if_it_matters,
-    sides_a_and_b_of_options,
 )
+from kafka_shim.shim.cli.policy.relation_sides import add_side_arguments, sides_of_arguments
 from kafka_shim.shim.cli.policy.witness_text import decision_object, witness_lines
 from kafka_shim.shim.cli.usage import UsageError
 
@@ -58,36 +57,11 @@ class RelationCommand:
             metavar="FILE",
             help="Write the ACLs and the result to this file, for `policy verify`",
         )
-        for name in ("a", "b"):
-            group = parser.add_argument_group(f"Set {name.upper()}")
-            group.add_argument(
-                f"--{name}", metavar="HOST:PORT,...", help="Take the ACLs of this cluster"
-            )
-            group.add_argument(
-                f"--{name}-command-config",
-                metavar="FILE",
-                help="Client properties (default: those of --command-config)",
-            )
-            group.add_argument(
-                f"--{name}-version",
-                metavar="RELEASE",
-                help="Kafka release whose rules decide (default: --kafka-version, else that of the"
-                " cluster)",
-            )
-            group.add_argument(
-                f"--{name}-set",
-                action="append",
-                default=[],
-                metavar="NAME=VALUE",
-                help=f"Set a broker's setting (repeatable); {SETTINGS_HELP}",
-            )
-        parser.add_argument(
-            "--command-config", metavar="FILE", help="Client properties of both clusters"
-        )
+        add_side_arguments(parser)
         add_authorizer_arguments(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        first, second = _sides(args)
+        first, second = sides_of_arguments(args)
         try:
             result = self._check(first, second)
             require_known_mode_if_it_matters(first, second, lambda *each: self._check(*each).holds)
@@ -114,13 +88,6 @@ class RelationCommand:
         if result.impossible_differences:
             count = count_with_noun(result.impossible_differences, "difference")
             print(f"not counted: {count} about hosts or names that no client can have")
-
-
-def _sides(args: argparse.Namespace) -> tuple[PolicySide, PolicySide]:
-    from_cluster = [name for name in ("a", "b") if vars(args)[name] is not None]
-    if len(args.files) + len(from_cluster) != 2:
-        raise UsageError("give two sets of ACLs: files A and B, or --a or --b instead of a file")
-    return sides_a_and_b_of_options(args)
 
 
 def _write_certificate(
