@@ -20,6 +20,8 @@ CATCHABLE: Final = ("PipelineError",)
 """Roots of exceptions: callers catch the root, whichever of its errors it is."""
 
 USED_ITSELF: Final = {
+    "Dispatcher": "responds for a cluster; a playback's responds from a recording",
+    "PendingExchange": "of a handler that waits; a playback's response is a frame already",
     "Client": "raises if there is no response; a connection of the vectors returns what happened",
     "History": "a broker's; the conformance suite's also keeps responses",
     "Partition": "all but those of the topic of groups, whose subclass makes `log` a property:"

@@ -43,7 +43,7 @@ def test_the_home_page_has_links_that_work_in_the_site(hooks: Any) -> None:
     assert home.startswith("# kafka-shim\n")
     assert home.endswith("\n## Get started\n")
     assert "](explanation/tested.md)" in home
-    assert 'src="pictures/principals.png"' in home
+    assert 'src="pictures/principals.png#only-light"' in home
     assert "docs/" not in home
 
 

@@ -272,6 +272,27 @@ def test_all_topics_are_the_same_request_in_version_0_and_later(tmp_path: Path) 
     assert played.report["changes"]["Metadata.topics: recorded null, sent missing"] == 1
 
 
+async def brokers_of_anonymous_and_a_denied_topic_of_alice(wire: Wire, sasl: Wire) -> None:
+    await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
+    await sasl.ask(ApiKey.SASL_HANDSHAKE, 1, HANDSHAKE)
+    await sasl.ask(ApiKey.SASL_AUTHENTICATE, 2, plain("alice", "alice-secret"))
+    await sasl.ask(ApiKey.METADATA, 12, metadata("orders"))
+
+
+def test_brokers_are_returned_to_a_principal_that_was_recorded_without_asking_for_them(
+    tmp_path: Path,
+) -> None:
+    """librdkafka asks for them only if it connects before the program names a topic."""
+    story = brokers_of_anonymous_and_a_denied_topic_of_alice
+    played = Playback(asyncio.run(record(tmp_path / "trace", story)))
+    played.ask(ApiKey.SASL_HANDSHAKE, 1, HANDSHAKE)
+    played.ask(ApiKey.SASL_AUTHENTICATE, 2, plain("alice", "alice-secret"))
+    response = played.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
+    assert [broker.node_id for broker in response.brokers] == [1]
+    [denied] = played.ask(ApiKey.METADATA, 12, metadata("orders")).topics
+    assert denied.error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
 def test_a_password_is_checked_if_it_is_known(trace: Path) -> None:
     played = Playback(trace, users={"alice": "alice-secret"})
     played.ask(ApiKey.SASL_HANDSHAKE, 1, HANDSHAKE)

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.shim.traffic.cassettes.interactions import Interaction
 from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode, PlaybackState
@@ -50,8 +51,21 @@ class Sent(NamedTuple):
 
     @property
     def principal(self) -> Principal:
-        """The principal of recorded counterparts."""
-        return None if self.header.api_key in BEFORE_AUTHENTICATION else self.sender.principal
+        """The principal of recorded counterparts; None if the response is the same for all."""
+        if self.header.api_key in BEFORE_AUTHENTICATION or self._requests_only_brokers:
+            return None
+        return self.sender.principal
+
+    @property
+    def _requests_only_brokers(self) -> bool:
+        """Clients send such a request if they connect before they know a topic: a race."""
+        message = self.message
+        return (
+            isinstance(message, MetadataRequest)
+            and message.topics == []
+            and self.header.api_version > 0  # in version 0, no topics are all topics
+            and not message.include_cluster_authorized_operations
+        )
 
 
 def sent_record(record: RecordContent, number: int, header: RequestHeader, sender: Sender) -> Sent:
