@@ -8,8 +8,8 @@ the rounds: microseconds per request, of time and of the broker's processor time
 and need ACLs. Each kind is measured with equal requests and with different ones.
 `--only` takes parts of kinds' names, separated by commas. A further broker, `compiled`, is the
 shim with modules compiled by mypyc. `--publish` writes results/against.md, in place of the
-last ones. `--quick` measures only what has goals, in three rounds: it takes ten minutes, not an
-hour. Needs Go, Java 17 and Maven.
+last ones, with the time of each stage of requests that miss their goals. `--quick` measures only
+what has goals, in nine rounds: it takes three minutes, not an hour. Needs Go, Java 17 and Maven.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from benchmarks.against import goals
 from benchmarks.against.brokers import OPENED, Broker, on_core
 from benchmarks.against.client import Peer, Taken, play
 from benchmarks.against.compiled import compiled
+from benchmarks.against.costs import costs
 from benchmarks.against.exchanges import EXCHANGES, Exchange, play as play_whole
 from benchmarks.against.kinds import KINDS, Kind
 from benchmarks.against.publication import machine_state, publish
@@ -31,9 +32,11 @@ from benchmarks.against.setting import Setting, made
 from benchmarks.against.table import text
 from benchmarks.command import finish
 
-ROUNDS, QUICK_ROUNDS = 7, 3
-SECONDS = 0.15
-"""What each broker is asked for in a round, of each kind, roughly."""
+ROUNDS, QUICK_ROUNDS = 21, 9
+SECONDS = 0.05
+"""What each broker is asked for in a round, of each kind, roughly. Rounds are many and short, so
+that a pause of the machine changes no median.
+"""
 WARM = {"real": 3_000}
 """Requests before the first round, so that a compiler has seen them."""
 MODES = {"depth 1": (1, 1), "depth 8": (1, 8), "depth 64": (1, 64), "100 connections": (100, 1)}
@@ -154,7 +157,7 @@ def main() -> int:
     options.rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
     rows, state = measure(options)
     if options.publish:
-        publish(rows, state)
+        publish(rows, state, costs(goals.rows_that_miss(rows)))
     means = goals.means(rows)
     figures = {"rows": [row._asdict() for row in rows], "means": means}
     lines = [f"{name}: {mean:.2f}" for name, mean in means.items()]

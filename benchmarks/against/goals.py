@@ -69,15 +69,26 @@ def means(rows: Sequence[Row]) -> dict[str, float]:
     return found
 
 
+def rows_that_miss(rows: Sequence[Row]) -> list[Row]:
+    """Return the requests that miss their goal against kfake."""
+    return [row for row in rows if _misses(row)]
+
+
+def _misses(row: Row) -> bool:
+    goal = goal_of(row)
+    is_compared = {"kfake", "shim"} <= row.taken.keys()
+    return goal is not None and is_compared and row.ratio("kfake") < goal.each
+
+
 def missed(rows: Sequence[Row]) -> list[str]:
     """Return the missed goals, of elapsed time."""
     found = []
-    for row in rows:
+    for row in rows_that_miss(rows):
         goal = goal_of(row)
-        if goal and {"kfake", "shim"} <= row.taken.keys() and row.ratio("kfake") < goal.each:
-            found.append(f"{_name(row)}: {row.ratio('kfake'):.2f} of kfake, goal {goal.each}")
+        assert goal is not None
+        found.append(f"{name_of(row)}: {row.ratio('kfake'):.2f} of kfake, goal {goal.each}")
     found += [
-        f"{_name(row)}: {row.ratio('real'):.2f} of real, goal 1"
+        f"{name_of(row)}: {row.ratio('real'):.2f} of real, goal 1"
         for row in rows
         if (row.kind == AS_SOON or row.mode in REAL)
         and {"real", "shim"} <= row.taken.keys()
@@ -91,7 +102,8 @@ def missed(rows: Sequence[Row]) -> list[str]:
     return found
 
 
-def _name(row: Row) -> str:
+def name_of(row: Row) -> str:
+    """Return the name of a row: its kind, whether it repeats a request, and its mode."""
     return f"{row.kind}, {'different' if row.different else 'repeated'}, {row.mode}"
 
 

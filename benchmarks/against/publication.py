@@ -1,7 +1,7 @@
 """Write the figures of a run to results/against.md, in place of those of the last one.
 
 They are the machine with its state, the figures of each kind of request, the means with their
-goals, and the missed goals.
+goals, the missed goals, and where the time of the rows that miss theirs goes.
 """
 
 import datetime as dt
@@ -12,13 +12,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.against.brokers import Broker
-from benchmarks.against.goals import WHOLE, Row, means, missed
+from benchmarks.against.costs import Cost
+from benchmarks.against.goals import WHOLE, Row, means, missed, name_of
 
 PAGE = Path(__file__).parents[1] / "results" / "against.md"
 _HEAD = """\
 # kafka-shim, kfake and a real Kafka
 
 `python -m benchmarks.against --publish` writes this file.
+"""
+_COSTS = """\
+Where the time of these requests goes, in microseconds per request. `read` and `write` are the
+system calls, `handle` is the handler without `authorize`, `dispatch` is the rest of the dispatcher,
+and `rest` is the event loop, the connection and the client. The benchmarks' page says
+[what was tried](../README.md#what-was-tried).\
 """
 
 
@@ -38,12 +45,12 @@ def machine_state(brokers: Sequence[Broker], rounds: int) -> str:
     )
 
 
-def publish(rows: Sequence[Row], state: str, page: Path = PAGE) -> None:
+def publish(rows: Sequence[Row], state: str, costs: Sequence[Cost] = (), page: Path = PAGE) -> None:
     """Write the figures of a run, in place of those of the last one."""
-    page.write_text(f"{_HEAD}\n{published(rows, state)}\n")
+    page.write_text(f"{_HEAD}\n{published(rows, state, costs)}\n")
 
 
-def published(rows: Sequence[Row], state: str) -> str:
+def published(rows: Sequence[Row], state: str, costs: Sequence[Cost]) -> str:
     """Return the figures of a run as Markdown."""
     of_requests = [row for row in rows if row.mode != WHOLE]
     wholes = [row for row in rows if row.mode == WHOLE]
@@ -59,6 +66,7 @@ def published(rows: Sequence[Row], state: str) -> str:
     goals = missed(rows)
     parts += ["Missed goals:" if goals else "All goals are met."]
     parts += ["\n".join(f"- {goal}" for goal in goals)] if goals else []
+    parts += [_COSTS, _costs_table(costs)] if costs else []
     return "\n\n".join(parts)
 
 
@@ -80,6 +88,15 @@ def _table(head: str, rows: Sequence[Row], unit_us: int = 1) -> str:
         ]
         ratios = [f"x{row.ratio(other):.2f}" for other in others]
         lines.append(f"| {' | '.join([name, *figures, *ratios])} |")
+    return "\n".join(lines)
+
+
+def _costs_table(costs: Sequence[Cost]) -> str:
+    cells = ["request", *costs[0].stages, "shim", "kfake"]
+    lines = [f"| {' | '.join(cells)} |", "|---" * len(cells) + "|"]
+    for row, stages in costs:
+        figures = [*stages.values(), *(row.taken[name]["clock"] for name in ("shim", "kfake"))]
+        lines.append(f"| {name_of(row)} | {' | '.join(f'{us:.1f}' for us in figures)} |")
     return "\n".join(lines)
 
 

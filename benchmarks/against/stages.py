@@ -1,16 +1,20 @@
-"""Handle requests in this process, up to a stage; `instructions` counts what that takes.
+"""Handle requests in this process, up to a stage.
+
+`instructions` counts what that takes, `costs` measures the time.
 
 python -m benchmarks.against.stages STAGE KIND REQUESTS
 """
 
+import contextlib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 from benchmarks.against.kinds import KINDS
-from benchmarks.against.setting import made_by
+from benchmarks.against.setting import Setting, made_by
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
@@ -31,6 +35,18 @@ class Stage(NamedTuple):
 
     name: str
     work: Work
+
+
+class Prepared(NamedTuple):
+    """A broker in this process, with the state of all compared brokers, and a session of alice."""
+
+    dispatcher: Dispatcher
+    setting: Setting
+    session: Session
+
+    def work(self, work: Work, payload: bytes) -> object:
+        """Handle a frame without its size, up to a stage."""
+        return work(self.dispatcher, payload, self.session)
 
 
 class InProcess:
@@ -95,13 +111,13 @@ def _dispatched(dispatcher: Dispatcher, frame: bytes, session: Session) -> objec
     return dispatcher.dispatch(frame, session)
 
 
-UNDECIDED = "handler"
+UNDECIDED = "handle"
 STAGES = (
     Stage("header", _header),
     Stage("decode", _decoded),
     Stage("context", _context),
     Stage(UNDECIDED, _handled),  # everything is allowed without a decision
-    Stage("decisions", _handled),
+    Stage("authorize", _handled),
     Stage("audit", _audited),
     Stage("encode", _encoded),
     Stage("dispatch", _dispatched),
@@ -113,23 +129,35 @@ def _allowed(access: Access, *_: object) -> bool:
     return True
 
 
-def main(stage_name: str, kind_name: str, requests: int) -> None:
-    stage = next(stage for stage in STAGES if stage.name == stage_name)
-    kind = next(kind for kind in KINDS if kind.name == kind_name)
+@contextlib.contextmanager
+def deciding(stage: Stage) -> Iterator[None]:
+    """Let everything be allowed without a decision in the stage that needs it."""
+    is_undecided = stage.name == UNDECIDED
+    with patch.object(Access, "allows_bound", _allowed if is_undecided else Access.allows_bound):
+        yield
+
+
+def prepared() -> Prepared:
+    """Create the broker."""
     config = Config(super_users=("User:admin",), listeners=(_LISTENER,))
     broker = Broker(config, ManualClock(int(time.time() * 1000)))  # noqa: TID251 - records are of today
     dispatcher, node = broker.dispatcher, broker.cluster.nodes[1]
     node.bound[_LISTENER.name] = node.endpoints[_LISTENER.name] = ("127.0.0.1", 9093)
     dispatcher.raise_errors = True
     setting = made_by(lambda user: InProcess(dispatcher, user))
-    frames = list(islice(kind.frames(setting, different=True), WARM + 2 * WARM))
-    session = InProcess(dispatcher, "alice").session
+    return Prepared(dispatcher, setting, InProcess(dispatcher, "alice").session)
+
+
+def main(stage_name: str, kind_name: str, requests: int) -> None:
+    stage = next(stage for stage in STAGES if stage.name == stage_name)
+    kind = next(kind for kind in KINDS if kind.name == kind_name)
+    broker = prepared()
+    frames = list(islice(kind.frames(broker.setting, different=True), WARM + 2 * WARM))
     for frame in frames[:WARM]:
-        dispatcher.dispatch(frame[4:], session)
-    if stage.name == UNDECIDED:
-        Access.allows_bound = _allowed  # type: ignore[method-assign, assignment]
-    for frame in frames[WARM : WARM + requests]:
-        stage.work(dispatcher, frame[4:], session)
+        broker.work(_dispatched, frame[4:])
+    with deciding(stage):
+        for frame in frames[WARM : WARM + requests]:
+            broker.work(stage.work, frame[4:])
 
 
 if __name__ == "__main__":
