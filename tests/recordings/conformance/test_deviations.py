@@ -264,7 +264,7 @@ def test_a_record_has_the_first_partitions_of_a_large_transaction() -> None:
     transaction = Transaction("t", 1, 0)
     transaction.partitions = dict.fromkeys(("orders", index) for index in range(1_000))
     transaction.state = TransactionalIdState.ONGOING
-    content = transaction_log.encode_transaction_value(transaction, 1)
+    content = transaction_log.encode_values(transaction_log.values_of_transaction(transaction, 1))
     (row,) = codecs.read_message(TransactionLogValue, 1, content, 2).transaction_partitions
     assert row.partition_ids == list(range(500))
 

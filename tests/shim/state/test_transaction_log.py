@@ -13,7 +13,7 @@ from kafka_shim.protocol.messages.transaction_log_value import (
     TransactionLogValue,
 )
 from kafka_shim.protocol.records.batches import iterate_batches
-from kafka_shim.shim.state.coordinators import KeyType, encode_with_version
+from kafka_shim.shim.state.coordinators import KeyType, append_record, encode_with_version
 from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.transactions import transaction_log
 from kafka_shim.shim.state.transactions.transaction import (
@@ -93,6 +93,52 @@ def test_compaction_counts_only_records_of_the_recreated_topic(stage: Stage) -> 
     }
 
 
+def test_many_unread_records_lose_those_that_others_replace(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transaction_log, "UNWRITTEN_MAX", 10)
+    monkeypatch.setattr(transaction_log, "BATCHES_MAX", 1_000)
+    begin(stage, "once")
+    for _ in range(10):
+        begin(stage, "often")
+    begin(stage, "often")
+    log = log_of(stage)
+    assert [batch.base_offset for batch in log.batches] == [0, 10, 11]
+    assert epochs(log) == {"once": [0], "often": [9, 10]}
+    assert log.end_offset == 12
+
+
+def test_the_unread_records_of_many_ids_are_written(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transaction_log, "UNWRITTEN_MAX", 10)
+    for number in range(15):
+        begin(stage, f"t{number}")
+    (partition,) = stage.cluster.coordinators.topic_or_create(KeyType.TRANSACTION).partitions
+    assert len(partition.log_without_flush.batches) == 11
+    assert len(epochs(log_of(stage))) == 15
+
+
+def test_who_waits_for_a_record_gets_it_at_once(stage: Stage) -> None:
+    begin(stage, "t")
+    woken: list[int] = []
+    log = log_of(stage)
+    log.add_watcher(lambda: woken.append(log.end_offset))
+    begin(stage, "t")
+    assert woken == [2]
+
+
+def test_a_record_appended_by_a_client_follows_the_unread_ones(stage: Stage) -> None:
+    begin(stage, "t")
+    log = log_of(stage)
+    begin(stage, "t")
+    (partition,) = stage.cluster.coordinators.topic_or_create(KeyType.TRANSACTION).partitions
+    assert append_record(partition.log, 0, 0, b"key", b"value") == 2
+    begin(stage, "u")
+    assert [batch.base_offset for batch in log_of(stage).batches] == [0, 1, 2, 3]
+    assert log_of(stage) is log
+
+
 STATUSES = {
     TransactionalIdState.EMPTY: 0,
     TransactionalIdState.ONGOING: 1,
@@ -140,6 +186,5 @@ def test_a_record_is_what_the_general_writer_returns(found: Transaction, version
     if version:
         value.previous_producer_id = found.producer_id
         value.client_transaction_version = found.client_version
-    assert transaction_log.encode_transaction_value(found, version) == encode_with_version(
-        value, version
-    )
+    values = transaction_log.values_of_transaction(found, version)
+    assert transaction_log.encode_values(values) == encode_with_version(value, version)

@@ -25,7 +25,11 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.authentications import AuthenticationLog
 from kafka_shim.shim.state.authorization import configured_policy
 from kafka_shim.shim.state.delegation_tokens import DelegationTokens
-from kafka_shim.shim.state.lazy_partition import PartitionFactory
+from kafka_shim.shim.state.lazy_partition import (
+    GROUPS_TOPIC,
+    TRANSACTIONS_TOPIC,
+    PartitionFactory,
+)
 from kafka_shim.shim.state.leadership import ElectionRules, update_leaders_and_isrs
 from kafka_shim.shim.state.log_maintenance import LogMaintenance
 from kafka_shim.shim.state.logs.log_settings import EffectiveLogSettings
@@ -120,7 +124,7 @@ def _make_groups_and_register_record_writer(cluster: "Cluster") -> "Groups":
     groups.records = GroupRecords(
         cluster.coordinators, cluster.clock, partial(_make_group_log, cluster)
     )
-    cluster.partition_factory.write_records = groups.write_records_of_partition
+    cluster.partition_factory.writers[GROUPS_TOPIC] = groups.write_records_of_partition
     return groups
 
 
@@ -132,7 +136,7 @@ def _make_member_requests(cluster: "Cluster") -> "MemberRequests":
     )
 
 
-def _make_transactions(cluster: "Cluster") -> "Transactions":
+def _make_transactions_and_register_record_writer(cluster: "Cluster") -> "Transactions":
     from kafka_shim.shim.state.transactions.transaction_log import TransactionLog
     from kafka_shim.shim.state.transactions.transaction_markers import write_end_markers
     from kafka_shim.shim.state.transactions.transactions import (
@@ -155,6 +159,7 @@ def _make_transactions(cluster: "Cluster") -> "Transactions":
         partial(_transaction_version, cluster),
         stamps_horizon=facts.tombstones_have_delete_horizon,
     )
+    cluster.partition_factory.writers[TRANSACTIONS_TOPIC] = log.write_partition
     return Transactions(cluster.clock, partial(write_end_markers, cluster), log, settings, facts)
 
 
@@ -289,7 +294,8 @@ class Cluster:
     )
     member_requests = LazyStore(_make_member_requests)
     transactions = LazyStore(
-        _make_transactions, stop=lambda transactions: transactions.stop_all_timers()
+        _make_transactions_and_register_record_writer,
+        stop=lambda transactions: transactions.stop_all_timers(),
     )
     quotas = LazyStore(_make_quotas)
     share_states = LazyStore(_make_share_states, stop=lambda states: states.stop_log_timers())

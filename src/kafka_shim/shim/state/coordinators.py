@@ -22,7 +22,7 @@ from kafka_shim.shim.state.java_collections import (
     in_timeline_hash_map_order,
     java_hash,
 )
-from kafka_shim.shim.state.logs.log import StoredBatch
+from kafka_shim.shim.state.logs.log import PartitionLog, StoredBatch
 from kafka_shim.shim.state.node import Node
 from kafka_shim.shim.state.placement import place_replicas
 from kafka_shim.shim.state.settings.configs import Configs
@@ -216,10 +216,11 @@ def encode_with_version(
     return before.to_bytes(2, "big") + codecs.write_message(message, version)
 
 
-def append_record(partition: Partition, key: bytes, value: bytes | None, now_ms: int) -> int:
+def append_record(
+    log: PartitionLog, leader_epoch: int, now_ms: int, key: bytes, value: bytes | None
+) -> int:
     """Append a record, alone in its batch, and return its offset; None: a tombstone."""
-    log = partition.log
     offset = log.end_offset
-    payload = encode_single_record_batch(offset, now_ms, key, value, partition.leader_epoch)
-    log.append_batch(StoredBatch(offset, offset, now_ms, payload), partition.leader_epoch)
+    payload = encode_single_record_batch(offset, now_ms, key, value, leader_epoch)
+    log.append_batch(StoredBatch(offset, offset, now_ms, payload), leader_epoch)
     return offset

@@ -6,10 +6,14 @@ from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.topics import Partition
 
 GROUPS_TOPIC = "__consumer_offsets"
+TRANSACTIONS_TOPIC = "__transaction_state"
+_LAZY = frozenset({GROUPS_TOPIC, TRANSACTIONS_TOPIC})
 
 
 class LazyPartition(Partition):
-    """A partition of the topic of groups; its records are written before its log is used."""
+    """A partition of the topic of groups or transactions; its records are written before its log
+    is used.
+    """
 
     __slots__ = ("_log", "_write_records", "records")
 
@@ -18,17 +22,19 @@ class LazyPartition(Partition):
         index: int,
         replicas: Sequence[int],
         log: PartitionLog,
-        write_records: Callable[[int], None],
+        write_records: Callable[[str, int], None],
     ) -> None:
-        """`write_records` is called with the index before the log is returned."""
+        """`write_records` is called with topic and index before the log is returned."""
         self._write_records = write_records
         self.records = 0
-        """The number of records since the log was compacted, with those that were left."""
+        """Of the topic of groups: the number of records since the log was compacted, with those
+        that were left.
+        """
         super().__init__(index, replicas, log)
 
     @property
     def log(self) -> PartitionLog:
-        self._write_records(self.index)
+        self._write_records(self.topic_name, self.index)
         return self._log
 
     @log.setter
@@ -41,16 +47,18 @@ class LazyPartition(Partition):
 
 
 class PartitionFactory:
-    """Makes the partitions of a cluster: those of the topic of groups are lazy."""
+    """Makes the partitions of a cluster: those of groups and transactions are lazy."""
 
     def __init__(self) -> None:
-        self.write_records: Callable[[int], None] = lambda _: None
-        """Writes records of the topic of groups by partition; called before its log is used."""
+        self.writers: dict[str, Callable[[int], None]] = {}
+        """What writes the records of a partition before its log is used, by topic."""
 
     def make(self, topic: str, index: int, replicas: Sequence[int], log: PartitionLog) -> Partition:
-        if topic == GROUPS_TOPIC:
-            return LazyPartition(index, replicas, log, self._write_group_records)
+        if topic in _LAZY:
+            return LazyPartition(index, replicas, log, self._write_records)
         return Partition(index, replicas, log)
 
-    def _write_group_records(self, index: int) -> None:
-        self.write_records(index)
+    def _write_records(self, topic: str, index: int) -> None:
+        write = self.writers.get(topic)
+        if write is not None:
+            write(index)

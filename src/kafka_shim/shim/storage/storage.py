@@ -166,7 +166,7 @@ class Storage:
         self._is_planned = False
         if self._marks.is_marked and self.failure is None:
             try:
-                self._write_group_records_and_all_changes()
+                self._write_late_records_and_all_changes()
             except (sqlite3.Error, OSError) as error:
                 self._report_failure_and_drop_responses(error)
                 return
@@ -196,9 +196,10 @@ class Storage:
             except (sqlite3.Error, OSError) as error:
                 self._report_failure_and_drop_responses(error)
 
-    def _write_group_records_and_all_changes(self) -> None:
+    def _write_late_records_and_all_changes(self) -> None:
         marks, cluster = self._marks, self._cluster
         cluster.groups.records.write_all_partitions_if_topic_exists()
+        cluster.transactions.write_log()
         if not marks.has_rows:
             self._database.append_to_journal_and_commit_if_large(
                 [

@@ -183,9 +183,9 @@ class ShareLog:
     ) -> int:
         if not self._facts.share_records_have_current_form:
             return 0
-        return append_record(
-            self._state_partition_creating_topic(key), record_key, value, self._clock.now_ms()
-        )
+        partition = self._state_partition_creating_topic(key)
+        now_ms = self._clock.now_ms()
+        return append_record(partition.log, partition.leader_epoch, now_ms, record_key, value)
 
     def _state_partition_creating_topic(self, key: SharePartitionKey) -> Partition:
         return self._coordinators.coordinator_partition_creating_topic(

@@ -44,6 +44,7 @@ class TransactionLogWriter(Protocol):
 
     def write_state(self, transaction: Transaction) -> None: ...
     def write_tombstone(self, transactional_id: str) -> None: ...
+    def write_all_partitions(self) -> None: ...
 
 
 class TransactionSettings(msgspec.Struct, frozen=True):
@@ -111,6 +112,10 @@ class Transactions:
         for transaction in self._transactions.values():
             if transaction.deadline is not None:
                 transaction.deadline.cancel()
+
+    def write_log(self) -> None:
+        """Write the records of `__transaction_state` that nobody has looked at yet."""
+        self._log.write_all_partitions()
 
     def new_producer_id(self) -> int:
         """Return an unused producer id."""
