@@ -1,7 +1,6 @@
 """An authorizer log in every form in which people keep it: the same decisions are read.
 
-The lines are a real broker's, in its own layouts; Docker, Kubernetes and log services are put
-around them here, as they document it.
+The lines are a real broker's, in its own layouts.
 """
 
 import bz2
@@ -129,67 +128,10 @@ def docker(line: str, at: str) -> str:
     return json.dumps({"log": f"{line}\n", "stream": "stdout", "time": f"{at}Z"})
 
 
-def containerd(line: str, at: str) -> str:
-    return f"{at}Z stdout P {line[:60]}\n{at}Z stdout F {line[60:]}"
-
-
-def kubectl(line: str, at: str) -> str:
-    return f"[pod/kafka-0/kafka] {at}Z {line}"
-
-
-def filebeat(line: str, at: str) -> str:
-    event = {"@timestamp": f"{at}Z", "host": {"name": "kafka-0"}, "message": line}
-    return json.dumps({**event, "event": {"original": line}})
-
-
 def cloudwatch(line: str, at: str) -> str:
     event = {"id": "1", "timestamp": int(datetime.fromisoformat(f"{at}Z").timestamp() * 1e3)}
     other = event | {"message": "[2026-01-31 10:00:00,250] INFO started (kafka.server.Kafka)"}
     return json.dumps({"owner": "1", "logEvents": [other, event | {"message": line}]})
-
-
-def journald(line: str, at: str) -> str:
-    microseconds = int(datetime.fromisoformat(f"{at}Z").timestamp() * 1e6)
-    return json.dumps({"MESSAGE": line, "__REALTIME_TIMESTAMP": str(microseconds)})
-
-
-def loki(line: str, at: str) -> str:
-    nanoseconds = int(datetime.fromisoformat(f"{at}Z").timestamp() * 1e6) * 1_000
-    return json.dumps({"streams": [{"stream": {"a": "b"}, "values": [[str(nanoseconds), line]]}]})
-
-
-def elasticsearch(line: str, at: str) -> str:
-    source = {"@timestamp": f"{at}Z", "message": line}
-    return json.dumps({"hits": {"hits": [{"_id": "1", "_source": source}]}}, indent=2)
-
-
-def json_in_docker(line: str, at: str) -> str:
-    message = line.partition("] ")[2].partition(" ")[2].removesuffix(" (kafka.authorizer.logger)")
-    event = {"timeMillis": int(datetime.fromisoformat(f"{at}Z").timestamp() * 1e3)}
-    return docker(json.dumps(event | {"level": "INFO", "message": message}), "2026-01-01T00:00:00")
-
-
-WRAPPERS = (
-    *(docker, containerd, kubectl, filebeat, cloudwatch, journald, loki, elasticsearch),
-    json_in_docker,
-)
-
-
-@pytest.mark.parametrize("wrap", WRAPPERS, ids=lambda wrap: wrap.__name__)
-@pytest.mark.parametrize("layout", ["kafka", "strimzi"])
-def test_decisions_are_unpacked_with_the_time_that_has_a_zone(
-    wrap: Callable[[str, str], str], layout: str, expected: list[Access], tmp_path: Path
-) -> None:
-    if wrap is json_in_docker and layout != "kafka":
-        layout = "kafka"
-    lines = (RECORDED / f"{layout}.txt").read_text().splitlines()
-    at = "2026-02-01T12:30:00.250000"
-    text = "".join(f"{wrap(line, at)}\n" for line in lines)
-    report, accesses = imported(text, tmp_path)
-    assert report.examples == []
-    assert decisions(accesses) == decisions(expected)
-    moment = int(datetime(2026, 2, 1, 12, 30, tzinfo=UTC).timestamp() * 1e6) + 250_000
-    assert {access.time_us for access in accesses} == {moment}
 
 
 def test_several_objects_in_a_line_are_all_read(expected: list[Access], tmp_path: Path) -> None:

@@ -33,7 +33,9 @@ from kafka_shim.protocol.enums import Operation, ResourceType
 UNKNOWN_API = -1
 
 _START = "Principal = "
-_LAYOUT = re.compile(r"(?:[^{}]*[\s\]>:|-])?")
+_LABELS = r"\{(?:\w+=\"[^\"{}]*\",? ?)+\}"
+"""Labels that logcli prints before a line of Loki."""
+_LAYOUT = re.compile(rf"(?:(?:[^{{}}]|{_LABELS})*[\s\]>:|-])?")
 _DECISION = (
     r"(?P<principal>[A-Za-z][\w-]*:.+?) is (?P<outcome>Allowed|Denied) "
     r"(?P<wording>[Oo]peration) = (?P<operation>\w+) from host = (?P<host>\S+) "
@@ -64,7 +66,7 @@ _NO_DECISION = re.compile(
 _TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}|\*")
 _CLUSTER_NAME = "kafka-cluster"
 _NO_NAME = re.compile(
-    r"[\x00-\x1f\x7f\ufffd]|Principal = | on resource = | for request = "
+    r"[\x00-\x1f\x7f\ufffd]|Principal = | on resource = | for request = |\(kafka\.authorizer|</\w"
     r"|(?:^|[\s\]])(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)[\s\]:]|\"\s*[,:]\s*[\"\d{\[]"
 )
 """What is in no name: unprintable characters, and the rest of another line or of a JSON object."""

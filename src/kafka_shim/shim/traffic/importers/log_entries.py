@@ -2,9 +2,11 @@
 
 An entry is the text that the broker logged and its time. JSON is unpacked: one object or several
 in a line, or one object over several lines; Docker's json-file, log4j2's JsonLayout, ECS, GELF,
-Filebeat, journald, Loki, Elasticsearch's hits, and CloudWatch's lists of events.
+Filebeat, journald, Loki, Elasticsearch's hits, OpenTelemetry's records, Azure's tables, and
+CloudWatch's lists of events. So are quoted fields of CSV.
 """
 
+import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -27,13 +29,19 @@ TIME_CHARACTERS_MAX = 400
 _CRI = re.compile(r"(?P<time>\d{4}-\d\d-\d\dT\S+) (?P<stream>stdout|stderr) (?P<tag>[FP]) ")
 _MESSAGE_FIELDS = (
     *("message", "log", "msg", "MESSAGE", "short_message", "full_message", "@message"),
-    *("textPayload", "line", "_raw", "body", "formattedMessage"),
+    *("textPayload", "line", "_raw", "body", "formattedMessage", "LogMessage"),
 )
 _TIME_FIELDS = (
     *("instant", "timeMillis", "@timestamp", "timestamp", "time", "ts", "eventTime", "datetime"),
-    *("date", "asctime", "_time", "__REALTIME_TIMESTAMP"),
+    *("date", "asctime", "_time", "__REALTIME_TIMESTAMP", "timeUnixNano", "observedTimeUnixNano"),
+    *("TimeGenerated", "ISODATE"),
 )
 _LOGGER_FIELDS = ("loggerName", "logger_name", "log.logger", "logger", "_logger")
+_JOURNAL_BYTES = re.compile(r'"MESSAGE"\s*:\s*\[')
+"""journald writes a message with unprintable characters, such as colors, as numbers of bytes."""
+_CSV_QUOTE = re.compile(r'(?:^|([,;\t]))"')
+_COLOR = re.compile(r"\x1b\[[\d;]*m")
+_WORD = re.compile(r"[\w.$-]*")
 _decode = json.JSONDecoder().raw_decode
 
 
@@ -75,8 +83,8 @@ class LogEntryReader:
     def relevant_entries(self, lines: Iterable[str]) -> Iterator[LogEntry]:
         """Yield the relevant entries of the lines."""
         for number, text in self._joined_lines(lines):
-            if self._is_relevant(text):
-                yield from self._entries_in_text(number, text)
+            if self._is_relevant(text) or _JOURNAL_BYTES.search(text) is not None:
+                yield from self._entries_or_error(number, text)
 
     def _joined_lines(self, lines: Iterable[str]) -> Iterator[tuple[int, str]]:
         """Yield lines; those of one JSON object, or of one entry that CRI split, as one."""
@@ -113,10 +121,18 @@ class LogEntryReader:
             return ""
         return preceding_part + text if preceding_part else match[0] + text
 
+    def _entries_or_error(self, number: int, text: str) -> Iterator[LogEntry]:
+        """Yield the entries in a line; an error if its text is relevant, but no entry was found."""
+        entry = None
+        for entry in self._entries_in_text(number, text):
+            yield entry
+        if entry is None and self._is_relevant(text):
+            yield LogEntry(number, text, error="no field of its JSON is a message")
+
     def _entries_in_text(self, number: int, text: str) -> Iterator[LogEntry]:
         start = _start_of_json(text)
         if start < 0:
-            yield self._entry_with_own_or_outer_time(number, text, None)
+            yield from self._entries_in_text_without_json(number, text)
             return
         try:
             outer_time = time_before_message(text[:start][-TIME_CHARACTERS_MAX:], self._zone)
@@ -138,16 +154,42 @@ class LogEntryReader:
             if start < 0 and self._is_relevant(rest):
                 yield self._entry_with_own_or_outer_time(number, rest, outer_time)
 
+    def _entries_in_text_without_json(self, number: int, text: str) -> Iterator[LogEntry]:
+        """Yield a line as an entry, or the entries in the fields of a row of CSV."""
+        head = text.partition(self._message_start)[0] if self._message_start else ""
+        quote = _CSV_QUOTE.search(head)
+        if quote is None:
+            yield self._entry_with_own_or_outer_time(number, text, None)
+            return
+        try:
+            (row,) = csv.reader([text.rstrip("\r\n")], delimiter=quote[1] or ",", strict=True)
+        except csv.Error as error:
+            yield LogEntry(number, text, error=f"no whole row of CSV: {error}")
+            return
+        yield from self._entries_in_row(number, row, None)
+
+    def _entries_in_row(
+        self, number: int, row: list[Any], outer_time: LogTime | None
+    ) -> Iterator[LogEntry]:
+        """Yield the entries in a list with a message and maybe its time: of CSV, Loki, Azure."""
+        messages = [part for part in row if isinstance(part, str) and self._is_relevant(part)]
+        for message in messages:
+            times = (self._time_or_none(part) for part in row if part not in messages)
+            time = next((time for time in times if time is not None), outer_time)
+            yield from self._entries_in_json_field(number, message, time)
+
+    def _time_or_none(self, value: Any) -> LogTime | None:
+        try:
+            return json_time(value, self._zone)
+        except LogTimeError:
+            return None
+
     def _entries_in_json_value(
         self, number: int, value: Any, outer_time: LogTime | None
     ) -> Iterator[LogEntry]:
         """Yield the entries in a JSON value, at any depth."""
         if isinstance(value, list):
-            if len(value) == 2 and all(isinstance(part, str) for part in value):  # Loki
-                yield from self._entries_in_json_field(
-                    number, value[1], json_time(value[0]) or outer_time
-                )
-                return
+            yield from self._entries_in_row(number, value, outer_time)
             for element in value:
                 yield from self._entries_in_json_value(number, element, outer_time)
         elif isinstance(value, dict):
@@ -164,8 +206,14 @@ class LogEntryReader:
         if "specversion" in value:  # a CloudEvent
             yield LogEntry(number, "", time, wrapped=value)
             return
+        if isinstance(value.get("MESSAGE"), list):
+            value = value | {"MESSAGE": _text_of_bytes(value["MESSAGE"])}
         fields = [name for name in _MESSAGE_FIELDS if isinstance(value.get(name), str)]
-        further = [name for name in value if name not in fields and isinstance(value[name], str)]
+        further = [
+            name
+            for name, text in value.items()
+            if name not in fields and isinstance(text, str) and _WORD.fullmatch(text) is None
+        ]
         for name in fields + further:
             if self._is_relevant(value[name]):
                 yield from self._entries_in_json_field(number, value[name], time)
@@ -175,8 +223,6 @@ class LogEntryReader:
             yield LogEntry(number, value[fields[0]], time, logger)
             return
         parts = [part for part in value.values() if isinstance(part, dict | list)]
-        if not parts and self._is_relevant(json.dumps(value)):
-            yield LogEntry(number, json.dumps(value), time, logger)
         for part in parts:
             yield from self._entries_in_json_value(number, part, time)
 
@@ -228,7 +274,14 @@ def _json_closing_line_start_or_empty(line: str) -> str:
     return f"{indent}}}"
 
 
+def _text_of_bytes(values: list[Any]) -> str:
+    """Return a message that journald wrote as bytes, without the escape sequences of colors."""
+    if not all(isinstance(value, int) and 0 <= value < 256 for value in values):
+        return ""
+    return _COLOR.sub("", bytes(values).decode(errors="replace"))
+
+
 def _start_of_json(text: str) -> int:
     """Return where a JSON object begins that is not a part of a message; -1 if none does."""
-    match = re.search(r"\{\s*\"", text)
+    match = re.search(r"\{\s*\"(?!\")", text)
     return -1 if match is None else match.start()

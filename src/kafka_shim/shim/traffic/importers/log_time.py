@@ -62,11 +62,12 @@ def time_before_message(text: str, zone: tzinfo | None = None) -> LogTime | None
     moments = [
         _time_from_match(match, zone) for pattern in _FORMATS for match in pattern.finditer(text)
     ]
-    if moments:
-        return next((time for time in reversed(moments) if time.has_zone), moments[-1])
+    with_zone = next((time for time in reversed(moments) if time.has_zone), None)
     epoch = _EPOCH.match(text)
-    if epoch is not None:
+    if with_zone is None and epoch is not None:
         return epoch_time(float(epoch[1]) if "." in epoch[1] else int(epoch[1]))
+    if moments:
+        return with_zone or moments[-1]
     if _DATELESS.search(text) is not None:
         raise LogTimeError("its time has no date and year that can be read")
     return None
