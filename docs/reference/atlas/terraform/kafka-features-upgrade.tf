@@ -1,0 +1,9 @@
+resource "kafka_acl" "allow_app_alter_cluster" {
+  resource_name                = "kafka-cluster"
+  resource_type                = "Cluster"
+  resource_pattern_type_filter = "Literal"
+  acl_principal                = "User:app"
+  acl_host                     = "*"
+  acl_operation                = "Alter"
+  acl_permission_type          = "Allow"
+}
