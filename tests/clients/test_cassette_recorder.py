@@ -19,8 +19,8 @@ def kit_answers(**changed: Any) -> list[str]:
     return answers
 
 
-def error(code: int | None, name: str = "KafkaError") -> dict[str, Any]:
-    return {"error": {"code": code, "name": name, "text": ""}}
+def error(code: int | None, name: str = "KafkaError", text: str = "") -> dict[str, Any]:
+    return {"error": {"code": code, "name": name, "text": text}}
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,7 @@ def error(code: int | None, name: str = "KafkaError") -> dict[str, Any]:
         ("produce", error(7), False),
         ("produce", error(29), True),
         ("transact", error(None, "KeyError"), True),
+        ("transact", error(None, "*errors.errorString", "no call is named transact"), True),
     ],
 )
 def test_a_recording_is_kept_unless_the_client_gave_up(
