@@ -232,7 +232,7 @@ async def _play(
         if episodes is not None:
             episodes.finish()
     report = state.finished_report()
-    for line in report.summary_lines():
+    for line in report.lines():
         print(f"kafka-shim: {line}", file=sys.stderr)
     if args.playback_report is not None:
         write_playback_report(report, args.playback, args.playback_report)

@@ -16,13 +16,18 @@ from kafka_shim.protocol.messages.produce_request import ProduceRequest
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.protocol.records.batches import Record, encode_batch
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.request_frames import read_request_frame
+from kafka_shim.protocol.response_frames import read_response_and_its_version, write_response_frame
+from kafka_shim.shim.config import Config
+from kafka_shim.shim.request.session import Session
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch, MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
 from kafka_shim.shim.traffic.cassettes.player import PlayedConnection
 from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
 from tests.record_requests import fetch_request, produce_request
-from tests.shim.wire import Wire, connected, serving
+from tests.shim.wire import SASL, Wire, connected, serving
 
 Story = Callable[[Wire, Wire], Awaitable[None]]
 """Sends requests on two connections: of an anonymous client, and on the SASL listener."""
@@ -52,24 +57,17 @@ class Playback:
     def connection(self, name: str) -> PlayedConnection:
         """Return a connection, which is opened if it is new."""
         if name not in self._connections:
-            played = PlayedConnection(self.state, 1, lambda _, host, port: (host, port))
-            self._connections[name] = played
+            self._connections[name] = played_connection(self.state)
         return self._connections[name]
 
-    def frame(self, api: ApiKey, version: int, message: Any, connection: str = "a") -> bytes | None:
-        """Return the frame of the response; a response that waits is waited for."""
+    def ask(self, api: ApiKey, version: int, message: Any, connection: str = "a") -> Any:
+        """Return the response as the client reads it; a response that waits is waited for."""
         header = RequestHeader(api, version, 7, self._client_id)
         frame = write_request_header(header) + codecs.write_request(message, version)
-        pending = self.connection(connection).respond(frame)
+        pending = self.connection(connection).respond(*read_request_frame(frame))
         while (response := pending.if_due()) is None:
             time.sleep(0.01)
-        return response.frame
-
-    def ask(self, api: ApiKey, version: int, message: Any, connection: str = "a") -> Any:
-        """Return the response."""
-        frame = self.frame(api, version, message, connection)
-        assert frame is not None
-        assert frame[:4] == (7).to_bytes(4, "big")
+        frame = write_response_frame(header, response.message)
         return read_response_and_its_version(api, version, frame)[0]
 
     def mismatch(self, api: ApiKey, version: int, message: Any, connection: str = "a") -> Mismatch:
@@ -77,8 +75,16 @@ class Playback:
         try:
             response = self.ask(api, version, message, connection)
         except MismatchError as error:
-            return self.connection(connection).describe(error)
+            header = RequestHeader(api, version, 7, self._client_id)
+            return self.connection(connection).describe(header, error)
         raise AssertionError(f"played: {response}")
+
+
+def played_connection(state: PlaybackState, node_id: int = 1) -> PlayedConnection:
+    """Return a new connection to a playback without sockets, on a listener with SASL."""
+    cluster = Cluster(Config(listeners=(SASL,), users=dict(state.options.users)), SystemClock())
+    session = Session(SASL, node_id, "127.0.0.1", 1)
+    return PlayedConnection(state, session, cluster, lambda _, host, port: (host, port))
 
 
 def new_topic(name: str, partitions: int = 1) -> CreateTopicsRequest:

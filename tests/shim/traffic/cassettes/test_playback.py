@@ -6,20 +6,15 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.join_group_request import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
 )
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.protocol.records.batches import iterate_batches
-from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode
-from tests.frames import sized
 from tests.shim.traffic.cassettes.kit import (
     HANDSHAKE,
     Playback,
@@ -234,6 +229,31 @@ def test_changes_that_nobody_sent_are_reported_and_fail_a_strict_playback(
     assert strict.state.finished_report().has_mismatches_or_missing_required_changes
 
 
+def test_a_changed_setting_fails_a_strict_playback_with_the_field(trace: Path) -> None:
+    played = Playback(trace, match=MatchMode.STRICT)
+    request = new_topic("orders")
+    request.timeout_ms += 1
+    mismatch = played.mismatch(ApiKey.CREATE_TOPICS, 7, request)
+    assert (mismatch.kind, mismatch.field) == ("content", "timeout_ms")
+    assert (mismatch.recorded, mismatch.sent) == ("1000", "1001")
+
+
+def test_a_changed_value_of_a_record_without_a_key_is_reported_in_any_partition(
+    tmp_path: Path,
+) -> None:
+    played = Playback(asyncio.run(record(tmp_path / "trace", record_without_a_key)))
+    played.ask(ApiKey.CREATE_TOPICS, 7, new_topic("orders", 2))
+    mismatch = played.mismatch(ApiKey.PRODUCE, 9, records("orders", (None, b"b"), partition=1))
+    assert (mismatch.field, mismatch.recorded) == ("value of the record", "'a'")
+    response = played.ask(ApiKey.PRODUCE, 9, records("orders", (None, b"a"), partition=1))
+    assert produced(response) == (0, 0)
+
+
+async def record_without_a_key(wire: Wire, _: Wire) -> None:
+    await wire.ask(ApiKey.CREATE_TOPICS, 7, new_topic("orders", 2))
+    await wire.ask(ApiKey.PRODUCE, 9, records("orders", (None, b"a")))
+
+
 def test_another_version_with_the_same_content_is_played_and_reported(trace: Path) -> None:
     played = Playback(trace)
     response = played.ask(ApiKey.CREATE_TOPICS, 6, new_topic("orders"))
@@ -299,21 +319,3 @@ def test_a_password_is_checked_if_it_is_known(trace: Path) -> None:
     mismatch = played.mismatch(ApiKey.SASL_AUTHENTICATE, 2, plain("alice", "wrong"))
     assert mismatch.kind == "authentication"
     assert "no failed authentication" in mismatch.reason
-
-
-async def unreadable(wire: Wire, _: Wire) -> None:
-    await wire.send(sized(wire.request(ApiKey.METADATA, 12, metadata("orders"))[4:-1]))
-    assert await wire.is_closed()
-
-
-def test_a_request_that_the_broker_could_not_read_closes_the_connection_again(
-    tmp_path: Path,
-) -> None:
-    played = Playback(asyncio.run(record(tmp_path / "trace", unreadable)))
-    connection = played.connection("a")
-    frame = write_request_header(RequestHeader(ApiKey.METADATA, 12, 9, "wire"))
-    body = codecs.write_request(metadata("orders"), 12)
-    with pytest.raises(CloseConnection, match="as recorded: MetadataRequest v12"):
-        connection.respond(frame + body[:-1])
-    with pytest.raises(MismatchError, match="MetadataRequest v12"):
-        connection.respond(frame + body[:-2])

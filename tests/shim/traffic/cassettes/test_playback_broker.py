@@ -113,3 +113,29 @@ async def test_each_recorded_broker_has_its_address(tmp_path: Path, advertised: 
             assert [each.node_id for each in response.brokers] == [7, 8, 9]
             assert {each.host for each in response.brokers} == {advertised or "127.0.0.1"}
             assert {each.port for each in response.brokers} == ports
+
+
+async def unreadable(wire: Wire, _: Wire) -> None:
+    await wire.send(sized(wire.request(ApiKey.METADATA, 12, metadata("orders"))[4:-1]))
+    assert await wire.is_closed()
+
+
+async def test_a_request_that_the_broker_could_not_read_closes_the_connection_again(
+    tmp_path: Path,
+) -> None:
+    await sent_in_both(tmp_path / "trace", unreadable)
+
+
+async def test_another_request_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
+    state = PlaybackState(
+        TraceIndex(await record(tmp_path / "trace", unreadable)), PlaybackOptions()
+    )
+    broker = PlaybackBroker(state, Config(listeners=(PLAIN,)))
+    await broker.start()
+    async with wired(broker.bootstrap_servers("PLAINTEXT")) as wire:
+        await wire.send(sized(wire.request(ApiKey.METADATA, 12, metadata("orders"))[4:-2]))
+        assert await wire.is_closed()
+    await broker.stop()
+    [mismatch] = state.finished_report().mismatches
+    assert (mismatch.kind, mismatch.request) == ("bytes", "an unreadable request")
+    assert "MetadataRequest v12" in mismatch.reason

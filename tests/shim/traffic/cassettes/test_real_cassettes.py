@@ -14,14 +14,12 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.responses import error_codes_by_name
 from kafka_shim.protocol.trace.entries import Request, Response
-from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
 from kafka_shim.shim.traffic.cassettes.player import AwaitedResponse, PlayedConnection
@@ -29,6 +27,7 @@ from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
 from kafka_shim.shim.traffic.identities.message_fields import NOT_READY_ERRORS
 from kafka_shim.shim.traffic.replay.events import ConnectionId, Event, TraceEvents
 from tests.clients.suite_drivers import COMMANDS
+from tests.shim.traffic.cassettes.kit import played_connection
 
 CASSETTES = sorted((Path(__file__).parent / "recorded").glob("*/*.ktrace"))
 PASSWORD = "alice-secret"
@@ -102,9 +101,8 @@ class _Playback:
                 waiting.deadline = 0
                 response = waiting.if_due()
                 assert response is not None
-                assert response.frame is not None
-                both = [_decoded(event.entry, each) for each in (event.entry.frame, response.frame)]
-                yield ApiKey(event.entry.api_key).name, *_errors(*both)
+                recorded = _decoded(event.entry, event.entry.frame)
+                yield ApiKey(event.entry.api_key).name, *_errors(recorded, response.message)
             if connection not in sent and requests[connection]:
                 sent[connection] = self._send(*requests[connection].popleft())
                 if sent[connection] is None:  # if there was a response, the assertion above fails
@@ -114,22 +112,21 @@ class _Playback:
         """Send a request; return None if the connection is closed instead of a response."""
         connection = self._connections.get(event.connection_id)
         if connection is None:
-            connection = self._connections[event.connection_id] = PlayedConnection(
-                self.state, event.node_id, lambda _, host, port: (host, port)
+            connection = self._connections[event.connection_id] = played_connection(
+                self.state, event.node_id
             )
-        frame = request.frame
-        if request.api_key == ApiKey.SASL_AUTHENTICATE:  # a trace has no passwords
-            is_wrong = (event.connection_id, request.sequence) in self._failed_log_ins
-            header, at = read_request_header(frame)
-            token = f"\0alice\0{'wrong' if is_wrong else PASSWORD}".encode()
-            message = SaslAuthenticateRequest(auth_bytes=token)
-            frame = frame[:at] + codecs.write_request(message, header.api_version)
         try:
-            return connection.respond(frame)
-        except CloseConnection:
+            header, message = read_request_frame(request.frame)
+        except ProtocolError:
+            assert self.state.index.has_unreadable(request.frame)
             return None
+        if header.api_key == ApiKey.SASL_AUTHENTICATE:  # a trace has no passwords
+            is_wrong = (event.connection_id, request.sequence) in self._failed_log_ins
+            message.auth_bytes = f"\0alice\0{'wrong' if is_wrong else PASSWORD}".encode()
+        try:
+            return connection.respond(header, message)
         except MismatchError as error:
-            raise AssertionError(str(connection.describe(error))) from error
+            raise AssertionError(str(connection.describe(header, error))) from error
 
 
 def _is_temporary(errors: object) -> bool:

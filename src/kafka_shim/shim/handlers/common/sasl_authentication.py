@@ -44,12 +44,13 @@ def begin_sasl_exchange_or_record_failure(
         _record_authentication(session, cluster, mechanism[:NAME_MAX], error)
         return False
     session.mechanism = mechanism
-    session.sasl = _new_sasl_exchange(mechanism, session, cluster)
+    session.sasl = new_sasl_exchange(mechanism, session, cluster)
     session.phase = next_phase
     return True
 
 
-def _new_sasl_exchange(mechanism: str, session: Session, cluster: Cluster) -> SaslExchange:
+def new_sasl_exchange(mechanism: str, session: Session, cluster: Cluster) -> SaslExchange:
+    """Return an exchange of a mechanism with the users of a cluster."""
     if mechanism == "OAUTHBEARER":
         from kafka_shim.shim.sasl.oauthbearer import BearerExchange  # noqa: PLC0415 - see above
 

@@ -1,7 +1,7 @@
 """What was recorded, in a table of a temporary SQLite database: hashes and positions only."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -39,10 +39,11 @@ class Interaction(NamedTuple):
     api_key: int = -1
     version: int = -1
     response_position: bytes | None = None
+    latency_us: int = 0
     exact: bytes | None = None
     loose: bytes | None = None
     sequence: str | None = None
-    encoded_state: bytes | None = None
+    encoded_state: bytes = msgspec.msgpack.encode({})
     topic: str | None = None
     partition: int = -1
     number: int = -1
@@ -55,8 +56,6 @@ class Interaction(NamedTuple):
     @property
     def state(self) -> StateCounts:
         """The changes that precede the response, of the parts that the request depends on."""
-        if self.encoded_state is None:
-            return {}
         return msgspec.msgpack.decode(self.encoded_state, type=StateCounts)
 
     @property
@@ -77,13 +76,12 @@ class InteractionTable:
 
     def __init__(self) -> None:
         self._database = sqlite3.connect("")  # SQLite's own temporary file, once it is large
-        self.execute = self._database.execute
         columns = ", ".join(Interaction._fields[1:])
-        self.execute(f"create table Interaction (id integer primary key, {columns})")
+        self._database.execute(f"create table Interaction (id integer primary key, {columns})")
         marks = ", ".join("?" * len(Interaction._fields))
         self._insertion = f"insert into Interaction values ({marks})"  # noqa: S608 - our own texts
 
-    def insert(self, rows: Sequence[Interaction]) -> None:
+    def insert(self, rows: Iterable[Interaction]) -> None:
         self._database.executemany(self._insertion, rows)
 
     def create_indexes(self) -> None:
@@ -93,7 +91,7 @@ class InteractionTable:
     def select(self, condition: str, *values: Any) -> Iterator[Interaction]:
         """Yield the rows that satisfy a condition of SQL, in its order."""
         query = f"select * from Interaction where {condition}"  # noqa: S608 - our own texts
-        return map(Interaction._make, self.execute(query, values))
+        return map(Interaction._make, self._database.execute(query, values))
 
     def first(self, condition: str, *values: Any) -> Interaction | None:
         """Return the first row that satisfies a condition of SQL; None without any."""
@@ -101,4 +99,5 @@ class InteractionTable:
 
     def set_played(self, row: Interaction, *, is_played: bool = True) -> None:
         """Note that a request or record was sent by a client, or a partition sent to one."""
-        self.execute("update Interaction set is_played=? where id=?", (is_played, row.id))
+        change = "update Interaction set is_played=? where id=?"
+        self._database.execute(change, (is_played, row.id))

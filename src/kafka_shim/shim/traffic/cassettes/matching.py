@@ -1,6 +1,8 @@
 """Finds the recorded counterpart of a request or record, or why there is none."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from kafka_shim.protocol.enums import ApiKey
@@ -14,6 +16,7 @@ from kafka_shim.shim.traffic.cassettes.request_content import (
     ContentField,
     FieldDifference,
     RecordContent,
+    content_of_fields,
     field_differences,
 )
 from kafka_shim.shim.traffic.cassettes.touched_state import BEFORE_AUTHENTICATION, GROUP_HEARTBEATS
@@ -36,7 +39,8 @@ class Sender(NamedTuple):
     node_id: int
 
 
-class Sent(NamedTuple):
+@dataclass
+class Sent:
     """A request of a client, with the ids of the recording, or one of its records, which has
     `record`.
     """
@@ -44,10 +48,14 @@ class Sent(NamedTuple):
     name: str
     header: RequestHeader
     sender: Sender
-    content: Content
     fields: list[ContentField]
     message: Any = None
     record: RecordContent | None = None
+
+    @cached_property
+    def content(self) -> Content:
+        """What identifies it."""
+        return content_of_fields(self.header.api_key, self.fields)
 
     @property
     def principal(self) -> Principal:
@@ -68,34 +76,22 @@ class Sent(NamedTuple):
         )
 
 
-def sent_record(record: RecordContent, number: int, header: RequestHeader, sender: Sender) -> Sent:
-    """Return a record of a Produce request, and its number in its partition there."""
-    name = f"record {number} of {record.topic}-{record.partition}"
-    return Sent(name, header, sender, record.content, record.fields, record=record)
-
-
 def due_counterpart(state: PlaybackState, sent: Sent) -> Interaction:
     """Return the recorded counterpart of a change or record: the first that was not sent before,
     one with the same version, client id and broker if there is any.
 
     Raise MismatchError if there is none, or if another one is due.
     """
+    version, client, node_id = sent.header.api_version, sent.sender.client, sent.sender.node_id
     for column, content in _measures(state, sent):
-        due = state.index.first(
-            f"id in ({_rows_with_content(column, is_played=False)})"
-            " order by version!=?, client!=?, node_id!=?, id",
-            *(
-                content,
-                sent.principal,
-                sent.header.api_version,
-                sent.sender.client,
-                sent.sender.node_id,
-            ),
+        due = min(
+            _with_content(state, sent, column, content, is_played=False),
+            key=lambda row: (row.version != version, row.client != client, row.node_id != node_id),
+            default=None,
         )
         if due is not None:
-            if due.client != sent.sender.client:
-                change = f"client id: {due.client} -> {sent.sender.client}"
-                state.report.count_tolerated_difference(change)
+            if due.client != client:
+                state.report.count_tolerated_difference(f"client id: {due.client} -> {client}")
             if state.options.match is not MatchMode.CONTENT:
                 _check_order(state, sent, due)
             return due
@@ -106,15 +102,16 @@ def due_counterpart(state: PlaybackState, sent: Sent) -> Interaction:
 
 
 def next_current_counterpart(state: PlaybackState, sent: Sent) -> Interaction | None:
-    """Return the first counterpart of a read that was not sent before, if it was recorded in the
-    current state: no other one has to be considered then.
+    """Return the first counterpart of a read that was not sent before, or else the last one, if it
+    was recorded in the current state: no other one has to be considered then.
     """
-    first = state.index.first(
-        "exact=? and is_played=0 and principal=coalesce(?, principal) and version=?"
-        " and response_position is not null order by id",
-        *(sent.content.exact, sent.principal, sent.header.api_version),
-    )
-    return first if first is not None and state.is_current(first.state) else None
+    same = "exact=? and principal=coalesce(?, principal) and version=?"
+    values = sent.content.exact, sent.principal, sent.header.api_version
+    for order in "is_played=0 order by id", "is_played=1 order by id desc":
+        row = state.index.first(f"{same} and response_position is not null and {order}", *values)
+        if row is not None:
+            return row if state.is_current(row.state) else None
+    return None
 
 
 def counterparts(state: PlaybackState, sent: Sent) -> list[Interaction]:
@@ -122,10 +119,11 @@ def counterparts(state: PlaybackState, sent: Sent) -> list[Interaction]:
     if there are any. Raise MismatchError if there are none.
     """
     for column, content in _measures(state, sent):
-        played, others = (_rows_with_content(column, is_played=each) for each in (True, False))
-        both = f"select * from ({played}) union all select * from ({others})"  # noqa: S608 - our own texts
-        values = content, sent.principal
-        matches = [*state.index.select(f"id in ({both}) order by id", *values, *values)]
+        matches = sorted(
+            row
+            for is_played in (True, False)
+            for row in _with_content(state, sent, column, content, is_played=is_played)
+        )
         group = [each for each in matches if each.version == sent.header.api_version] or matches
         if group:
             # a client that left did not wait for its last responses
@@ -133,28 +131,29 @@ def counterparts(state: PlaybackState, sent: Sent) -> list[Interaction]:
     raise _content_mismatch(state, sent)
 
 
-def _rows_with_content(column: str, *, is_played: bool) -> str:
-    """Return a query for the ids of the last played ones with a content and of a principal, or of
-    the first others.
-    """
+def _with_content(
+    state: PlaybackState, sent: Sent, column: str, content: bytes, *, is_played: bool
+) -> Iterator[Interaction]:
+    """Yield the last played counterparts with a content, or the first others."""
     end = f"desc limit {PLAYED_MAX}" if is_played else f"limit {UNPLAYED_MAX}"
-    return (
-        f"select id from Interaction where {column}=? and is_played={is_played:d}"  # noqa: S608 - our own texts
-        f" and principal=coalesce(?, principal) order by id {end}"
-    )
+    same = f"{column}=? and is_played=? and principal=coalesce(?, principal)"
+    return state.index.select(f"{same} order by id {end}", content, is_played, sent.principal)
 
 
 def _measures(state: PlaybackState, sent: Sent) -> Iterator[tuple[str, bytes]]:
-    """Yield the contents by which counterparts are found, with the column of each.
-
-    A producer chooses the partition of a record without a key, so another one matches loosely.
-    """
+    """Yield the contents by which counterparts are found, with the column of each."""
     yield "exact", sent.content.exact
-    allows_loose_matches = state.options.match is not MatchMode.STRICT
-    if sent.record is not None:
-        allows_loose_matches = sent.record.key is None
-    if allows_loose_matches:
+    if not _must_match_exactly(state, sent):
         yield "loose", sent.content.loose
+
+
+def _must_match_exactly(state: PlaybackState, sent: Sent) -> bool:
+    """Return whether all fields must be equal. A producer chooses the partition of a record without
+    a key, so it may be another one.
+    """
+    if sent.record is not None:
+        return sent.record.key is not None
+    return state.options.match is MatchMode.STRICT
 
 
 def _check_order(state: PlaybackState, sent: Sent, recorded: Interaction) -> None:
@@ -164,7 +163,7 @@ def _check_order(state: PlaybackState, sent: Sent, recorded: Interaction) -> Non
     earlier = state.index.first(preceding, *place)
     if earlier is None or earlier.is_played:
         return
-    difference = None
+    difference = FieldDifference("", "", "")
     if sent.record is not None:
         texts = state.index.record(earlier).text, sent.record.text
         difference = FieldDifference(f"record of {earlier.sequence}", *texts)
@@ -176,9 +175,10 @@ def _check_order(state: PlaybackState, sent: Sent, recorded: Interaction) -> Non
 def _content_mismatch(state: PlaybackState, sent: Sent) -> MismatchError:
     """Return the mismatch with the recorded counterpart that differs in the fewest fields."""
     best: tuple[tuple[int, bool, bool], Interaction, list[FieldDifference]] | None = None
+    is_exact = _must_match_exactly(state, sent)
     for each in _nearest_candidates(state, sent):
-        fields = state.index.fields(each)
-        differences = [*field_differences(fields, sent.fields, is_exact=False)]
+        recorded = state.index.fields(each)
+        differences = [*field_differences(recorded, sent.fields, is_exact=is_exact)]
         is_of_other = each.principal != (sent.principal or each.principal)
         distance = len(differences), is_of_other, each.is_played
         if best is None or distance < best[0]:

@@ -4,31 +4,35 @@ What such a request changes is then in the cluster only, so requests that depend
 as well.
 """
 
-import asyncio
+from collections.abc import Coroutine
 from pathlib import Path
+from typing import Any
 
+import msgspec
+
+from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.request_frames import read_request_frame
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.shim.client.config import ClientConfig, Login
+from kafka_shim.shim.client.login import InvalidLoginResponseError
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session
-from kafka_shim.shim.traffic.cassettes.cassette_recording import (
-    TraceInProgress,
-    Upstream,
-)
+from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.traffic.cassettes.cassette_recording import TraceInProgress, Upstream
 from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
-from kafka_shim.shim.traffic.cassettes.played_produces import PlayedProduce
+from kafka_shim.shim.traffic.cassettes.played_records import PlayedProduce
 from kafka_shim.shim.traffic.cassettes.player import PlayedConnection
 from kafka_shim.shim.traffic.cassettes.request_content import request_fields
-from kafka_shim.shim.traffic.cassettes.touched_state import touched_state
+from kafka_shim.shim.traffic.cassettes.touched_state import TouchedState, touched_state
 from kafka_shim.shim.traffic.proxy.client_listeners import Address
-from kafka_shim.shim.traffic.proxy.proxied_connection import readdressed_response
 from kafka_shim.shim.traffic.proxy.response_addresses import AddressReplacement
 from kafka_shim.shim.traffic.proxy.upstream import Streams, UpstreamConnector, read_frame
 from kafka_shim.shim.traffic.traces.connection_observer import ObservedConnection
 from kafka_shim.shim.traffic.traces.record_masks import RecordMasks
+from kafka_shim.shim.wait import NoResponse
 
 _FORWARDED_KINDS = frozenset({"content", "count"})
 """Kinds of mismatches that a cluster can answer: what was not recorded, or not as often."""
@@ -43,41 +47,36 @@ class NewEpisodes:
         self._cassette = cassette
         self._upstream = upstream
         self._trace = TraceInProgress(cassette, masks)
-        self.state = state
+        self._state = state
         self._changed_parts: set[str] = set()
         self.observer = self._trace.observer("new")
 
-    def connection(
-        self, session: Session, address_of: AddressReplacement, played: PlayedConnection
-    ) -> "EpisodeConnection | None":
-        """Return a connection to the cluster for a client; None if its listener has no address."""
+    def address_for(self, session: Session) -> Address | None:
+        """Return the broker to which a client is forwarded; None if its listener has no address."""
         address = self._upstream.address_for(session.listener.name)
-        if address is None:
-            return None
-        brokers = self.state.index.brokers
-        if len(brokers) > 1:
-            address = brokers.get(session.node_id, address)
-        return EpisodeConnection(self, session, address, address_of, played)
+        brokers = self._state.index.brokers
+        if address is None or len(brokers) <= 1:
+            return address
+        return brokers.get(session.node_id, address)
 
-    def client_config(self, principal: str, mechanism: str) -> ClientConfig:
+    def client_config(self, session: Session) -> ClientConfig:
         """Return how to connect as a client: as configured, or with its recorded user."""
         config = self._upstream.config
-        user = principal.removeprefix("User:")
-        password = self.state.options.users.get(user)
-        if config.login is not None or not mechanism or password is None:
+        user = session.principal.removeprefix("User:")
+        password = self._state.options.users.get(user)
+        if config.login is not None or not session.mechanism or password is None:
             return config
-        return ClientConfig(
-            config.protocol, Login(mechanism, user, password), config.trust, config.timeout_s
-        )
+        return msgspec.structs.replace(config, login=Login(session.mechanism, user, password))
 
-    def depends_on_new_state(self, frame: bytes) -> bool:
+    def depends_on_new_state(self, header: RequestHeader, message: Any) -> bool:
         """Return whether a request reads what was changed in the cluster during this playback."""
-        return bool(self._changed_parts and self._parts_of_request(frame)[0] & self._changed_parts)
+        touched = self._touched_state(header, message)
+        return bool(self._changed_parts & (touched.reads | touched.changes))
 
-    def note_changes(self, frame: bytes) -> None:
+    def note_changes(self, header: RequestHeader, message: Any) -> None:
         """Note what a forwarded request changes."""
-        self.state.report.recorded_anew += 1
-        reads, changes = self._parts_of_request(frame)
+        self._state.report.recorded_anew += 1
+        reads, changes = self._touched_state(header, message)
         # the cluster has the transactional ids of all that was forwarded
         self._changed_parts |= changes | {
             part for part in reads if part.startswith("transactional")
@@ -87,86 +86,105 @@ class NewEpisodes:
         """Add what was recorded to the cassette."""
         self._trace.finish(self._cassette)
 
-    def _parts_of_request(self, frame: bytes) -> tuple[frozenset[str], frozenset[str]]:
-        """Return the parts of the state that a request reads, and those that it changes."""
-        try:
-            header, message = read_request_frame(frame)
-        except ProtocolError:
-            return frozenset(), frozenset()
-        fields = request_fields(message, header.api_version, self.state.index.topic_names)
-        touched = touched_state(header.api_key, message, fields)
-        return touched.reads | touched.changes, touched.changes
+    def _touched_state(self, header: RequestHeader, message: Any) -> TouchedState:
+        fields = request_fields(message, header.api_version, self._state.index.topic_names)
+        return touched_state(header.api_key, message, fields)
 
 
-class EpisodeConnection:
-    """A client's connection to the cluster, which is opened with the first forwarded request."""
+class ForwardingConnection(PlayedConnection):
+    """A client's connection to the playback, and one to the cluster, which is opened with the first
+    forwarded request.
+    """
 
     def __init__(
         self,
         episodes: NewEpisodes,
-        session: Session,
         address: Address,
+        state: PlaybackState,
+        session: Session,
+        cluster: Cluster,
         address_of: AddressReplacement,
-        played: PlayedConnection,
     ) -> None:
+        super().__init__(state, session, cluster, address_of)
         self._episodes = episodes
-        self._session = session
         self._address = address
-        self._address_of = address_of
-        self._played = played
         self._observed = ObservedConnection(session, episodes.observer)
         self._streams: Streams | None = None
-        self.depends_on_new_state = episodes.depends_on_new_state
 
-    async def forward_unrecorded_part(self, frame: bytes, error: MismatchError) -> bytes | None:
-        """Return the cluster's response to a request, of Produce only to the records that were not
-        recorded; None if the request gets none.
-
-        Raise the error if it cannot be forwarded, OSError or InvalidLoginResponseError if the
-        cluster cannot be reached.
-        """
-        if error.kind not in _FORWARDED_KINDS:
-            raise error
-        header, message = read_request_frame(frame)
-        if header.api_key != ApiKey.PRODUCE:
-            return await self.forward(frame)
-        if message.transactional_id:  # the cluster does not have what was recorded of it
-            raise error
-        state, sender = self._episodes.state, self._played.sender
-        produce = PlayedProduce(state, header, message, sender, allows_new_records=True)
-        forwarded = await self.forward(produce.new_records_frame())
-        return None if forwarded is None else produce.merged_frame(forwarded)
-
-    async def forward(self, frame: bytes) -> bytes | None:
-        """Return the cluster's response; None if the request gets none.
-
-        Raise OSError or InvalidLoginResponseError if the cluster cannot be reached.
-        """
-        authentication = self._played.authentication
-        if authentication.principal is not None:
-            self._session.set_principal_resetting_identity_and_trace(authentication.principal)
-        if self._streams is None:
-            principal, mechanism = self._session.principal, authentication.mechanism
-            config = self._episodes.client_config(principal, mechanism)
-            self._streams = await UpstreamConnector(config).open_authenticated(*self._address)
-        reader, writer = self._streams
-        self._episodes.note_changes(frame)
-        self._observed.observe_request(frame)
-        writer.write(len(frame).to_bytes(4, "big") + frame)
-        await writer.drain()
-        if not self._observed.has_outstanding_responses:
-            return None
-        try:
-            response = await read_frame(reader)
-        except asyncio.IncompleteReadError as error:
-            raise CloseConnection("the cluster closed the connection") from error
-        header = self._observed.observe_response(response)
-        if header is None:
-            return response
-        return await readdressed_response(header, response, self._address_of)
+    def response_or_coroutine(
+        self, header: RequestHeader, message: Any
+    ) -> Any | Coroutine[None, None, Any]:
+        """Return a coroutine, as it may have to ask the cluster."""
+        return self._respond_or_forward(header, message)
 
     def close(self) -> None:
         """Close the connection to the cluster."""
         if self._streams is not None:
             self._streams[1].close()
             self._observed.record_close()
+
+    async def _respond_or_forward(self, header: RequestHeader, message: Any) -> Any:
+        if self._episodes.depends_on_new_state(header, message):
+            return await self._forward(header, message)
+        try:
+            return await self.message_when_due(self.respond(header, message))
+        except MismatchError as error:
+            if error.kind not in _FORWARDED_KINDS:
+                raise
+            if header.api_key != ApiKey.PRODUCE:
+                return await self._forward(header, message)
+            if message.transactional_id:  # the cluster does not have what was recorded of it
+                raise
+            return await self._forward_new_records(header, message)
+
+    async def _forward_new_records(self, header: RequestHeader, message: Any) -> Any:
+        """Return the cluster's response to the records that were not recorded, with the recorded
+        rows of other partitions.
+        """
+        expects_response = message.acks != 0
+        sender = self.sender(header)
+        played = PlayedProduce(self._state, header, message, sender, allows_new_records=True)
+        message.acks = message.acks or 1
+        for topic in message.topic_data:
+            topic.partition_data = [row for row in topic.partition_data if row.records]
+        message.topic_data = [topic for topic in message.topic_data if topic.partition_data]
+        actual = await self._forward(header, message)
+        rows = {
+            (topic.name or topic.topic_id, row.index): row
+            for topic in actual.responses
+            for row in topic.partition_responses
+        }
+        for topic in played.response.responses:
+            for number, recorded in enumerate(topic.partition_responses):
+                row = rows.get((topic.name or topic.topic_id, recorded.index), recorded)
+                if row.error_code or recorded.base_offset < 0:
+                    topic.partition_responses[number] = row
+        return played.response if expects_response else NoResponse.SILENT
+
+    async def _forward(self, header: RequestHeader, message: Any) -> Any:
+        """Return the cluster's response. Raise CloseConnection if it gives none."""
+        try:
+            return await self._exchange_with_cluster(header, message)
+        except (OSError, EOFError, InvalidLoginResponseError, ProtocolError) as error:
+            raise CloseConnection(f"the cluster did not respond: {error}") from error
+
+    async def _exchange_with_cluster(self, header: RequestHeader, message: Any) -> Any:
+        principal = self.authentication.principal
+        if principal is not None:
+            self._session.set_principal_resetting_identity_and_trace(principal)
+        if self._streams is None:
+            connector = UpstreamConnector(self._episodes.client_config(self._session))
+            self._streams = await connector.open_authenticated(*self._address)
+        reader, writer = self._streams
+        key, version = header.api_key, header.api_version
+        frame = write_request_header(header) + codecs.write_request(message, version)
+        self._episodes.note_changes(header, message)
+        self._observed.observe_request(frame)
+        writer.write(len(frame).to_bytes(4, "big") + frame)
+        await writer.drain()
+        if not self._observed.has_outstanding_responses:
+            return NoResponse.SILENT
+        response_frame = await read_frame(reader)
+        self._observed.observe_response(response_frame)
+        response, _ = read_response_and_its_version(key, version, response_frame)
+        return self._for_client(header, response)

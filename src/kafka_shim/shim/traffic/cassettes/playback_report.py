@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from html import escape
 from itertools import islice
@@ -22,11 +22,12 @@ MISMATCHES_KEPT_MAX = 1_000
 CHANGES_KEPT_MAX = 200
 UNSENT_KEPT_MAX = 20
 _HEADINGS = ("Kind", "Request", "Reason", "Field", "Recorded", "Sent", "Nearest", "Count")
+_NO_DIFFERENCE = FieldDifference("", "", "")
 _ENTRIES_PER_REQUEST = 4
 """Only the beginning of a large trace is read: its request, response and accesses."""
 
 
-class Mismatch(msgspec.Struct, frozen=True):
+class Mismatch(msgspec.Struct, frozen=True, kw_only=True):
     """A request that the recording does not answer, and the nearest one that it does.
 
     `kind` is what differs: `content`, `order`, `count`, `authentication`, `waiting` or `bytes`.
@@ -37,59 +38,59 @@ class Mismatch(msgspec.Struct, frozen=True):
     principal: str
     client_id: str
     reason: str
-    nearest: str = ""
-    field: str = ""
-    recorded: str = ""
-    sent: str = ""
+    nearest: str
+    field: str
+    recorded: str
+    sent: str
 
     def __str__(self) -> str:
         text = f"{self.request} of {self.principal} (client id `{self.client_id}`): {self.reason}"
         if self.field:
-            text += f"; {self.field}: recorded {self.recorded}, sent {self.sent}"
+            text += f"; {FieldDifference(self.field, self.recorded, self.sent)}"
         return f"{text}; nearest: {self.nearest}" if self.nearest else text
 
 
 class MismatchError(Exception):
-    """The recording has no response to a request; `nearest` is the nearest recorded request."""
+    """The recording has no response to a request; `fields` are those of a `Mismatch`."""
 
     def __init__(
         self,
         kind: str,
         reason: str,
         nearest: Interaction | None = None,
-        difference: FieldDifference | None = None,
+        difference: FieldDifference = _NO_DIFFERENCE,
     ) -> None:
-        """`kind` is what differs, as in `Mismatch`."""
+        """`nearest` is the nearest recorded request."""
         super().__init__(reason)
         self.kind = kind
-        self.nearest = nearest
-        self.difference = difference
+        of_nearest = {"nearest": "" if nearest is None else str(nearest)} | difference._asdict()
+        self.fields = {"kind": kind, "reason": reason} | of_nearest
 
 
-class PlaybackReport:
-    """Counts and mismatches of a playback; `changes` are differences that were tolerated."""
+class PlaybackReport(msgspec.Struct):
+    """Counts and mismatches of a playback.
 
-    def __init__(self, *, requires_all: bool = False) -> None:
-        """`requires_all`: a recorded change that no client sent is a mismatch, too."""
-        self._requires_all = requires_all
-        self.requests = 0
-        self.repeated = 0
-        """Responses that were sent again, such as those to heartbeats."""
-        self.early: Counter[str] = Counter()
-        """Requests whose response was sent before a change that precedes it in the recording."""
-        self.recorded_anew = 0
-        self.mismatches: Counter[Mismatch] = Counter()
-        self.on_new_mismatch: Callable[[Mismatch], None] = lambda _: None
-        self.mismatch_count = 0
-        self.changes: Counter[str] = Counter()
-        self.unsent: list[str] = []
-        """Recorded changes, such as records, that no client sent."""
-        self.unsent_count = 0
-        self.undecodable = 0
+    `repeated` responses were sent again, such as those to heartbeats. `changes` are differences
+    that were tolerated, `early` responses that were sent before a change that precedes them in the
+    recording, `unsent` recorded changes that no client sent: mismatches, too, if `requires_all`.
+    """
+
+    requires_all: bool = False
+    requests: int = 0
+    repeated: int = 0
+    recorded_anew: int = 0
+    undecodable: int = 0
+    mismatch_count: int = 0
+    mismatches: Counter[Mismatch] = msgspec.field(default_factory=Counter)
+    changes: Counter[str] = msgspec.field(default_factory=Counter)
+    early: Counter[str] = msgspec.field(default_factory=Counter)
+    unsent_count: int = 0
+    unsent: list[str] = []
+    on_new_mismatch: Callable[[Mismatch], None] = lambda _: None
 
     @property
     def has_mismatches_or_missing_required_changes(self) -> bool:
-        return self.mismatch_count > 0 or (self._requires_all and self.unsent_count > 0)
+        return self.mismatch_count > 0 or (self.requires_all and self.unsent_count > 0)
 
     def add_mismatch(self, mismatch: Mismatch) -> None:
         self.mismatch_count += 1
@@ -106,65 +107,52 @@ class PlaybackReport:
 
     def json_fields(self) -> dict[str, Any]:
         """Return everything, for JSON."""
-        return {
+        fields = msgspec.structs.asdict(self) | {
             "failed": self.has_mismatches_or_missing_required_changes,
-            "requests": self.requests,
-            "repeated": self.repeated,
-            "early": dict(self.early),
-            "recorded_anew": self.recorded_anew,
-            "undecodable": self.undecodable,
-            "mismatch_count": self.mismatch_count,
             "mismatches": [
-                msgspec.to_builtins(each) | {"text": str(each), "count": count}
+                msgspec.structs.asdict(each) | {"text": str(each), "count": count}
                 for each, count in self.mismatches.items()
             ],
-            "changes": dict(self.changes),
-            "unsent_count": self.unsent_count,
-            "unsent": self.unsent,
         }
+        del fields["on_new_mismatch"]
+        return fields
 
-    def summary_lines(self) -> Iterator[str]:
-        """Yield the report as text, mismatches first."""
+    @property
+    def summary(self) -> str:
         counts = {
             "repeated": self.repeated,
             "recorded anew": self.recorded_anew,
             "recorded requests that cannot be read": self.undecodable,
         }
         details = "".join(f", {count} {name}" for name, count in counts.items() if count)
-        yield f"{self.requests} requests played, {self.mismatch_count} mismatches{details}"
+        return f"{self.requests} requests, {self.mismatch_count} mismatches{details}"
+
+    @property
+    def lists(self) -> Mapping[str, list[str]]:
+        """What else is reported, by headings."""
+        return {
+            "tolerated differences": [f"{each} ({n} times)" for each, n in self.changes.items()],
+            "early responses": [f"{each} ({n} times)" for each, n in self.early.items()],
+            f"{self.unsent_count} recorded changes that were not sent": self.unsent,
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield the report as text, mismatches first."""
+        yield self.summary
         for each, count in self.mismatches.items():
             yield f"mismatch ({each.kind}): {each}" + (f" ({count} times)" if count > 1 else "")
-        for change, count in self.changes.items():
-            yield f"changed: {change} ({count} requests)"
-        for name, count in self.early.items():
-            yield f"early: {name} ({count} requests)"
-        if self.unsent_count:
-            yield f"not sent: {self.unsent_count} recorded changes"
-            yield from (f"  {text}" for text in self.unsent)
+        for heading, texts in self.lists.items():
+            yield from (f"{heading}:", *(f"  {text}" for text in texts)) if texts else ()
 
 
 def write_playback_report(report: PlaybackReport, trace: Path, file: Path) -> None:
     """Write the report; as a page if the name of the file ends in `.html`, else as JSON."""
+    text = json.dumps(report.json_fields(), indent=2) + "\n"
     if file.suffix == ".html":
-        text = _page(report, trace)
-    else:
-        text = json.dumps(report.json_fields(), indent=2) + "\n"
+        rows = [_row(each, count) for each, count in report.mismatches.items()]
+        title = f"Playback of {trace.name}"
+        text = html_page_with_table(title, _HEADINGS, rows, report.summary, report.lists)
     file.write_text(text, encoding="utf-8")
-
-
-def _page(report: PlaybackReport, trace: Path) -> str:
-    lists = {
-        "Tolerated differences": [f"{each} ({n})" for each, n in report.changes.items()],
-        "Answered early": [f"{each} ({n})" for each, n in report.early.items()],
-        f"Not sent: {report.unsent_count} recorded changes": report.unsent,
-    }
-    return html_page_with_table(
-        f"Playback of {trace.name}",
-        _HEADINGS,
-        [_row(each, count) for each, count in report.mismatches.items()],
-        f"{report.requests} requests, {report.mismatch_count} mismatches",
-        lists,
-    )
 
 
 def _row(mismatch: Mismatch, count: int) -> str:
@@ -200,6 +188,6 @@ def _add_mismatch(rows: InspectorRows, mismatch: Mismatch) -> None:
     unknown = dict.fromkeys(("correlation_id", "connection", "node_id", "request", "latency_us"))
     errors = {"error_names": [f"NOT_RECORDED ({mismatch.kind})"], "errors": [-1], "faults": []}
     nothing = {"request": None, "request_hex": "", "response_hex": "", "response_bytes": 0}
-    response = {"not_recorded": msgspec.to_builtins(mismatch) | {"text": str(mismatch)}}
+    response = {"not_recorded": msgspec.structs.asdict(mismatch) | {"text": str(mismatch)}}
     fields = errors | unknown | {"decisions_left_out": 0}
     rows.add_request(row, fields, nothing | {"response": response})

@@ -1,7 +1,8 @@
 """What has been played of a recording so far, and the rules by which requests are matched."""
 
+import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 
 import msgspec
@@ -45,20 +46,17 @@ class PlaybackState:
     def __init__(self, index: TraceIndex, options: PlaybackOptions) -> None:
         self.index = index
         self.options = options
-        self.report = PlaybackReport(requires_all=options.match is MatchMode.STRICT)
-        self.report.undecodable = index.undecodable
+        self.report = PlaybackReport(
+            requires_all=options.match is MatchMode.STRICT, undecodable=index.undecodable
+        )
         self.changes: Counter[str] = Counter()
-        self.version = 0
-        """Increases with each change."""
-        self.on_change: Callable[[], None] = lambda: None
+        self.next_change = asyncio.Event()
 
     def count_changes(self, parts: Iterable[str]) -> None:
-        """Note that each of these parts was changed once more."""
-        changed = [*parts]
-        if changed:
-            self.changes.update(changed)
-            self.version += 1
-            self.on_change()
+        """Note that each of these parts was changed once more, and wake those who wait for it."""
+        self.changes.update(parts)
+        self.next_change.set()
+        self.next_change = asyncio.Event()
 
     def has_received_preceding_changes(self, state: StateCounts) -> bool:
         """Return whether all changes that preceded a response were received."""

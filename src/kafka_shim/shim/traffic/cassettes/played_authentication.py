@@ -5,22 +5,23 @@ user. SCRAM needs the password, since its server has to prove that it knows it. 
 only the subject is used.
 """
 
-import random
-import secrets
-from typing import Any
+import sys
 
 import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.sasl_authenticate_response import SaslAuthenticateResponse
-from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.handlers.common.sasl_authentication import (
+    new_sasl_exchange,
+    process_sasl_message,
+)
+from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.sasl.bearer_token import ValidatedToken, required_subject
-from kafka_shim.shim.sasl.mechanism import SaslExchange, SaslFailure
+from kafka_shim.shim.sasl.mechanism import SaslExchange, SaslFailure, SaslReply
 from kafka_shim.shim.sasl.oauthbearer import BearerExchange
 from kafka_shim.shim.sasl.plain import PlainExchange
-from kafka_shim.shim.sasl.scram import ScramAccount, ScramExchange
-from kafka_shim.shim.sasl.scram_credential import ScramMechanism, credential_of_password
 from kafka_shim.shim.sasl.unsecured_token import decode_json_part
+from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
 from kafka_shim.shim.traffic.traces.sasl_principal import user_in_first_sasl_message
@@ -29,90 +30,81 @@ _PASSWORD_AT = 2
 """Of a PLAIN message, whose parts are separated by NULs."""
 
 
+class _CannotBePlayedError(SaslFailure):
+    """The playback can neither accept nor reject a client."""
+
+
 class PlayedAuthentication:
-    """The authentication of a connection; `principal` is None if the client is unknown.
+    """The authentication of a connection: the exchange of its session, of whatever mechanism."""
 
-    A client that does not use SASL may have a certificate, which the playback does not see.
-    """
-
-    def __init__(self, state: PlaybackState) -> None:
+    def __init__(self, state: PlaybackState, session: Session, cluster: Cluster) -> None:
         self._state = state
-        self.mechanism = ""
+        self._session = session
+        self._cluster = cluster
         self._exchange: SaslExchange | None = None
-        self.expects_token = False
-        self.principal: str | None = state.index.principal_without_sasl
 
-    def begin(self, version: int, request: Any, response: Any) -> None:
-        """Note a SaslHandshake; after version 0, SASL messages have no header."""
-        self.mechanism = request.mechanism
-        self._exchange = None
-        self.expects_token = version == 0 and response.error_code == 0
-        if response.error_code == 0:
-            self.principal = None
+    @property
+    def principal(self) -> str | None:
+        """The client's principal; None if it is unknown.
 
-    def respond_to_token(self, token: bytes) -> bytes:
-        """Return the next SASL message without a header. Raise CloseConnection if the
-        authentication fails.
+        A client that does not use SASL may have a certificate, which a trace does not have.
         """
-        try:
-            message, is_finished = self._process_token(token)
-        except (SaslFailure, MismatchError) as error:
-            raise CloseConnection(str(error)) from error
-        self.expects_token = not is_finished
-        return message
+        if self._session.is_authenticated:
+            return self._session.principal
+        return None if self._session.mechanism else self._state.index.principal_without_sasl
 
-    def respond(self, token: bytes) -> SaslAuthenticateResponse:
+    def begin(self, version: int, mechanism: str) -> None:
+        """Begin after SaslHandshake; after version 0, SASL messages have no header."""
+        self._exchange = None
+        self._session.mechanism, self._session.sasl = mechanism, self
+        if version == 0:
+            self._session.phase = AuthenticationPhase.TOKENS
+
+    def response(self, token: bytes) -> SaslAuthenticateResponse:
         """Return the recorded response with a SASL message for this client.
 
         Raise MismatchError if the user was never recorded, or if the password is needed.
         """
+        self._session.sasl = self
         try:
-            message, is_finished = self._process_token(token)
+            reply = process_sasl_message(token, self._session, self._cluster)
+        except _CannotBePlayedError as error:
+            raise MismatchError("authentication", str(error)) from error
         except SaslFailure as error:
             failure = self._next_recorded(has_error=True)
             if failure is None:
                 reason = f"{error}, and the recording has no failed authentication"
                 raise MismatchError("authentication", reason) from error
             return failure
-        recorded = self._next_recorded(has_error=False) if is_finished else None
+        recorded = None if reply.principal is None else self._next_recorded(has_error=False)
         recorded = recorded or SaslAuthenticateResponse(error_message=None)
-        return msgspec.structs.replace(recorded, auth_bytes=message)
+        return msgspec.structs.replace(recorded, auth_bytes=reply.message)
 
-    def _process_token(self, token: bytes) -> tuple[bytes, bool]:
-        """Return the server's next message, and whether the authentication is finished."""
+    def respond(self, message: bytes) -> SaslReply:
+        """Return the server's next message. Raise SaslFailure if the authentication fails."""
         if self._exchange is None:
-            self._exchange = self._begin_exchange(token)
-        reply = self._exchange.respond(token)
-        if reply.principal is None:
-            return reply.message, False
-        if not self._is_recorded(reply.principal):
+            self._exchange = self._new_exchange(message)
+        reply = self._exchange.respond(message)
+        if reply.principal is not None and reply.principal not in self._state.index.principals:
             raise SaslFailure(f"authentication failed: {reply.principal} was not recorded")
-        self.principal, self._exchange = reply.principal, None
-        return reply.message, True
+        return reply
 
-    def _begin_exchange(self, token: bytes) -> SaslExchange:
-        if self.mechanism == "OAUTHBEARER":
+    def _new_exchange(self, token: bytes) -> SaslExchange:
+        mechanism = str(self._session.mechanism)
+        if mechanism == "OAUTHBEARER":
             return BearerExchange(_UnverifiedTokens(), lambda: 0)
-        user = user_in_first_sasl_message(self.mechanism, token)
+        user = user_in_first_sasl_message(mechanism, token)
         if user is None:
-            reason = f"the mechanism {self.mechanism} cannot be played"
-            raise MismatchError("authentication", f"{reason}; use PLAIN, SCRAM or OAUTHBEARER")
-        password = self._state.options.users.get(user)
-        if self.mechanism == "PLAIN":
-            any_password = token.split(b"\0")[_PASSWORD_AT].decode(errors="replace")
-            return PlainExchange({user: password or any_password})
-        if password is None and self._is_recorded(f"User:{user}"):
-            reason = f"a trace has no passwords, and {self.mechanism} needs one"
-            raise MismatchError("authentication", f"{reason}: give --user {user}:PASSWORD")
-        mechanism = ScramMechanism[self.mechanism.replace("-", "_")]
-        account: ScramAccount | None = None
-        if password is not None:
-            credential = credential_of_password(mechanism, password, secrets.token_bytes(16))
-            account = ScramAccount(credential, f"User:{user}")
-        return ScramExchange(mechanism, lambda *_: account, random.SystemRandom())
-
-    def _is_recorded(self, principal: str) -> bool:
-        return principal in self._state.index.principals
+            reason = f"the mechanism {mechanism} cannot be played"
+            raise _CannotBePlayedError(f"{reason}; use PLAIN, SCRAM or OAUTHBEARER")
+        if user not in self._state.options.users:
+            if mechanism == "PLAIN":
+                any_password = token.split(b"\0")[_PASSWORD_AT].decode(errors="replace")
+                return PlainExchange({user: any_password})
+            if f"User:{user}" in self._state.index.principals:
+                reason = f"a trace has no passwords, and {mechanism} needs one"
+                raise _CannotBePlayedError(f"{reason}: give --user {user}:PASSWORD")
+        return new_sasl_exchange(mechanism, self._session, self._cluster)
 
     def _next_recorded(self, *, has_error: bool) -> SaslAuthenticateResponse | None:
         """Return the next recorded success of the principal, or failure; the last one again."""
@@ -136,4 +128,4 @@ class _UnverifiedTokens:
     def validate(self, token: str, now_ms: int) -> ValidatedToken:  # noqa: ARG002 - the protocol's
         """Return a token's subject. Raise TokenRejectedError if it has none."""
         claims = (*token.split("."), "")[1]
-        return ValidatedToken(required_subject(decode_json_part(claims)), 0)
+        return ValidatedToken(required_subject(decode_json_part(claims)), sys.maxsize)

@@ -1,7 +1,9 @@
 """Responds to requests from a recording: without sockets, one connection after another."""
 
+import asyncio
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from copy import deepcopy
 from functools import partial
 from typing import Any, NamedTuple
@@ -10,11 +12,10 @@ import msgspec
 
 from kafka_shim.protocol.code_names import api_name_or_key
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.request_frames import read_request_frame
-from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.request.session import Session
+from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.traffic.cassettes.interactions import Interaction
 from kafka_shim.shim.traffic.cassettes.matching import (
     Sender,
@@ -26,27 +27,22 @@ from kafka_shim.shim.traffic.cassettes.matching import (
 from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch, MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode, PlaybackState
 from kafka_shim.shim.traffic.cassettes.played_authentication import PlayedAuthentication
-from kafka_shim.shim.traffic.cassettes.played_fetches import fetch_response
-from kafka_shim.shim.traffic.cassettes.played_produces import PlayedProduce
-from kafka_shim.shim.traffic.cassettes.request_content import (
-    FieldDifference,
-    content_of_fields,
-    field_differences,
-    request_fields,
-)
+from kafka_shim.shim.traffic.cassettes.played_records import PlayedProduce, fetch_response
+from kafka_shim.shim.traffic.cassettes.request_content import field_differences, request_fields
 from kafka_shim.shim.traffic.cassettes.touched_state import (
     COUNTED_CHANGES,
     GROUP_HEARTBEATS,
     groups_only,
     touched_state,
 )
-from kafka_shim.shim.traffic.cassettes.trace_index import client_without_suffix, frame_content
+from kafka_shim.shim.traffic.cassettes.trace_index import client_without_suffix
 from kafka_shim.shim.traffic.identities.id_mapping import IdMapping
 from kafka_shim.shim.traffic.proxy.response_addresses import (
     AddressReplacement,
     replace_broker_addresses_if_present,
     response_contains_broker_addresses,
 )
+from kafka_shim.shim.wait import NoResponse
 
 PATIENCE_S = 1.0
 """How long a read waits for a change that preceded it in the recording."""
@@ -56,17 +52,13 @@ REBALANCE_PATIENCE_S = 10.0
 REBALANCE_DELAY_MAX_S = 0.25
 """Of a recorded delay before a rebalance: clients load metadata meanwhile, and need it then."""
 
-REPEATED_MAX = 256
-"""Requests of a connection whose responses are kept."""
-
 _WAITING_FOR_MEMBERS = frozenset({ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP})
 
 
 class PlayedResponse(NamedTuple):
-    """A response's frame, None if there is no response; `delay_s` is kept at any speed."""
+    """A response, or that there is none, and how long it is held back."""
 
-    frame: bytes | None
-    recorded_latency_s: float = 0.0
+    message: Any
     delay_s: float = 0.0
 
 
@@ -86,113 +78,105 @@ class AwaitedResponse:
 class PlayedConnection:
     """A client's connection to the playback."""
 
-    def __init__(self, state: PlaybackState, node_id: int, address_of: AddressReplacement) -> None:
+    def __init__(
+        self,
+        state: PlaybackState,
+        session: Session,
+        cluster: Cluster,
+        address_of: AddressReplacement,
+    ) -> None:
         self._state = state
         self._index = state.index
-        self._node_id = node_id
+        self._session = session
+        self._cluster = cluster
         self._address_of = address_of
-        self.authentication = PlayedAuthentication(state)
+        self.authentication = PlayedAuthentication(state, session, cluster)
         self._to_recording = IdMapping()
         self._to_client = IdMapping()
-        self._client_id = ""
-        self._request_name = "an unreadable request"
-        self._repeated: dict[bytes, tuple[bytes, bytes]] = {}
-        self._repeated_version = -1
 
-    def repeated_response(self, frame: bytes) -> bytes | None:
-        """Return the response to a read that was repeated since the last change, with its size;
-        None to any other request.
+    def response_or_coroutine(
+        self, header: RequestHeader, message: Any
+    ) -> Any | Coroutine[None, None, Any]:
+        """Return the response to a request, or a coroutine that returns it when it is due.
+
+        Both raise MismatchError if the recording has none, and CloseConnection.
         """
-        state = self._state
-        if self._repeated_version != state.version:
-            self._repeated_version = state.version
-            self._repeated.clear()
-        response = self._repeated.get(frame[:4] + frame[8:])
-        if response is None:
-            return None
-        state.report.requests += 1
-        state.report.repeated += 1
-        return response[0] + frame[4:8] + response[1]
+        awaited = self.respond(header, message)
+        response = awaited.if_due()
+        if response is not None and not response.delay_s:
+            return response.message
+        return self.message_when_due(awaited)
 
-    def _add_repeated_response(self, request: bytes, response: bytes) -> None:
-        """Add the response to a request without its correlation id."""
-        if len(self._repeated) >= REPEATED_MAX:
-            self._repeated.clear()
-        self._repeated[request] = len(response).to_bytes(4, "big"), response[4:]
+    async def message_when_due(self, awaited: AwaitedResponse) -> Any:
+        """Wait for a response."""
+        while (response := awaited.if_due()) is None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(max(0.001, awaited.deadline - time.monotonic())):
+                    await self._state.next_change.wait()
+        await asyncio.sleep(response.delay_s)
+        return response.message
 
-    def respond(self, frame: bytes) -> AwaitedResponse:
-        """Return the response to a frame, which may have to wait. Raise MismatchError if the
+    def close(self) -> None:
+        """Note that the client has closed the connection."""
+
+    def respond(self, header: RequestHeader, message: Any) -> AwaitedResponse:
+        """Return the response to a request, which may have to wait. Raise MismatchError if the
         recording has none.
         """
         self._state.report.requests += 1
-        if self.authentication.expects_token:
-            token = self.authentication.respond_to_token(frame)
-            return _immediate(PlayedResponse(token))
-        try:
-            header, message = read_request_frame(frame)
-        except ProtocolError as error:
-            self._request_name = "an unreadable request"
-            if self._index.first("exact=? and response_position is null", frame_content(frame)):
-                raise CloseConnection(f"as recorded: {error}") from error
-            raise MismatchError("bytes", str(error)) from error
-        self._client_id = header.client_id or ""
-        self._request_name = f"{api_name_or_key(header.api_key)} v{header.api_version}"
+        response: Any
         match header.api_key:
-            case ApiKey.PRODUCE:
-                played = PlayedProduce(self._state, header, message, self.sender)
-                is_expected = message.acks != 0
-                return _immediate(
-                    self._encoded(header, played.response) if is_expected else PlayedResponse(None)
-                )
             case ApiKey.FETCH:
                 fetch = partial(self._fetch_response_if_due, header, message)
                 return AwaitedResponse(fetch, message.max_wait_ms / 1000)
+            case ApiKey.PRODUCE:
+                response = self._produce_response(header, message)
             case ApiKey.SASL_AUTHENTICATE:
-                self._repeated.clear()
-                return _immediate(
-                    self._encoded(header, self.authentication.respond(message.auth_bytes))
-                )
-        return self._matched_response(header, message, frame[:4] + frame[8:])
+                response = PlayedResponse(self.authentication.response(message.auth_bytes))
+            case _:
+                return self._matched_response(header, message)
+        return AwaitedResponse(lambda _: response, 0)
 
-    def describe(self, error: MismatchError) -> Mismatch:
-        """Return a mismatch of the latest request for the report."""
+    def describe(self, header: RequestHeader | None, error: MismatchError) -> Mismatch:
+        """Return a mismatch of a request for the report; None is one that cannot be read."""
         return Mismatch(
-            error.kind,
-            self._request_name,
-            self.authentication.principal or "unknown",
-            self._client_id,
-            str(error),
-            "" if error.nearest is None else str(error.nearest),
-            *(error.difference or FieldDifference("", "", "")),
+            request="an unreadable request" if header is None else _request_name(header),
+            principal=self.authentication.principal or "unknown",
+            client_id="" if header is None else header.client_id or "",
+            **error.fields,
         )
 
-    @property
-    def sender(self) -> Sender:
-        client = client_without_suffix(self._client_id)
-        return Sender(self.authentication.principal, client, self._node_id)
+    def sender(self, header: RequestHeader) -> Sender:
+        client = client_without_suffix(header.client_id)
+        return Sender(self.authentication.principal, client, self._session.node_id)
+
+    def _produce_response(self, header: RequestHeader, message: Any) -> PlayedResponse:
+        played = PlayedProduce(self._state, header, message, self.sender(header))
+        if message.acks == 0:
+            return PlayedResponse(NoResponse.SILENT)
+        response = self._for_client(header, played.response)
+        return PlayedResponse(response, self._delay_s(played.latency_us))
 
     def _fetch_response_if_due(
         self, header: RequestHeader, message: Any, is_last: bool
     ) -> PlayedResponse | None:
         principal = self.authentication.principal
         response = fetch_response(self._state, message, principal, is_last=is_last)
-        return None if response is None else self._encoded(header, response)
+        return None if response is None else PlayedResponse(self._for_client(header, response))
 
-    def _matched_response(
-        self, header: RequestHeader, message: Any, cache_key: bytes
-    ) -> AwaitedResponse:
-        self._to_recording.put_target_ids(self, message)
+    def _matched_response(self, header: RequestHeader, message: Any) -> AwaitedResponse:
+        if len(self._to_recording):
+            message = deepcopy(message)
+            self._to_recording.put_target_ids(self, message)
         key = header.api_key
         fields = request_fields(message, header.api_version, self._index.topic_names)
-        content = content_of_fields(key, fields)
-        sent = Sent(self._request_name, header, self.sender, content, fields, message)
+        sent = Sent(_request_name(header), header, self.sender(header), fields, message)
         if key not in COUNTED_CHANGES and not touched_state(key, message, fields).changes:
-            return AwaitedResponse(partial(self._read_if_due, sent, cache_key), PATIENCE_S)
+            return AwaitedResponse(partial(self._read_if_due, sent), PATIENCE_S)
         interaction = due_counterpart(self._state, sent)
         self._note_played(sent, interaction)
-        return AwaitedResponse(
-            partial(self._change_if_due, sent, interaction), REBALANCE_PATIENCE_S
-        )
+        change = partial(self._change_if_due, sent, interaction)
+        return AwaitedResponse(change, REBALANCE_PATIENCE_S)
 
     def _change_if_due(
         self, sent: Sent, interaction: Interaction, is_last: bool
@@ -210,7 +194,7 @@ class PlayedConnection:
             self._note_early(sent, interaction)
         return self._recorded_response(sent, interaction)
 
-    def _read_if_due(self, sent: Sent, cache_key: bytes, is_last: bool) -> PlayedResponse | None:
+    def _read_if_due(self, sent: Sent, is_last: bool) -> PlayedResponse | None:
         """Respond to a read from the recorded state that is the nearest to what was played."""
         state, first = self._state, next_current_counterpart(self._state, sent)
         group = counterparts(state, sent) if first is None else [first]
@@ -222,14 +206,9 @@ class PlayedConnection:
             return None
         if not earlier:
             self._note_early(sent, chosen[0])
-        is_repeated = chosen[0].is_played
-        state.report.repeated += is_repeated
+        state.report.repeated += chosen[0].is_played
         self._note_played(sent, chosen[0])
-        response = self._recorded_response(sent, chosen[0])
-        if is_repeated and current and state.options.speed is None:
-            assert response.frame is not None
-            self._add_repeated_response(cache_key, response.frame)
-        return response
+        return self._recorded_response(sent, chosen[0])
 
     def _note_early(self, sent: Sent, interaction: Interaction) -> None:
         missing = self._state.missing_changes(interaction.state)
@@ -249,11 +228,11 @@ class PlayedConnection:
                 if not (chooses_member_id and each.field == "member_id"):
                     report.count_tolerated_difference(f"{api}.{each}")
         if chooses_member_id:
-            self._repeated.clear()
             self._to_client.learn(self, None, recorded, sent.message)
             self._to_recording.learn(self, None, sent.message, recorded)
         if not interaction.is_played:
             self._index.set_played(interaction)
+            self._cluster.state_version.count_possible_change()  # the next response may be another
             self._state.count_changes(touched_state(key, recorded, fields).changes)
 
     def _recorded_response(self, sent: Sent, interaction: Interaction) -> PlayedResponse:
@@ -267,16 +246,18 @@ class PlayedConnection:
             # version 0 has no controller; here any broker is one
             controller_id = min(self._index.brokers, default=-1)
             response = msgspec.structs.replace(response, controller_id=controller_id)
-        if header.api_key == ApiKey.SASL_HANDSHAKE:
-            self.authentication.begin(header.api_version, sent.message, response)
-        latency_s = self._index.latency_s(interaction)
-        is_join = header.api_key == ApiKey.JOIN_GROUP
-        delay_s = min(latency_s, REBALANCE_DELAY_MAX_S) if is_join else 0.0
-        return self._encoded(header, response)._replace(
-            recorded_latency_s=latency_s, delay_s=delay_s
-        )
+        if header.api_key == ApiKey.SASL_HANDSHAKE and not response.error_code:
+            self.authentication.begin(header.api_version, sent.message.mechanism)
+        delay_s = self._delay_s(interaction.latency_us)
+        if header.api_key == ApiKey.JOIN_GROUP and self._state.options.speed is None:
+            delay_s = min(interaction.latency_us / 1_000_000, REBALANCE_DELAY_MAX_S)
+        return PlayedResponse(self._for_client(header, response), delay_s)
 
-    def _encoded(self, header: RequestHeader, response: Any) -> PlayedResponse:
+    def _delay_s(self, latency_us: int) -> float:
+        speed = self._state.options.speed
+        return 0 if speed is None else latency_us / 1_000_000 / speed
+
+    def _for_client(self, header: RequestHeader, response: Any) -> Any:
         """Return a response with the client's ids and the addresses of the playback."""
         has_addresses = response_contains_broker_addresses(header.api_key)
         if len(self._to_client) or has_addresses:
@@ -284,12 +265,8 @@ class PlayedConnection:
             self._to_client.put_target_ids(self, response)
             if has_addresses:
                 replace_broker_addresses_if_present(header.api_key, response, self._address_of)
-        try:
-            return PlayedResponse(write_response_frame(header, response))
-        except ProtocolError as error:
-            reason = f"no such response in this version: {error}"
-            raise MismatchError("content", reason) from error
+        return response
 
 
-def _immediate(response: PlayedResponse) -> AwaitedResponse:
-    return AwaitedResponse(lambda _: response, 0)
+def _request_name(header: RequestHeader) -> str:
+    return f"{api_name_or_key(header.api_key)} v{header.api_version}"

@@ -6,8 +6,10 @@ their default values, so a request has the same content in each version that can
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
+from functools import partial
+from itertools import compress
 from typing import Any, NamedTuple
 
 import msgspec
@@ -104,15 +106,11 @@ def request_fields(
 
 
 def content_of_fields(api_key: int, fields: Iterable[ContentField]) -> Content:
-    """Return the content of a request with these fields."""
-    fields = sorted(fields, key=lambda field: field.path)
-    return Content(
-        digest(api_key, *((field.path, field.value) for field in fields)),
-        digest(
-            api_key,
-            *((field.path, field.value) for field in fields if not field.is_compared_exactly_only),
-        ),
-    )
+    """Return the content of a request or record with these fields."""
+    ordered = sorted(fields, key=lambda field: field.path)
+    exact = [digest(field.path, field.value) for field in ordered]
+    is_loose = [not field.is_compared_exactly_only for field in ordered]
+    return Content(digest(api_key, *exact), digest(api_key, *compress(exact, is_loose)))
 
 
 def digest(*values: Any) -> bytes:
@@ -223,7 +221,7 @@ def value_text(value: Any, codes: type[IntEnum] | None = None) -> str:
 
 
 class RecordContent(NamedTuple):
-    """A record in a partition."""
+    """A record in a partition. Its producer chooses the partition, unless it has a key."""
 
     topic: str
     partition: int
@@ -232,57 +230,48 @@ class RecordContent(NamedTuple):
     headers: Headers
 
     @property
-    def content(self) -> Content:
-        """What identifies it, loosely without its partition."""
-        rest = digest(self.topic, self.key, self.value, self.headers)
-        return Content(digest(self.partition, rest), rest)
-
-    @property
     def fields(self) -> list[ContentField]:
         """The fields that two records are compared by."""
         names = "topic_data[].name", "partition", "key of the record", "value of the record"
-        return [*map(ContentField, (*names, "headers of the record"), self)]
+        topic, partition, *others = map(ContentField, (*names, "headers of the record"), self)
+        return [topic, partition._replace(is_compared_exactly_only=True), *others]
 
     @property
     def text(self) -> str:
         return f"key {value_text(self.key)}, value {value_text(self.value)}"
 
 
-class BatchRange(NamedTuple):
-    """The offsets of a batch, and where it is in its blob."""
+class CompleteBatch(NamedTuple):
+    """A batch, or a message of the formats before 2: its bytes, its offsets and its records."""
 
+    blob: bytes
     first_offset: int
     last_offset: int
-    start: int
-    end: int
     is_transactional: bool
+    records: Callable[[], list[Record]]
+
+
+def complete_batches(blob: bytes | None) -> Iterator[CompleteBatch]:
+    """Yield the batches of a blob with any end. Raise ProtocolError for damaged ones."""
+    content = blob or b""
+    for start, end, magic in batch_bounds_and_magic(content, allows_truncated_end=True):
+        part = content[start:end]
+        if magic == 2:
+            batch = next(iterate_batches(part))
+            ends = batch.base_offset, batch.last_offset
+            yield CompleteBatch(part, *ends, batch.is_transactional, batch.records)
+        else:
+            offset = next(iterate_outer_messages(part)).offset
+            records = partial(read_message_set, part)
+            yield CompleteBatch(part, offset, offset, is_transactional=False, records=records)
 
 
 def records_in_complete_batches(
     topic: str, partition: int, blob: bytes | None
 ) -> list[RecordContent]:
     """Return the records of all batches. Raise ProtocolError for damaged ones."""
-    blob = blob or b""
     return [
         RecordContent(topic, partition, each.key, each.value, each.headers)
-        for start, end, magic in batch_bounds_and_magic(blob, allows_truncated_end=True)
-        for each in _records_of_batch(blob[start:end], magic)
+        for batch in complete_batches(blob)
+        for each in batch.records()
     ]
-
-
-def _records_of_batch(batch: bytes, magic: int) -> list[Record]:
-    return next(iterate_batches(batch)).records() if magic == 2 else read_message_set(batch)
-
-
-def complete_batch_ranges(blob: bytes) -> list[BatchRange]:
-    """Return the complete batches of a blob."""
-    ranges = []
-    for start, end, magic in batch_bounds_and_magic(blob, allows_truncated_end=True):
-        if magic == 2:
-            batch = next(iterate_batches(blob[start:end]))
-            found = (batch.base_offset, batch.last_offset, start, end, batch.is_transactional)
-            ranges.append(BatchRange(*found))
-        else:
-            offset = next(iterate_outer_messages(blob[start:end])).offset
-            ranges.append(BatchRange(offset, offset, start, end, is_transactional=False))
-    return ranges

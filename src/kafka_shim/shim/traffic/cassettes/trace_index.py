@@ -3,9 +3,10 @@
 Messages are read from the trace when they are needed.
 """
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -24,7 +25,7 @@ from kafka_shim.shim.traffic.cassettes.interactions import Interaction, Interact
 from kafka_shim.shim.traffic.cassettes.request_content import (
     ContentField,
     RecordContent,
-    complete_batch_ranges,
+    complete_batches,
     content_of_fields,
     digest,
     records_in_complete_batches,
@@ -56,14 +57,13 @@ _Position = tuple[int, int, int]
 
 
 class _PendingRequest(NamedTuple):
-    """A request whose response was not read so far; `last_id` is that of its last record.
+    """A request whose response was not read so far, and the records in it.
 
     `changes` are those that are not counted so far.
     """
 
-    row: Interaction
-    last_id: int
-    message: Any
+    rows: list[Interaction]
+    time_us: int
     reads: frozenset[str]
     changes: StateCounts
 
@@ -81,7 +81,8 @@ class TraceIndex:
         self.brokers: dict[int, Address] = {}
         self.principals: set[str] = set()
         self.undecodable = 0
-        self.count = self._last_id = 0
+        self.count = 0
+        self._ids = itertools.count(1)
         self._state: Counter[str] = Counter()
         self._segments: dict[str, int] = {}
         self._connections: dict[ConnectionId, int] = {}
@@ -89,12 +90,14 @@ class TraceIndex:
         self._pending: dict[ConnectionId, dict[int, _PendingRequest]] = {}
         self._fetch_offsets: dict[ConnectionId, dict[tuple[str, int], int]] = {}
         """Of each connection, since incremental requests name only what changes."""
-        self._last_empty: dict[tuple[str, str, int], tuple[object, ...]] = {}
+        self._last_empty: dict[tuple[str, str, int], tuple[int, ...]] = {}
         events = TraceEvents(trace)
         for event in events:
             self._add_event(event)
-        self.damage: list[Damage] = [each for each in events.damage if not each.is_tail]
+        for unanswered in self._pending.values():
+            self._table.insert(row for request in unanswered.values() for row in request.rows)
         self._table.create_indexes()
+        self.damage: list[Damage] = [each for each in events.damage if not each.is_tail]
         principals = {*self._principals_without_sasl.values()} - {None}
         self.principal_without_sasl = principals.pop() if len(principals) == 1 else None
         """None if it depends on the certificate, which a trace does not have."""
@@ -107,86 +110,81 @@ class TraceIndex:
         number = event.entry.sequence
         try:
             if isinstance(event.entry, Request):
-                pending[number] = self._add_request(event, event.entry.frame)
+                self._add_request(event, event.entry, pending)
             elif isinstance(event.entry, Response) and number in pending:
-                request = pending.pop(number)
-                self._count_changes(request.changes)
-                self._add_response(event, event.entry, request)
+                self._add_response(event, event.entry, pending.pop(number))
         except ProtocolError:
             self.undecodable += 1
         # a broker processes a request of a connection after its response to the one before it
         for first in islice(pending.values(), 1):
             self._count_changes(first.changes)
 
-    def _add_request(self, event: Event, frame: bytes) -> _PendingRequest:
+    def _add_request(
+        self, event: Event, entry: Request, pending: dict[int, _PendingRequest]
+    ) -> None:
+        """Add a request to those that wait for a response, unless it gets none."""
         self.count += 1
-        row = Interaction(
-            self._next_id(),
-            self.count,
-            self._connections.setdefault(event.connection_id, len(self._connections)),
-            event.principal,
-            event.node_id,
-            self._encoded_position(event),
-        )
+        connection = self._connections.setdefault(event.connection_id, len(self._connections))
+        sender = connection, event.principal, event.node_id
+        row = Interaction(next(self._ids), self.count, *sender, self._encoded_position(event))
         try:
-            header, message = read_request_frame(frame)
+            header, message = read_request_frame(entry.frame)
         except ProtocolError:
-            self._table.insert([row._replace(exact=frame_content(frame))])
+            self._table.insert([row._replace(exact=frame_content(entry.frame))])
             raise
-        key = header.api_key
+        key, version = header.api_key, header.api_version
         client = client_without_suffix(header.client_id)
-        row = row._replace(client=client, api_key=key, version=header.api_version)
-        reads: frozenset[str] = frozenset()
-        changes: StateCounts = {}
+        row = row._replace(client=client, api_key=key, version=version)
+        reads, changes, records = frozenset[str](), StateCounts(), list[Interaction]()
         if key == ApiKey.PRODUCE:
-            changes = self._add_records(row, message)
+            records = [*self._record_rows(row, message)]
+            changes = Counter(records_of_topic(str(each.topic)) for each in records)
         elif key == ApiKey.FETCH:
             self._note_fetch_offsets(event.connection_id, message)
         else:
             if key == ApiKey.SASL_HANDSHAKE:
                 self._principals_without_sasl[event.connection_id] = None
-            fields = request_fields(message, header.api_version, self.topic_names)
+            fields = request_fields(message, version, self.topic_names)
             reads, changed = touched_state(key, message, fields)
             changes = dict.fromkeys(changed, 1)
-            exact, loose = content_of_fields(key, fields)
+            content = content_of_fields(key, fields)._asdict()
+            sequence = "changes" if key in COUNTED_CHANGES else None
             row = row._replace(
-                exact=exact,
-                loose=loose,
-                sequence="changes" if key in COUNTED_CHANGES else None,
-                encoded_state=self._encoded_state(reads),
+                **content, sequence=sequence, encoded_state=self._encoded_state(reads)
             )
-        self._table.insert([row])
-        return _PendingRequest(row, self._last_id, message, reads, changes)
+        if key == ApiKey.PRODUCE and message.acks == 0:
+            self._count_changes(changes)
+            self._table.insert([row, *records])
+        else:
+            request = _PendingRequest([row, *records], entry.time_us, reads, changes)
+            pending[entry.sequence] = request
 
-    def _next_id(self) -> int:
-        self._last_id += 1
-        return self._last_id
-
-    def _add_records(self, request: Interaction, message: Any) -> StateCounts:
-        """Add the records of a Produce request; return their number by topic."""
-        counts: Counter[str] = Counter()
+    def _record_rows(self, request: Interaction, message: Any) -> Iterator[Interaction]:
         for topic, partition, row in topic_partitions(message, self.topic_names):
             try:
                 records = records_in_complete_batches(topic, partition, row.records)
             except ProtocolError:
                 continue
-            place = request._replace(
-                topic=topic, partition=partition, sequence=f"{topic}-{partition}"
-            )
-            rows = []
+            sequence = f"{topic}-{partition}"
+            place = request._replace(topic=topic, partition=partition, sequence=sequence)
             for number, record in enumerate(records):
-                exact, loose = record.content
-                rows.append(
-                    place._replace(id=self._next_id(), exact=exact, loose=loose, number=number)
-                )
-            self._table.insert(rows)
-            counts[records_of_topic(topic)] += len(records)
-        return counts
+                content = content_of_fields(ApiKey.PRODUCE, record.fields)._asdict()
+                yield place._replace(id=next(self._ids), number=number, **content)
 
     def _add_response(self, event: Event, entry: Response, request: _PendingRequest) -> None:
-        key, position = entry.api_key, self._encoded_position(event)
+        """Add a request with its response; without one if it cannot be read."""
+        self._count_changes(request.changes)
+        rows = request.rows
+        try:
+            rows = self._rows_with_response(event, entry, request)
+        finally:
+            self._table.insert(rows)
+
+    def _rows_with_response(
+        self, event: Event, entry: Response, request: _PendingRequest
+    ) -> list[Interaction]:
+        (first, *records), key = request.rows, entry.api_key
         message: Any = None
-        error = 0
         has_addresses = response_contains_broker_addresses(key)
         if has_addresses or key in NAMING_APIS or key == ApiKey.SASL_AUTHENTICATE:
             message, _ = read_response_and_its_version(key, entry.api_version, entry.frame)
@@ -194,26 +192,34 @@ class TraceIndex:
             self.topic_names.update(topic_ids_with_names(message))
         for node_id, host, port in advertised_brokers(key, message) if has_addresses else ():
             self.brokers.setdefault(node_id, (host, port))
-        if key == ApiKey.PRODUCE:
-            self._add_offsets(position, message, request)
-        elif key == ApiKey.FETCH:
-            row = request.row._replace(principal=event.principal, response_position=position)
-            self._add_fetched_partitions_except_repeated_empty_ones(event, message, row)
-        elif key == ApiKey.SASL_AUTHENTICATE:
-            error = message.error_code
-        self._table.execute(
-            "update Interaction set principal=?, encoded_state=?, response_position=?, error=?"
-            " where id=?",
-            (event.principal, self._encoded_state(request.reads), position, error, request.row.id),
+        first = first._replace(
+            principal=event.principal,
+            response_position=self._encoded_position(event),
+            latency_us=entry.time_us - request.time_us,
+            encoded_state=self._encoded_state(request.reads),
+            error=getattr(message, "error_code", 0),
         )
+        if key == ApiKey.FETCH:
+            records = [*self._fetched_partitions(event.connection_id, message, first)]
+        elif key == ApiKey.PRODUCE:
+            records = [*self._records_with_offsets(records, message, first)]
+        return [first, *records]
 
-    def _add_offsets(self, position: bytes, response: Any, request: _PendingRequest) -> None:
-        for topic, partition, row in topic_partitions(response, self.topic_names):
-            offset = row.base_offset if row.error_code == 0 and row.base_offset >= 0 else None
-            self._table.execute(
-                "update Interaction set response_position=?, offset=coalesce(?+number, -1)"
-                " where id>? and id<=? and topic=? and partition=?",
-                (position, offset, request.row.id, request.last_id, topic, partition),
+    def _records_with_offsets(
+        self, records: Iterable[Interaction], response: Any, request: Interaction
+    ) -> Iterator[Interaction]:
+        offsets = {
+            (topic, partition): row.base_offset
+            for topic, partition, row in topic_partitions(response, self.topic_names)
+            if row.error_code == 0 and row.base_offset >= 0
+        }
+        for record in records:
+            base_offset = offsets.get((str(record.topic), record.partition))
+            offset = -1 if base_offset is None else base_offset + record.number
+            yield record._replace(
+                response_position=request.response_position,
+                latency_us=request.latency_us,
+                offset=offset,
             )
 
     def _note_fetch_offsets(self, connection: ConnectionId, message: Any) -> None:
@@ -224,34 +230,29 @@ class TraceIndex:
         for topic, partition, row in topic_partitions(message, self.topic_names):
             offsets[topic, partition] = row.fetch_offset
 
-    def _add_fetched_partitions_except_repeated_empty_ones(
-        self, event: Event, response: Any, request: Interaction
-    ) -> None:
-        offsets = self._fetch_offsets.get(event.connection_id, {})
+    def _fetched_partitions(
+        self, connection: ConnectionId, response: Any, request: Interaction
+    ) -> Iterator[Interaction]:
+        """Yield the partitions of a Fetch response, except repeated ones without records."""
+        offsets = self._fetch_offsets.get(connection, {})
         for topic, partition, row in topic_partitions(response, self.topic_names):
-            ranges = complete_batch_ranges(row.records or b"")
-            place = topic, partition
-            ends = (
-                row.error_code,
-                row.high_watermark,
-                row.last_stable_offset,
-                row.log_start_offset,
-            )
-            if not ranges and self._last_empty.get((event.principal, *place)) == ends:
+            batches = [*complete_batches(row.records)]
+            place = request.principal, topic, partition
+            ends = row.error_code, row.high_watermark, row.last_stable_offset, row.log_start_offset
+            if not batches and self._last_empty.get(place) == ends:
                 continue
-            self._last_empty[event.principal, *place] = () if ranges else ends
-            is_transactional = any(each.is_transactional for each in ranges)
-            fetched = request._replace(
-                id=self._next_id(),
+            self._last_empty[place] = () if batches else ends
+            is_transactional = any(each.is_transactional for each in batches)
+            yield request._replace(
+                id=next(self._ids),
                 topic=topic,
                 partition=partition,
-                number=offsets.get(place, -1),
-                offset=ranges[-1].last_offset if ranges else -1,
+                number=offsets.get((topic, partition), -1),
+                offset=batches[-1].last_offset if batches else -1,
                 error=row.error_code,
                 encoded_state=self._encoded_state((ADMIN_EXCEPT_TOPICS, settings_of_topic(topic))),
                 transactions=self._state[TRANSACTIONS] if is_transactional else 0,
             )
-            self._table.insert([fetched])
 
     def _encoded_position(self, event: Event) -> bytes:
         assert event.position is not None
@@ -266,6 +267,11 @@ class TraceIndex:
 
     def _encoded_state(self, parts: Iterable[str]) -> bytes:
         return msgspec.msgpack.encode({part: self._state[part] for part in parts})
+
+    def has_unreadable(self, frame: bytes) -> bool:
+        """Return whether a request that cannot be read was recorded."""
+        content = frame_content(frame)
+        return self.first("exact=? and response_position is null", content) is not None
 
     def request(self, row: Interaction) -> Any:
         """Return the recorded request; callers must not change it."""
@@ -300,22 +306,10 @@ class TraceIndex:
             return self.record(row).fields
         return request_fields(self.request(row), row.version, self.topic_names)
 
-    def latency_s(self, row: Interaction) -> float:
-        """Return how long the response to a recorded request took."""
-        if row.response_position is None:
-            return 0
-        positions = row.response_position, row.request_position
-        ends_us, began_us = (self._entry_at(each).time_us for each in positions)
-        return (ends_us - began_us) / 1_000_000
-
-    def _entry_at(self, encoded_position: bytes) -> Entry:
+    def _read_message_at(self, encoded_position: bytes) -> Any:
         position: _Position = msgspec.msgpack.decode(encoded_position, type=_Position)
         segment, block, number = position
-        entries: list[Entry] = self._entries_of_block([*self._segments][segment], block)
-        return entries[number]
-
-    def _read_message_at(self, encoded_position: bytes) -> Any:
-        entry = self._entry_at(encoded_position)
+        entry = self._entries_of_block([*self._segments][segment], block)[number]
         if isinstance(entry, Response):
             return read_response_and_its_version(entry.api_key, entry.api_version, entry.frame)[0]
         assert isinstance(entry, Request)

@@ -1,6 +1,8 @@
-"""Responses to Fetch, without sessions: clients then name all partitions each time.
+"""Responses to Produce and Fetch: record by record, since clients batch records by time.
 
-A client gets the recorded batches, once the records in them were sent.
+A record that a client sends is found by key, value and headers, and gets its recorded offset. A
+client gets the recorded batches, once the records in them were sent. There are no Fetch sessions:
+clients then name all partitions each time.
 """
 
 from collections.abc import Iterator
@@ -10,17 +12,28 @@ import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.messages.fetch_response import (
     FetchableTopicResponse,
     FetchResponse,
     PartitionData,
 )
+from kafka_shim.protocol.messages.produce_response import (
+    PartitionProduceResponse,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from kafka_shim.protocol.records.batches import encode_batch
 from kafka_shim.shim.traffic.cassettes.interactions import Interaction
-from kafka_shim.shim.traffic.cassettes.matching import Principal
+from kafka_shim.shim.traffic.cassettes.matching import Principal, Sender, Sent, due_counterpart
 from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
-from kafka_shim.shim.traffic.cassettes.request_content import complete_batch_ranges
-from kafka_shim.shim.traffic.cassettes.touched_state import TRANSACTIONS
+from kafka_shim.shim.traffic.cassettes.request_content import (
+    complete_batches,
+    records_in_complete_batches,
+)
+from kafka_shim.shim.traffic.cassettes.touched_state import TRANSACTIONS, records_of_topic
 from kafka_shim.shim.traffic.identities.message_fields import topic_name
 
 _LASTING_ERRORS = frozenset(
@@ -39,6 +52,94 @@ _UNSENT_RECORD = (
     f"topic=? and partition=? and api_key={ApiKey.PRODUCE:d} and offset between ? and ?"
     " and is_played=0"
 )
+
+
+class PlayedProduce:
+    """The response to a Produce request. With `allows_new_records`, it can have records that were
+    not recorded, and keeps only these. Raise MismatchError for any others.
+    """
+
+    def __init__(
+        self,
+        state: PlaybackState,
+        header: RequestHeader,
+        request: Any,
+        sender: Sender,
+        *,
+        allows_new_records: bool = False,
+    ) -> None:
+        self._state = state
+        self._header = header
+        self._sender = sender
+        self._allows_new_records = allows_new_records
+        self._matches: list[Interaction] = []
+        self.response = ProduceResponse()
+        self.latency_us = 0
+        """The longest that was recorded."""
+        try:
+            for topic in request.topic_data:
+                self._add_topic(topic)
+        except MismatchError:
+            for match in self._matches:
+                state.index.set_played(match, is_played=False)
+            raise
+        state.count_changes(records_of_topic(str(match.topic)) for match in self._matches)
+
+    def _add_topic(self, topic: Any) -> None:
+        name = topic_name(topic, self._state.index.topic_names)
+        response = TopicProduceResponse(name=topic.name, topic_id=topic.topic_id)
+        self.response.responses.append(response)
+        for row in topic.partition_data:
+            count = len(self._matches)
+            new = self._match_records_returning_new(name, row)
+            if self._allows_new_records:
+                row.records = _batch_of_records(row.records, new)
+            matches = self._matches[count:]
+            self.latency_us = max([self.latency_us, *(match.latency_us for match in matches)])
+            first = min(matches, key=lambda match: match.offset, default=None)
+            response.partition_responses.append(self._row(row.index, first))
+
+    def _match_records_returning_new(self, topic: str, row: Any) -> list[int]:
+        """Add the counterparts of records; return the numbers of those without any."""
+        try:
+            blob = self._state.options.masks.masked_batches(topic, row.records)
+            records = records_in_complete_batches(topic, row.index, blob)
+        except ProtocolError as error:
+            raise MismatchError("content", f"unreadable records: {error}") from error
+        new = []
+        for number, record in enumerate(records):
+            name = f"record {number} of {topic}-{row.index}"
+            sent = Sent(name, self._header, self._sender, record.fields, record=record)
+            try:
+                match = due_counterpart(self._state, sent)
+            except MismatchError:
+                if not self._allows_new_records:
+                    raise
+                new.append(number)
+            else:
+                self._state.index.set_played(match)
+                self._matches.append(match)
+        return new
+
+    def _row(self, partition: int, match: Interaction | None) -> PartitionProduceResponse:
+        recorded = None if match is None else self._state.index.response_partition(match)
+        if match is None or recorded is None:
+            return PartitionProduceResponse(index=partition, base_offset=-1)
+        assert isinstance(recorded, PartitionProduceResponse)
+        return msgspec.structs.replace(recorded, index=partition, base_offset=match.offset)
+
+
+def _batch_of_records(blob: bytes, numbers: list[int]) -> bytes:
+    """Return these records as a batch, whose offsets have no gaps; empty without any."""
+    if not numbers:
+        return b""
+    records = [each for batch in complete_batches(blob) for each in batch.records()]
+    return encode_batch(
+        [
+            msgspec.structs.replace(records[number], offset=offset)
+            for offset, number in enumerate(numbers)
+        ]
+    )
 
 
 def fetch_response(
@@ -123,29 +224,28 @@ class _FetchedOffset:
         return error.id < row.id and not error.is_played
 
     def _available_records(self, row: Interaction) -> PartitionData | None:
-        """Return the batches from the offset on whose records were sent; None without any."""
-        if row.transactions and not (
-            self._state.has_received_preceding_changes(row.state | {TRANSACTIONS: row.transactions})
-        ):
+        """Return the batches from the offset on whose records were sent; None without any, or if
+        a transaction that ended before they were recorded has not ended.
+        """
+        ended = {TRANSACTIONS: row.transactions}
+        if row.transactions and not (self._state.has_received_preceding_changes(row.state | ended)):
             return None
         recorded = self._recorded_row(row)
-        blob = recorded.records or b""
-        end_offset, chunks = -1, []
-        for batch in complete_batch_ranges(blob):
+        available = []
+        for batch in complete_batches(recorded.records):
             if batch.last_offset < self._offset:
                 continue
             offsets = batch.first_offset, batch.last_offset
             if self._index.first(_UNSENT_RECORD, *self._place, *offsets):
                 break
-            chunks.append(blob[batch.start : batch.end])
-            end_offset = batch.last_offset + 1
-        if not chunks:
+            available.append(batch)
+        if not available:
             return None
-        is_complete = end_offset > row.offset
-        high_watermark = recorded.high_watermark if is_complete else end_offset
+        end_offset = available[-1].last_offset + 1
+        high_watermark = recorded.high_watermark if end_offset > row.offset else end_offset
         return msgspec.structs.replace(
             recorded,
-            records=b"".join(chunks),
+            records=b"".join(batch.blob for batch in available),
             high_watermark=high_watermark,
             last_stable_offset=min(recorded.last_stable_offset, high_watermark),
         )
