@@ -9,6 +9,7 @@ from hypothesis import example, given, strategies as st
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records.record_codec import Record, write_records
 from kafka_shim.protocol.records.uniform_runs import (
+    RUN_RECORDS_MIN,
     TIMESTAMP_DELTA_LIMIT,
     CheckedUniformRuns,
     check_leading_uniform_runs,
@@ -112,8 +113,9 @@ def test_offsets_of_one_to_three_bytes(count: int, slow: int, size: int, random:
     rows = [Record(at, at // (slow + 1), None, b"v" * size) for at in range(count)]
     whole = write_records(rows, 0, 0)
     assert (
-        check_leading_uniform_runs(whole, 0, count, NOW, UNLIMITED)[:2] >= (count - 6, 0)
-        or count < 6
+        check_leading_uniform_runs(whole, 0, count, NOW, UNLIMITED)[:2]
+        >= (count - RUN_RECORDS_MIN, 0)
+        or count < RUN_RECORDS_MIN
         or not slow
     )
     for _ in range(3):

@@ -13,8 +13,10 @@ from kafka_shim.protocol.records.record_codec import INT_VARINT, SHORT_VARINTS, 
 
 TIMESTAMP_DELTA_LIMIT = 1 << 65
 """Larger than any difference between two timestamps."""
-RUN_RECORDS_MIN = 6
-"""From this number of records on, checking them together is faster than one by one."""
+RUN_RECORDS_MIN = 16
+"""From this number of records on, checking them together is faster than one by one, also in a
+broker that has done something else since the last batch.
+"""
 _RUNS_MAX = 4
 """Give up after this many runs, plus one for each 16 records that they had."""
 _TWO_BYTE_OFFSETS_END = 1 << 13
