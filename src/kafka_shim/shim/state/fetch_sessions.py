@@ -112,11 +112,10 @@ class FetchSessions:
         """
         if request.session_epoch in (FULL, SESSIONLESS):
             self._sessions.pop(request.session_id, None)
-            partitions = _deduplicate_partitions_keeping_last(
-                self._requested_partitions(request, version)
-            )
-            begins = request.session_epoch == FULL
-            return SessionFetch(list(partitions.values()), begins_session=begins)
+            partitions = list(self._requested_partitions(request, version))
+            if len(partitions) > 1:
+                partitions = list(_deduplicate_partitions_keeping_last(partitions).values())
+            return SessionFetch(partitions, begins_session=request.session_epoch == FULL)
         session = self._sessions.get(request.session_id)
         if session is None:
             return SessionFetch(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)

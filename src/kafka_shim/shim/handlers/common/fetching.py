@@ -23,7 +23,6 @@ from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.topics import Partition
 
 FORMAT_1_SINCE = 2
-BYTES_MAX_SETTING = "fetch.max.bytes"
 _READ_COMMITTED = int(IsolationLevel.READ_COMMITTED)
 DEBUGGING_REPLICA_ID = -2
 """Replica id of a debugging consumer, which may read from any replica."""
@@ -236,9 +235,9 @@ def response_bytes_limit_by_config_and_quota(
     KIP-541) or by the quota of a client, which may not fetch more than that in one request.
     """
     cluster = context.cluster
-    if BYTES_MAX_SETTING in cluster.configs.broker_definitions:
-        limit = cluster.configs.effective_broker_value(BYTES_MAX_SETTING, context.node_id)
-        requested_bytes = min(requested_bytes, int(limit or requested_bytes))
+    limit = cluster.configs.fetch_bytes_max(context.node_id)
+    if limit is not None and limit < requested_bytes:
+        requested_bytes = limit
     throttles = None if is_follower else cluster.throttles
     quota_bytes = None if throttles is None else throttles.fetch_bytes_max(context.quota_client)
     return requested_bytes if quota_bytes is None else min(requested_bytes, quota_bytes)

@@ -45,7 +45,12 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
 """Broker settings that are synonyms, in order of precedence, with their unit in milliseconds."""
 
 
+FETCH_BYTES_MAX = "fetch.max.bytes"
 _NOTHING: Mapping[str, str] = {}
+_FetchBytesMax = tuple[Mapping[str, str], Mapping[str, str], int | None]
+"""The limit for the response to a Fetch, after the settings of all brokers and of one when it was
+read.
+"""
 
 
 def _store_or_remove_if_empty(
@@ -78,9 +83,11 @@ class Configs:
         self._first_id = first_id
         self.all_brokers = dict(all_brokers)
         self.brokers: dict[int, dict[str, str]] = {}
+        """This and `all_brokers`: the values are replaced, never changed."""
         self.groups: dict[str, dict[str, str]] = {}
         self.client_metrics: dict[str, dict[str, str]] = {}
         self.loggers: dict[int, dict[str, str]] = {}
+        self._fetch_bytes_max: dict[int, _FetchBytesMax] = {}
         self.when_named_changed: Callable[[tuple[str, str]], None] = lambda _: None
         """Called with the field, `groups` or `client_metrics`, and the name of what changed."""
 
@@ -139,6 +146,19 @@ class Configs:
                     value if definition is None else value_as_brokers_print(name, definition, value)
                 )
         return None if definition is None else definition.default
+
+    def fetch_bytes_max(self, node_id: int) -> int | None:
+        """Return a broker's limit for the response to a Fetch (KIP-541); None if the release has
+        none. It is asked of every Fetch, and is only read again if settings of brokers changed.
+        """
+        of_all, own = self.all_brokers, self.brokers.get(node_id, _NOTHING)
+        known = self._fetch_bytes_max.get(node_id)
+        if known is None or known[0] is not of_all or known[1] is not own:
+            value = None
+            if FETCH_BYTES_MAX in self.broker_definitions:
+                value = self.effective_broker_value(FETCH_BYTES_MAX, node_id)
+            known = self._fetch_bytes_max[node_id] = (of_all, own, int(value) if value else None)
+        return known[2]
 
     def overridden_broker_value(self, name: str) -> str | None:
         """Return the value set on the first broker; None if only the default applies."""
