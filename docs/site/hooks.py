@@ -17,11 +17,16 @@ END_OF_FIRST_SCREEN: Final = "\n## Features\n"
 """The part of the repository's README before this heading is the home page."""
 
 BOOSTS: Final = (
-    ("start/", 1.2),
+    ("start/", 1.8),
     ("guides/custom-authorizer.md", 1.2),
-    ("guides/import.md", 1.7),
+    ("guides/import.md", 1.8),
+    ("guides/troubleshooting.md", 1.7),
+    ("guides/configuration.md", 3.0),
+    ("guides/faults.md", 2.0),
+    ("guides/persistence.md", 1.2),
+    ("guides/vectors.md", 1.0),
     ("guides/", 1.5),
-    ("reference/commands/broker-options.md", 3.0),
+    ("reference/commands/broker-options.md", 3.5),
     ("reference/commands/acls.md", 0.6),
     ("reference/commands/pipeline.md", 0.5),
     ("reference/commands/trace.md", 0.6),
@@ -29,17 +34,34 @@ BOOSTS: Final = (
     ("reference/releases.md", 2.0),
     ("reference/errors.md", 1.5),
     ("reference/settings.md", 0.3),
-    ("reference/python-api.md", 0.7),
+    ("reference/tables.md", 0.5),
+    ("reference/driver-contract.md", 0.4),
+    ("reference/python-api.md", 0.5),
     ("reference/http-api.md", 0.4),
     ("reference/conformance/", 0.3),
-    ("reference/atlas/", 0.5),
+    ("reference/atlas/", 1.4),
     ("reference/vectors-scoreboard.md", 0.3),
+    ("explanation/architecture.md", 0.6),
+    ("explanation/derived-accesses.md", 0.5),
     ("explanation/decisions/", 0.5),
 )
 """How much a page counts in the search, by the beginning of its path; others count once."""
 
-STOP_WORDS: Final = {"whoisallowed": ("reference/commands/who-can.md", "start/denials.md")}
-"""Words for names that consist of words that the search leaves out; worker.js has the names."""
+OTHER_WORDS: Final = {
+    "guides/acls-as-code.md": "GitOps",
+    "guides/faults.md": "slow responses, timeouts",
+    "guides/import.md": "tcpdump",
+    "guides/languages.md": "Golang, Rust, C#, dotnet, PHP, Ruby, JavaScript, TypeScript, Kotlin",
+    "guides/migrating.md": "mock, Spring Boot",
+    "reference/atlas/README.md": "MirrorMaker, MM2, source, target",
+    "guides/acl-formats.md": "kafkaacls",
+    "reference/commands/acls.md": "kafkaacls",
+    "reference/commands/who-can.md": "whoisallowed",
+}
+"""What readers type for the subject of a page, in words that are not on it.
+
+worker.js replaces some names by the words in one piece, since their parts are on every page.
+"""
 
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s:#]+)(?=[)#])")
 _SOURCE: Final = re.compile(r"https://raw\.githubusercontent\.com/kafka-shim/kafka-shim/main/docs/")
@@ -51,6 +73,7 @@ _ROW: Final = re.compile(r"\| \[([^]]+)\]\(([^)]+)\) \| (.+) \|$")
 _CELL: Final = re.compile(r"(?<=<td>).*?(?=</td>)", re.DOTALL)
 _TEXT: Final = re.compile(r"(?<=>)[^<]+|^[^<]+")
 _JOINT: Final = re.compile(r"(?<=\w[_/.])(?=\w)(?!py\b)|(?<=[a-z])(?=[A-Z])")
+_API_HEADING: Final = re.compile(r"<h[23] [^>]*>(\w+)<.*?</h[23]>")
 _WORKER: Final = re.compile(r"https://unpkg\.com/iframe-worker/shim")
 _TABS: Final = re.compile(r"^<!-- tabs -->\n(.*?)^<!-- /tabs -->$", re.MULTILINE | re.DOTALL)
 _TAB: Final = re.compile(r"^#+ ([^\n]+)\n(.*?)(?=^#+ |\Z)", re.MULTILINE | re.DOTALL)
@@ -127,9 +150,11 @@ def _descriptions() -> dict[str, str]:
 def on_page_content(html: str, page: Any, **_: Any) -> str:
     """Return the page with hidden words for the search, and with what its script needs."""
     path = page.file.src_uri
-    html += "".join(f"<p hidden>{word}</p>" for word, pages in STOP_WORDS.items() if path in pages)
+    if words := OTHER_WORDS.get(path):
+        html = html.replace("</h1>", f"</h1><p hidden>{words}</p>", 1)
     if path != "reference/permissions.md":
         return html
+    html = _API_HEADING.sub(lambda h: f"{h[0]}<p hidden>{_JOINT.sub(' ', h[1])}</p>", html)
     text = (ROOT / "docs" / "reference" / "releases.md").read_text(encoding="utf-8")
     return f'<div id="releases" data-releases="{" ".join(_RELEASE.findall(text))}"></div>{html}'
 

@@ -1,8 +1,14 @@
-// A query such as `--user` means the option, and not pages without a word. The search leaves out
-// words such as `who` and `can`, so hooks.py adds another word for their combination.
+// A query such as `--user` means the option, and not pages without a word. The parts of some names
+// are left out by the search or are on every page, so hooks.py adds these names in one piece.
+const names = [
+  [/(^|\s)-+(?=\w)/g, "$1"],
+  [/\bwho[- ]can\b/gi, "whoisallowed"],
+  [/\bkafka-acls(\.sh)?(?=\s|$)/gi, "kafkaacls"],
+  [/(^|\s)\.net\b/gi, "$1dotnet"],
+];
 const asWords = (message) =>
   typeof message?.data === "string"
-    ? { ...message, data: message.data.replace(/(^|\s)-+(?=\w)/g, "$1").replace(/\bwho[- ]can\b/gi, "whoisallowed") }
+    ? { ...message, data: names.reduce((query, [name, word]) => query.replace(name, word), message.data) }
     : message;
 
 // The search runs in a worker, which browsers do not allow a page that is read from a folder.

@@ -61,8 +61,82 @@ FIRST = {
     "spring": "guides/migrating",
     "windows": "start/install",
     "unused acls": "guides/pipeline",
+    "TopicAuthorizationException: Not authorized to access topics": "guides/troubleshooting",
+    "GroupAuthorizationException": "guides/troubleshooting",
+    "Not authorized to access group": "guides/troubleshooting",
+    "Connection refused": "guides/troubleshooting",
+    "port already in use": "guides/troubleshooting",
+    "UNKNOWN_TOPIC_OR_PARTITION": "reference/errors",
+    "docker compose": "guides/container",
+    "prefixed acl": "guides/acl-formats",
+    "oauth": "guides/authentication",
+    "super.users": "guides/configuration",
+    "allow.everyone.if.no.acl.found": "guides/configuration",
+    "MirrorMaker target": "reference/atlas/index",
+    "debezium": "reference/atlas/index",
+    "server.properties": "guides/configuration",
+    "log level": "guides/configuration",
+    "environment variables": "reference/environment",
+    "pytest fixture": "guides/pytest",
+    "inject error": "guides/faults",
+    "TransactionalIdAuthorizationException": "guides/troubleshooting",
+    "ClusterAuthorizationException": "guides/troubleshooting",
+    "KIP-932": "reference/releases",
+    "multiple brokers": "guides/clusters",
+    "persist data": "guides/persistence",
+    "web ui": "guides/inspector",
+    "wireshark": "guides/import",
+    "tcpdump": "guides/import",
+    "spark": "guides/pipeline",
+    "upgrade kafka 4.0": "guides/pipeline",
+    "pull request acl diff": "guides/acls-as-code",
+    "gitops": "guides/acls-as-code",
+    "mcp": "reference/commands/mcp",
+    "golang": "guides/languages",
+    "c#": "guides/languages",
+    ".net": "guides/languages",
+    "kfake": "guides/migrating",
+    "apple silicon": "start/install",
+    "uvx": "start/install",
+    "advance clock": "guides/clusters",
+    "manual clock": "guides/clusters",
+    "DescribeAcls": "reference/permissions",
+    "limits": "reference/limits",
+    "health check": "guides/container",
+    "shell completion": "reference/commands/completion",
 }
 """Queries, and the page that is listed first."""
+
+AMONG_THREE = {
+    "mTLS principal": "guides/tls",
+    "address already in use": "guides/troubleshooting",
+    "Connection to node -1 could not be established": "guides/troubleshooting",
+    "Broker: Unknown topic or partition": "guides/troubleshooting",
+    "SSL handshake failed": "guides/troubleshooting",
+    "offset fetch describe": "reference/permissions",
+    "ssl.principal.mapping.rules": "guides/tls",
+    "MirrorMaker source": "reference/atlas/index",
+    "kafka connect acls": "reference/atlas/index",
+    "kafka streams acls": "reference/atlas/index",
+    "auto.create.topics.enable": "reference/settings",
+    "slow response": "guides/faults",
+    "timeout": "guides/faults",
+    "idempotent producer acl": "reference/atlas/index",
+    "tiered storage": "explanation/differences",
+    "delegation token": "guides/authentication",
+    "zookeeper": "guides/acl-formats",
+    "--brokers": "reference/commands/broker-options",
+    "duckdb": "guides/pipeline",
+    "rust": "guides/languages",
+    "spring boot": "guides/migrating",
+    "mock": "guides/migrating",
+    "python 3.13": "start/install",
+    "record traffic": "guides/replay",
+    "IDEMPOTENT_WRITE": "reference/permissions",
+    "quota": "reference/releases",
+    "openapi": "reference/http-api",
+}
+"""Queries that several pages answer, and one that is among the first three."""
 
 
 @pytest.fixture(scope="module")
@@ -76,3 +150,9 @@ def browser(site: Path) -> Iterator[Any]:
 def test_the_first_result_is_the_page_of_the_query(query: str, browser: Any, site: Path) -> None:
     results = search_result_pages(browser, site, query)
     assert results[0] == f"{FIRST[query]}.html", results[:5]
+
+
+@pytest.mark.parametrize("query", AMONG_THREE)
+def test_the_page_of_a_query_is_among_the_first_three(query: str, browser: Any, site: Path) -> None:
+    results = list(dict.fromkeys(search_result_pages(browser, site, query)))
+    assert f"{AMONG_THREE[query]}.html" in results[:3], results[:5]

@@ -66,10 +66,10 @@ def test_without_java_one_line_reports_it(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == (
-        f"kafka-shim pipeline: JAVA_HOME is `{tmp_path}`, which has no bin/java\n"
+        f"kafka-shim pipeline denials: JAVA_HOME is `{tmp_path}`, which has no bin/java\n"
     )
     done = shim("denials", str(tmp_path), JAVA_HOME="", PATH=str(tmp_path))
-    assert done.stderr.startswith("kafka-shim pipeline: Spark needs Java 17")
+    assert done.stderr.startswith("kafka-shim pipeline denials: Spark needs Java 17")
     assert done.stderr.count("\n") == 1
 
 
@@ -83,7 +83,7 @@ def test_an_unsuitable_java_is_reported(tmp_path: Path) -> None:
     assert done.returncode == 1
     [line] = done.stderr.splitlines()
     text, _, log = line.partition("; more in ")
-    assert text == "kafka-shim pipeline: Spark did not start: this Java is too old"
+    assert text == "kafka-shim pipeline denials: Spark did not start: this Java is too old"
     assert "this Java is too old" in Path(log).read_text()
     Path(log).unlink()
 
@@ -94,7 +94,9 @@ def test_without_the_extra_one_line_reports_it(
     monkeypatch.setattr(extras, "find_spec", lambda _: None)
     assert cli.run(parsed("denials", "x")) == 2
     [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith("kafka-shim pipeline: analysis on Spark requires the extra `pipeline`")
+    assert line.startswith(
+        "kafka-shim pipeline denials: analysis on Spark requires the extra `pipeline`"
+    )
 
 
 def test_the_command_line_imports_neither_spark_nor_arrow() -> None:
@@ -119,7 +121,7 @@ def test_workers_in_other_folders_find_relative_paths(
     assert parsed("denials", "a", "/b", "s3a://c").trace == [f"{here}/a", "/b", "s3a://c"]
     assert parsed("denials", "a", "--parquet", "b").parquet == f"{here}/b"
     assert parsed("ingest", "a", "-o", "b").output == f"{here}/b"
-    assert parsed("diff", "a", "--with", "b").other == f"{here}/b"
+    assert parsed("diff", "a", "b").compared == f"{here}/b"
 
 
 def test_acls_are_read_in_any_format(tmp_path: Path) -> None:

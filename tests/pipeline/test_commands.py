@@ -138,11 +138,14 @@ def test_invalid_options_are_reported_before_spark_starts(
     garbage = tmp_path / "garbage" / "broker-1-00000000.ktrace"
     garbage.parent.mkdir()
     garbage.write_bytes(b"no trace" * 100)
+    acls = tmp_path / "acls.yaml"
+    acls.write_text("- {principal: User:a, allow: Read, topic: orders}")
     two_years = ("--since", "2026-01-01", "--until", "2025-01-01")
     for words, text in (
         (("denials", str(tmp_path)), "has no trace: it contains no segment"),
         (("denials", str(garbage)), "contains no complete trace block"),
-        (("diff", trace, "--with", str(garbage)), "contains no complete trace block"),
+        (("diff", trace, str(garbage)), "contains no complete trace block"),
+        (("diff", str(acls), str(acls)), f"`{acls}` is not a trace; for files of ACLs, see"),
         (("denials", trace, "--super-user", "root"), "--super-user `root`: expected Type:name"),
         (("denials", trace, *two_years), "--until 2025-01-01 is not after --since 2026-01-01"),
         (("denials", trace, "--parquet", trace), "the folder contains a trace; use another one"),

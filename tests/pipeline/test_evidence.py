@@ -210,7 +210,7 @@ def test_an_interrupt_is_no_traceback(
     )
     monkeypatch.setattr("kafka_shim.pipeline.job_runner.run_chained_jobs", interrupted)
     assert cli.run(parsed("denials", str(trace))) == 130
-    assert capsys.readouterr().err == "kafka-shim pipeline: interrupted\n"
+    assert capsys.readouterr().err == "kafka-shim pipeline denials: interrupted\n"
 
 
 @pytest.mark.parametrize(

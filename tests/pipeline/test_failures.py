@@ -109,8 +109,8 @@ def test_an_old_java_is_named_in_one_line(tmp_path: Path) -> None:
     Path(log).unlink()
     assert run.returncode == 1
     assert line == (
-        "kafka-shim pipeline: Spark did not start: Spark needs Java 17 or newer: install it, or set"
-        f" JAVA_HOME; more in {log}"
+        "kafka-shim pipeline denials: Spark did not start: Spark needs Java 17 or newer: install"
+        f" it, or set JAVA_HOME; more in {log}"
     )
 
 
@@ -166,7 +166,7 @@ def test_a_job_whose_python_worker_was_late_runs_again(
     assert (cli.run(parsed(*words)), fails.runs) == (code, runs)
     lines = capsys.readouterr().err.splitlines()
     if code:
-        assert lines[-1].startswith("kafka-shim pipeline: Spark failed: ")
+        assert lines[-1].startswith(f"kafka-shim pipeline {words[0]}: Spark failed: ")
         path = Path(lines[-1].rpartition("; more in ")[2])
         assert path.read_text() == f"{fails.text}\n"
         path.unlink()

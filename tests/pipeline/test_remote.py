@@ -77,7 +77,7 @@ def test_jobs_return_the_same_on_a_server(tmp_path: Path) -> None:
         ["clients", trace],
         ["timeline", trace],
         ["readiness", trace, "--from-release", "3.9", "--to-release", "4.0"],
-        ["diff", trace, "--with", trace],
+        ["diff", trace, trace],
         ["damage", trace],
         ["report", trace],
     ]

@@ -1,8 +1,14 @@
 """An option parser that accepts and rejects the same words on every Python version."""
 
 import argparse
+import re
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
+
+_NUMBERS: Final[dict[Any, str]] = {int: "whole number", float: "number"}
+_MISSING: Final = re.compile(r"the following arguments are required: (.+)")
+_MISSING_ALTERNATIVES: Final = re.compile(r"one of the arguments (.+) is required")
+_EXCLUSIVE: Final = re.compile(r"(\S+): not allowed with argument (\S+)")
 
 
 class SuggestingArgumentParser(argparse.ArgumentParser):
@@ -20,9 +26,9 @@ class SuggestingArgumentParser(argparse.ArgumentParser):
         try:
             return super()._get_value(action, arg_string)
         except argparse.ArgumentError:
-            if action.type is not int:
+            if action.type not in _NUMBERS:
                 raise
-            text = f"invalid value `{arg_string}`; expected a whole number"
+            text = f"invalid value `{arg_string}`; expected a {_NUMBERS[action.type]}"
             raise argparse.ArgumentError(action, text) from None
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -37,8 +43,15 @@ class SuggestingArgumentParser(argparse.ArgumentParser):
 
 
 def text_of_parser_error(message: str) -> str:
-    """Return argparse's text without the word `argument` before the option that it is about."""
-    return message.removeprefix("argument ")
+    """Return argparse's text in the form of the other errors."""
+    text = message.removeprefix("argument ")
+    if missing := _MISSING.fullmatch(text):
+        return "missing " + ", ".join(f"`{name}`" for name in missing[1].split(", "))
+    if missing := _MISSING_ALTERNATIVES.fullmatch(text):
+        return "missing " + " or ".join(f"`{name}`" for name in missing[1].split())
+    if exclusive := _EXCLUSIVE.fullmatch(text):
+        return f"`{exclusive[1]}` cannot be combined with `{exclusive[2]}`"
+    return text.replace(": expected one argument", ": expected a value")
 
 
 def did_you_mean_text(word: str, known: Iterable[str]) -> str:

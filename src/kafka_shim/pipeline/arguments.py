@@ -6,10 +6,12 @@ from typing import Any
 
 from kafka_shim.pipeline.jobs import JOBS, import_job
 from kafka_shim.pipeline.options import (
+    add_compared_trace_paths,
     add_engine_option,
     add_output_options,
+    add_selection_and_rule_options,
     add_spark_options,
-    add_trace_paths_selection_and_rule_options,
+    add_trace_paths,
 )
 
 
@@ -19,7 +21,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name in JOBS:
         job = import_job(name)
         command = commands.add_parser(name, help=job.summary, description=job.summary)
-        add_trace_paths_selection_and_rule_options(command, is_stream=job.is_stream)
+        if job.compares_two_traces:
+            add_compared_trace_paths(command)
+        else:
+            add_trace_paths(command, is_stream=job.is_stream)
+        add_selection_and_rule_options(command)
         if job.runs_locally:
             add_engine_option(command)
         add_spark_options(command).add_argument(
@@ -34,7 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_local_job_arguments(job_name: str, parser: argparse.ArgumentParser) -> None:
     """Add the options of a job that runs in this process (`kafka-shim trace JOB`)."""
-    add_trace_paths_selection_and_rule_options(parser, is_stream=False)
+    add_trace_paths(parser)
+    add_selection_and_rule_options(parser)
     add_output_options(parser)
     import_job(job_name).add_options(parser)
     parser.set_defaults(job=job_name, engine="local", then=None, master=None, remote=None)

@@ -62,7 +62,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _command_name(args: argparse.Namespace) -> str:
-    return f"kafka-shim trace {args.job}" if hasattr(args, "verb") else "kafka-shim pipeline"
+    group = "trace" if hasattr(args, "verb") else "pipeline"
+    return f"kafka-shim {group} {args.job}"
 
 
 def _missing_requirement(args: argparse.Namespace) -> str | None:

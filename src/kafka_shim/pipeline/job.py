@@ -27,6 +27,7 @@ class Job(msgspec.Struct, frozen=True):
     `check` raises PipelineError for options that cannot be combined, before Spark starts.
     `runs_locally`: DuckDB can run it,
     too. A stream (`is_stream`) prints while it runs, and has no output formats.
+    `compares_two_traces`: its arguments are BEFORE and AFTER instead of any number of traces.
     """
 
     summary: str
@@ -35,4 +36,5 @@ class Job(msgspec.Struct, frozen=True):
     charts: Callable[[Outcome], list[Chart]] = _no_charts
     check: Callable[[argparse.Namespace], None] = _no_check
     is_stream: bool = False
+    compares_two_traces: bool = False
     runs_locally: bool = False

@@ -28,6 +28,7 @@ from kafka_shim.protocol.trace.segments import SUFFIX, contains_block, read_segm
 CONNECT_PORT = 15002
 """Port of a Spark Connect server whose address has none."""
 PATIENCE_S = 10
+_ACLS_HINT = "; for files of ACLs, see `kafka-shim policy --help`"
 
 
 class CheckedJob(msgspec.Struct):
@@ -100,7 +101,7 @@ def _check_remote_option(args: argparse.Namespace, *, is_stream: bool) -> None:
         raise PipelineError(f"{args.job} does not run on a Spark Connect server; remove --remote")
     found = urlsplit(args.remote)
     if found.scheme != "sc" or not found.hostname:
-        raise PipelineError(f"--remote {args.remote}: expected sc://HOST:PORT")
+        raise PipelineError(f"--remote `{args.remote}`: expected sc://HOST:PORT")
 
 
 def check_spark_connect_server(args: argparse.Namespace) -> None:
@@ -125,8 +126,9 @@ def _check_traces_or_lake(args: argparse.Namespace, *, is_stream: bool) -> None:
             if not Path(path).exists():
                 raise PipelineError(f"the trace `{path}` does not exist")
         return
-    for paths in (args.trace, [args.other] if getattr(args, "other", None) else []):
-        if paths and lake_at_paths(paths) is None:
+    compared = [[args.compared]] if import_job(args.job).compares_two_traces else []
+    for paths in (args.trace, *compared):
+        if lake_at_paths(paths) is None:
             _check_any_segment(paths, needs_complete_block=args.job != "damage")
 
 
@@ -141,6 +143,8 @@ def _check_any_segment(paths: list[str], *, needs_complete_block: bool) -> None:
     if needs_complete_block and not any(contains_block(Path(path)) for path in found):
         if hint := _import_command_hint_for_any(paths):
             raise PipelineError(f"`{', '.join(paths)}` is not a trace{hint}")
+        if not any(path.endswith(SUFFIX) for path in found):
+            raise PipelineError(f"`{', '.join(paths)}` is not a trace{_ACLS_HINT}")
         raise PipelineError(
             f"`{', '.join(paths)}` contains no complete trace block;"
             " `kafka-shim pipeline damage` shows the reason"

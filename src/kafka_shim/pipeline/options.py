@@ -15,20 +15,31 @@ def absolute_path_or_url(text: str) -> str:
     return text if "://" in text else str(Path(text).absolute())
 
 
-def add_trace_paths_selection_and_rule_options(
-    job: argparse.ArgumentParser, *, is_stream: bool
-) -> None:
-    """Add the traces to read, the options that select their entries, and the rules."""
-    kinds = (
-        ", or one segment" if is_stream else ", one segment, or a lake that `pipeline ingest` wrote"
-    )
+TRACE_OR_LAKE = "folder of a trace, one segment, or a lake that `pipeline ingest` wrote"
+
+
+def add_trace_paths(job: argparse.ArgumentParser, *, is_stream: bool = False) -> None:
+    """Add the traces to read; a stream reads no lakes."""
+    text = "Folder of a trace, or one segment" if is_stream else TRACE_OR_LAKE.capitalize()
+    job.add_argument("trace", nargs="+", metavar="TRACE", type=absolute_path_or_url, help=text)
+
+
+def add_compared_trace_paths(job: argparse.ArgumentParser) -> None:
+    """Add BEFORE, as the only item of `trace`, and AFTER, as `compared`."""
     job.add_argument(
         "trace",
-        nargs="+",
-        metavar="TRACE",
+        nargs=1,
+        metavar="BEFORE",
         type=absolute_path_or_url,
-        help=f"Folder of a trace{kinds}",
+        help=f"First trace: {TRACE_OR_LAKE}",
     )
+    job.add_argument(
+        "compared", metavar="AFTER", type=absolute_path_or_url, help="Second trace, of any kind"
+    )
+
+
+def add_selection_and_rule_options(job: argparse.ArgumentParser) -> None:
+    """Add the options that select the entries of traces, and the rules."""
     selection = job.add_argument_group("Selection")
     selection.add_argument(
         "--since",

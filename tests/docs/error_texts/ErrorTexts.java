@@ -30,6 +30,7 @@ public final class ErrorTexts {
         String tls = addresses[2];
         List<Callable<Object>> situations = List.of(
             () -> produce(alice("secret"), "orders"),
+            () -> produce(alice("secret"), "shared"),
             () -> consume(alice("secret"), "shared"),
             () -> create(alice("secret"), new NewTopic("new", 1, (short) 1)),
             () -> initTransactions(alice("secret")),

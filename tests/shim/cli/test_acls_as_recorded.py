@@ -19,7 +19,7 @@ FOREIGN = os.environ.get("SHIM_TEST_ACLS_BOOTSTRAP")
 HELP = " (see `kafka-shim acls --help`)\n"
 
 OWN_WORDS = {
-    "Option topic requires an argument": "--topic: expected one argument",
+    "Option topic requires an argument": "--topic: expected a value",
     "unknown-option is not a recognized option": "unknown option `--unknown-option`",
     "Error while executing ACL command: expected a string in format"
     " principalType:principalName but got nobody": "expected a string in format"

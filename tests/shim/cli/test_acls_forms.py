@@ -71,7 +71,7 @@ def test_the_acls_of_a_file_are_added_listed_and_removed(
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ("--acls FILE", "--format is missing: expected one of yaml, json"),
+        ("--acls FILE", "missing `--format`: expected one of yaml, json"),
         ("--acls FILE --list --format csv", "--acls requires --add or --remove"),
         (
             "--acls FILE --add --topic t",
@@ -82,7 +82,7 @@ def test_the_acls_of_a_file_are_added_listed_and_removed(
             "--format and --csv require --list",
         ),
         ("--acls FILE --format xml", "unknown value `xml`; expected "),
-        ("--list --csv --json", "not allowed with argument"),
+        ("--list --csv --json", "cannot be combined with"),
         ("--list --kafka-version 9.9", "--kafka-version: "),
     ],
 )

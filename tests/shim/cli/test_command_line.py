@@ -89,7 +89,16 @@ def test_errors_do_not_cut_the_text_between_values() -> None:
             "--log-level inf",
             "-l/--log-level: unknown value `inf`; did you mean `info`?",
         ),
-        ("replay", "", "the following arguments are required: TRACE, --target"),
+        ("replay", "", "missing `TRACE`, `--target`"),
+        ("explain", "--principal User:a", "missing `--operation` or `--api`"),
+        (
+            "explain",
+            "--principle User:a",
+            "unknown option `--principle`; did you mean `--principal`?",
+        ),
+        ("trace denials", "trace --json --csv", "`--csv` cannot be combined with `--json`"),
+        ("serve", "--topic", "--topic: expected a value"),
+        ("serve", "--speed x", "--speed: invalid value `x`; expected a number"),
         (
             "who-can",
             "Read topic: --acls x",
@@ -222,6 +231,29 @@ def test_help_texts_are_in_sentence_case(program: str) -> None:
     beginnings = [text for text in texts if text and not VALUE_NAME.match(text)]
     assert [text for text in beginnings if text[0].islower()] == []
     assert [action.dest for action in leaf._actions if not action.help] == []
+
+
+@pytest.mark.parametrize("program", LEAVES)
+def test_errors_of_every_command_have_one_form(
+    program: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words, hint = program.split()[1:], f" (see `{program} --help`)\n"
+    with pytest.raises(SystemExit):
+        main([*words, "--no-such-word"])
+    assert capsys.readouterr().err == f"{program}: unknown option `--no-such-word`{hint}"
+    actions = LEAVES[program]._actions
+    needed = [action for action in actions if action.required and action.nargs != "*"]
+    if needed and not program.endswith((" run", " least-acls")):  # `--` has its own error
+        with pytest.raises(SystemExit):
+            main(words)
+        names = ", ".join(f"`{_name_in_error(action)}`" for action in needed)
+        assert capsys.readouterr().err == f"{program}: missing {names}{hint}"
+
+
+def _name_in_error(action: argparse.Action) -> str:
+    if action.option_strings:
+        return "/".join(action.option_strings)
+    return str(action.metavar or action.dest)
 
 
 def test_an_unknown_subcommand_is_reported(capsys: pytest.CaptureFixture[str]) -> None:

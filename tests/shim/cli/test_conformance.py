@@ -265,7 +265,7 @@ def test_suite_lists_its_cases_and_prints_its_contract() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--list", "--case", "nothing"], "no case matches nothing; --list prints all cases"),
+        (["--list", "--case", "nothing"], "no case matches `nothing`; --list prints all cases"),
         ([], "--driver is missing: expected the command that starts the client's driver"),
         (["--driver", " "], "--driver is empty"),
         (["--driver", "x", "--kafka-version", "9"], "9"),

@@ -186,7 +186,7 @@ def test_json_without_matching_rows_is_an_empty_list(ask: Ask) -> None:
         (["--operation", "ANY"], "unknown operation `ANY`; expected one of READ, WRITE, "),
         (["--resource", "topics"], "unknown resource type `topics`; did you mean `TOPIC`?"),
         (["--kafka-version", "9"], "unknown Kafka release `9`: expected one of 0.11, "),
-        (["--json", "--markdown"], "not allowed with argument --json"),
+        (["--json", "--markdown"], "`--markdown` cannot be combined with `--json`"),
     ],
 )
 def test_an_unknown_word_is_reported_with_a_suggestion(

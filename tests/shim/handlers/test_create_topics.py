@@ -148,6 +148,13 @@ def test_errors_of_the_newest_release(wanted: CreatableTopic, error: int) -> Non
     assert outcome(ask(stage, wanted)) == {wanted.name: error}
 
 
+def test_there_is_no_tiered_storage() -> None:
+    enabled = {"remote.log.storage.system.enable": "true"}
+    for release, error in (("3.5", 0), ("3.6", 40), ("4.4", 40)):
+        stage = Stage(release, properties=enabled)
+        assert outcome(ask(stage, topic("t", remote_storage_enable="true"))) == {"t": error}
+
+
 @pytest.mark.parametrize(
     ("replicas", "error"),
     [

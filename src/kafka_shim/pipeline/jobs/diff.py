@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
-from kafka_shim.pipeline.options import absolute_path_or_url, add_fail_option
+from kafka_shim.pipeline.options import add_fail_option
 from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_or_count_by_columns
 from kafka_shim.pipeline.report.outcome import (
     Outcome,
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from kafka_shim.pipeline.trace_input import TraceInput
 
 _ACCESS = ("principal", "operation", "resource_type", "resource_name")
-_COLUMNS = ("difference", "principal", "what", "first", "second")
+_COLUMNS = ("difference", "principal", "what", "before", "after")
 
 
 def diff(
-    first_accesses_and_responses: "tuple[DataFrame, DataFrame]",
-    second_accesses_and_responses: "tuple[DataFrame, DataFrame]",
+    before: "tuple[DataFrame, DataFrame]",
+    after: "tuple[DataFrame, DataFrame]",
 ) -> "DataFrame":
     """Return one row per difference; each side is (accesses_of_requests(...), responses).
 
@@ -32,13 +32,13 @@ def diff(
     the distinct error codes in the responses of an API. Hosts, times and counts are not compared.
     """
     accesses = _differing_outcomes(
-        _allowed_denied_or_both_by_access(first_accesses_and_responses[0]),
-        _allowed_denied_or_both_by_access(second_accesses_and_responses[0]),
+        _allowed_denied_or_both_by_access(before[0]),
+        _allowed_denied_or_both_by_access(after[0]),
         "access",
     )
     responses = _differing_outcomes(
-        _error_codes_by_principal_and_api(first_accesses_and_responses[1]),
-        _error_codes_by_principal_and_api(second_accesses_and_responses[1]),
+        _error_codes_by_principal_and_api(before[1]),
+        _error_codes_by_principal_and_api(after[1]),
         "responses",
     )
     return accesses.unionByName(responses).orderBy("difference", "principal", "what")
@@ -63,23 +63,15 @@ def _error_codes_by_principal_and_api(responses: "DataFrame") -> "DataFrame":
     return codes_by_api.select("principal", f.col("api").alias("what"), outcome.alias("outcome"))
 
 
-def _differing_outcomes(first: "DataFrame", second: "DataFrame", kind: str) -> "DataFrame":
-    left = first.withColumnRenamed("outcome", "first")
-    right = second.withColumnRenamed("outcome", "second")
+def _differing_outcomes(before: "DataFrame", after: "DataFrame", kind: str) -> "DataFrame":
+    left = before.withColumnRenamed("outcome", "before")
+    right = after.withColumnRenamed("outcome", "after")
     rows = left.join(right, ["principal", "what"], "full")
-    changed = rows.where(~f.col("first").eqNullSafe(f.col("second")))
+    changed = rows.where(~f.col("before").eqNullSafe(f.col("after")))
     return changed.withColumn("difference", f.lit(kind)).select(*_COLUMNS)
 
 
-_SHOWN = ("difference", "principal", "what", "first", "second")
-
-
-def _add_with_trace_and_fail_options(job: argparse.ArgumentParser) -> None:
-    text = "The second trace, to compare with"
-    job.add_argument(
-        "--with", dest="other", required=True, metavar="TRACE", type=absolute_path_or_url, help=text
-    )
-    add_fail_option(job)
+_SHOWN = ("difference", "principal", "what", "before", "after")
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
@@ -88,16 +80,16 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     def side(trace: "TraceInput") -> "tuple[DataFrame, DataFrame]":
         return trace.cached_observation(args).request_accesses, trace.table("responses")
 
-    other = spark_trace_input(trace_input.spark, [args.other], trace_input.options)
+    after = spark_trace_input(trace_input.spark, [args.compared], trace_input.options)
     outcome = table_outcome_with_fail_option(
-        args, trace_input, diff(side(trace_input), side(other)), _SHOWN
+        args, trace_input, diff(side(trace_input), side(after)), _SHOWN
     )
-    for trace in (trace_input, other):
+    for trace in (trace_input, after):
         head = trace.cached_observation(args).totals_and_settings
         outcome.notes += [
             f"{trace.paths[0]}: {note}" for note in left_out_and_unattributed_notes(head)
         ]
-    other.release_observation()
+    after.release_observation()
     return outcome
 
 
@@ -107,8 +99,9 @@ def _differences_by_kind_and_principal_chart(outcome: Outcome) -> list[Chart]:
 
 
 JOB = Job(
-    "Compare two traces of the same workload: permissions and responses that differ",
-    _add_with_trace_and_fail_options,
+    "Compare two traces of the same workload: permissions and responses (ACLs: `policy diff`)",
+    add_fail_option,
     _run,
     _differences_by_kind_and_principal_chart,
+    compares_two_traces=True,
 )

@@ -141,7 +141,7 @@ def _print_converted_acl_file(args: argparse.Namespace) -> int:
     """Convert a file to standard output, without a broker."""
     form = "json" if args.json else args.format
     if form is None:
-        raise UsageError(f"--format is missing: expected one of {', '.join(FORMATS)}")
+        raise UsageError(f"missing `--format`: expected one of {', '.join(FORMATS)}")
     try:
         print(format_acls_losslessly(_read_acls_with_warnings(args), form), end="")
     except AclTextError as error:

@@ -83,6 +83,7 @@ class CommandParser(SuggestingArgumentParser):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"formatter_class": CompactHelpFormatter, **settings})
+        self._words: list[str] = []
         if self.add_help:
             self._option_string_actions["-h"].help = "Print this help and exit"
         self.set_defaults(
@@ -90,6 +91,12 @@ class CommandParser(SuggestingArgumentParser):
             exit_with_usage_error=self.error,
             reject_unknown_words=self.reject_unknown_words,
         )
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        self._words = list(args or ())
+        return super().parse_known_args(args, namespace)
 
     def format_help(self) -> str:
         from kafka_shim.shim.cli.help_examples import examples_section
@@ -107,11 +114,25 @@ class CommandParser(SuggestingArgumentParser):
         )
 
     def error(self, message: str) -> NoReturn:
+        """Exit with an error of one line; an unknown option is the cause of a missing one."""
+        text = text_of_parser_error(message)
+        if text.startswith("missing ") and (unknown := self._first_unknown_option()):
+            self._words = []
+            self.reject_unknown_words([unknown])
         self.exit(
             EXIT_USAGE,
-            f"{self.prog}: {shortened_and_escaped(text_of_parser_error(message))}"
-            f" (see `{self.prog} --help`)\n",
+            f"{self.prog}: {shortened_and_escaped(text)} (see `{self.prog} --help`)\n",
         )
+
+    def _first_unknown_option(self) -> str | None:
+        known = self._option_string_actions
+        for word in self._words:
+            option = word.partition("=")[0]
+            if option == "--" or (option in known and known[option].nargs == argparse.REMAINDER):
+                return None
+            if option.startswith("--") and not any(name.startswith(option) for name in known):
+                return word
+        return None
 
 
 class ShowText(argparse.Action):

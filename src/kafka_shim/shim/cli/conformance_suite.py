@@ -139,14 +139,12 @@ def run(args: argparse.Namespace) -> int:
         return 0
     cases = select_cases(all_cases(), args.case)
     if not cases:
-        raise ConfigError(f"no case matches {' or '.join(args.case)}; --list prints all cases")
+        raise ConfigError(f"no case matches `{'` or `'.join(args.case)}`; --list prints all cases")
     if args.list:
         print(case_list_text(cases, args.format), end="")
         return 0
     if args.driver is None:
-        raise ConfigError(
-            "--driver is missing: expected the command that starts the client's driver"
-        )
+        raise ConfigError("missing `--driver`: the command that starts the client's driver")
     configure_logging("error", "console")
     return _run_cases_and_print_report(
         split_command(args.driver, "--driver"), _select_cases_by_release(cases, args), args

@@ -74,7 +74,7 @@ EXAMPLES: Final = {
     "kafka-shim pipeline readiness": (
         "kafka-shim pipeline readiness trace --from-release 3.9 --to-release 4.4",
     ),
-    "kafka-shim pipeline diff": ("kafka-shim pipeline diff before --with after --fail",),
+    "kafka-shim pipeline diff": ("kafka-shim pipeline diff before after --fail",),
     "kafka-shim pipeline timeline": (
         "kafka-shim pipeline timeline trace --interval '10 seconds' --html timeline.html",
     ),

@@ -127,7 +127,7 @@ def _proof(found: CompactedAcls) -> str:
 def _side_named_by_options(args: argparse.Namespace) -> PolicySide:
     if args.files:
         if args.bootstrap_server:
-            raise UsageError("give files or --bootstrap-server, not both")
+            raise UsageError("name files or --bootstrap-server, not both")
         return side_of_files(args, args.files, release_of_options_or_cluster(args))
     if not set_default_bootstrap_server(args):
         raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")

@@ -106,7 +106,7 @@ def _located_acls_authorizer_and_release(
 ) -> tuple[list[LocatedAcl], StandardAuthorizer, str]:
     """Return the ACLs, an authorizer that has none yet, and the release."""
     if args.files and args.bootstrap_server:
-        raise UsageError("give files or --bootstrap-server, not both")
+        raise UsageError("name files or --bootstrap-server, not both")
     if args.files:
         release = release_of_options_or_cluster(args)
         return read_located_acls(args.files), authorizer_with_options(args, (), release), release

@@ -52,7 +52,9 @@ Exit codes: 0 done, 2 usage error.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", choices=list(SCHEMAS), metavar="|".join(SCHEMAS), help="Schema")
+    parser.add_argument(
+        "name", choices=list(SCHEMAS), metavar="NAME", help=f"One of {', '.join(SCHEMAS)}"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -65,7 +65,7 @@ def _read_certificate(path: str) -> dict[str, Any]:
     try:
         content = json.loads(read_text_without_bom(path))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON: {error}") from error
+        raise InputError(f"{path}: invalid JSON: {error}") from error
     if not isinstance(content, dict):
         raise InputError(f"{path}: expected a certificate, which is a JSON object")
     return content

@@ -1,12 +1,13 @@
-package io.github.kafkashim;
+package orders;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.github.kafkashim.BrokerSettings;
+import io.github.kafkashim.KafkaShimContainer;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -15,9 +16,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 
-/** KAFKA_SHIM_IMAGE has the name of the image under test, in a Docker daemon. */
 @EnabledIfEnvironmentVariable(named = "KAFKA_SHIM_IMAGE", matches = ".+")
-class KafkaShimContainerTest {
+class OrdersTest {
     @Test
     void aliceMayPublishToTheOldReleaseAndBobMayNot() throws Exception {
         aliceMayPublishAndBobMayNot("3.9");
@@ -31,8 +31,7 @@ class KafkaShimContainerTest {
     private static void aliceMayPublishAndBobMayNot(String release) throws Exception {
         var settings = new BrokerSettings().kafkaVersion(release).topic("orders", 1).user("alice", "a").user("bob", "b");
         settings.acl("{principal: User:alice, allow: [Write], topic: orders}");
-        String image = Optional.ofNullable(System.getenv("KAFKA_SHIM_IMAGE")).orElseThrow();
-        try (var container = new KafkaShimContainer(image).withSettings(settings)) {
+        try (var container = new KafkaShimContainer(System.getenv("KAFKA_SHIM_IMAGE")).withSettings(settings)) {
             container.start();
             publish(container.broker().clientConfig("alice"));
             var error = assertThrows(ExecutionException.class, () -> publish(container.broker().clientConfig("bob")));
