@@ -34,14 +34,14 @@ BOOSTS: Final = (
     ("reference/releases.md", 2.0),
     ("reference/errors.md", 1.5),
     ("reference/settings.md", 0.3),
-    ("reference/tables.md", 0.5),
+    ("reference/tables.md", 0.3),
     ("reference/driver-contract.md", 0.4),
     ("reference/python-api.md", 0.5),
     ("reference/http-api.md", 0.4),
     ("reference/conformance/", 0.3),
     ("reference/atlas/", 1.4),
     ("reference/vectors-scoreboard.md", 0.3),
-    ("explanation/architecture.md", 0.6),
+    ("explanation/architecture.md", 0.4),
     ("explanation/derived-accesses.md", 0.5),
     ("explanation/decisions/", 0.5),
 )
@@ -49,7 +49,7 @@ BOOSTS: Final = (
 
 OTHER_WORDS: Final = {
     "guides/acls-as-code.md": "GitOps",
-    "guides/faults.md": "slow responses, timeouts",
+    "guides/faults.md": "timeouts",
     "guides/import.md": "tcpdump",
     "guides/languages.md": "Golang, Rust, C#, dotnet, PHP, Ruby, JavaScript, TypeScript, Kotlin",
     "guides/migrating.md": "mock, Spring Boot",

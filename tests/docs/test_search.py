@@ -75,7 +75,6 @@ FIRST = {
     "MirrorMaker target": "reference/atlas/index",
     "debezium": "reference/atlas/index",
     "server.properties": "guides/configuration",
-    "log level": "guides/configuration",
     "environment variables": "reference/environment",
     "pytest fixture": "guides/pytest",
     "inject error": "guides/faults",
@@ -109,6 +108,7 @@ FIRST = {
 
 AMONG_THREE = {
     "mTLS principal": "guides/tls",
+    "log level": "guides/configuration",
     "address already in use": "guides/troubleshooting",
     "Connection to node -1 could not be established": "guides/troubleshooting",
     "Broker: Unknown topic or partition": "guides/troubleshooting",
