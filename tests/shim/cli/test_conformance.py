@@ -266,7 +266,7 @@ def test_suite_lists_its_cases_and_prints_its_contract() -> None:
     ("words", "said"),
     [
         (["--list", "--case", "nothing"], "no case matches `nothing`; --list prints all cases"),
-        ([], "--driver is missing: expected the command that starts the client's driver"),
+        ([], "missing `--driver`: the command that starts the client's driver"),
         (["--driver", " "], "--driver is empty"),
         (["--driver", "x", "--kafka-version", "9"], "9"),
     ],

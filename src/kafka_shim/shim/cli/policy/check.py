@@ -68,7 +68,7 @@ Exit codes: 0 the gate is passed, 3 it is not, 2 usage error, 1 the broker faile
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("gate", choices=list(GATES), metavar="GATE", help=f"Gate: {', '.join(GATES)}")
-    add("files", nargs="*", metavar="FILE", help="NEW; for no-new-access OLD and NEW")
+    add("files", nargs="*", default=[], metavar="FILE", help="NEW; for no-new-access OLD and NEW")
     add(
         "--only",
         action="append",
