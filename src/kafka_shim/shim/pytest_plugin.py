@@ -237,7 +237,7 @@ def _cassette_mismatches_or_error_note(cassette: "KafkaCassette") -> str:
 
 
 def _start_cassette(request: pytest.FixtureRequest) -> "KafkaCassette":
-    from kafka_shim.shim.testing.cassette import CassetteOptions, KafkaCassette  # noqa: PLC0415 - see the module's docstring
+    from kafka_shim.shim.testing.cassette import KafkaCassette  # noqa: PLC0415 - see the module's docstring
 
     config = request.config
     marker = request.node.get_closest_marker("kafka_cassette")
@@ -252,9 +252,9 @@ def _start_cassette(request: pytest.FixtureRequest) -> "KafkaCassette":
     )
     files = config.getini("kafka_cassette_upstream_config")
     mode = config.getoption("--kafka-cassette-mode") or ("once" if upstream else "none")
-    options = CassetteOptions(mode, upstream, str(files[0]) if files else None, **keywords)
-    folder = request.path.parent / "cassettes"
-    return KafkaCassette(folder / f"{name}.ktrace", options)
+    path = request.path.parent / "cassettes" / f"{name}.ktrace"
+    addresses = {"upstream": upstream, "upstream_config": files[:1]}
+    return KafkaCassette(path, mode=mode, **addresses, **keywords)
 
 
 def _error_text(error: Exception) -> str:

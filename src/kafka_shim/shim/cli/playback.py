@@ -236,7 +236,7 @@ async def _play(
         print(f"kafka-shim: {line}", file=sys.stderr)
     if args.playback_report is not None:
         write_playback_report(report, args.playback, args.playback_report)
-    return EXIT_MISMATCH if report.has_mismatches_or_missing_required_changes else code
+    return EXIT_MISMATCH if report.failures else code
 
 
 @contextmanager

@@ -1,9 +1,9 @@
 """A cassette as a test sees it: recorded traffic that is played instead of a broker."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from kafka_shim.shim.testing.client_configs import ClientSecurity, client_config
 from kafka_shim.shim.testing.process import ServeProcess
@@ -17,52 +17,41 @@ STOP_S = 60
 """How long writing a recording may take."""
 
 
-class CassetteOptions(NamedTuple):
-    """How a cassette is played or recorded; see docs/guides/cassettes.md for the values."""
-
-    mode: str
-    upstream: Sequence[str] = ()
-    upstream_config: str | None = None
-    match: str = "order"
-    users: Mapping[str, str] = {}
-    masks: Sequence[str] = ()
-    on_mismatch: str = "INVALID_REQUEST"
-    speed: float | None = None
-
-    def serve_arguments(self) -> list[str]:
-        """Return the options of `kafka-shim serve --playback`."""
-        arguments = ["--playback-mode", self.mode, "--match", self.match]
-        arguments += ["--on-mismatch", self.on_mismatch, "--log-level", "error"]
-        if self.mode != "none":
-            for address in self.upstream:
-                arguments += ["--upstream", address]
-            if self.upstream_config is not None:
-                arguments += ["--upstream-config", self.upstream_config]
-        for mask in self.masks:
-            arguments += ["--mask", mask]
-        for name, password in self.users.items():
-            arguments += ["--user", f"{name}:{password}"]
-        if self.speed is not None:
-            arguments += ["--speed", str(self.speed)]
-        return arguments
-
-
 class KafkaCassette:
     """A cassette that clients connect to, in a process of its own."""
 
-    def __init__(self, path: Path, options: CassetteOptions) -> None:
-        """Start playing or recording. Raise BrokerError if that is not possible."""
-        if options.mode in ("none", "new-episodes") and not path.exists():
+    def __init__(
+        self,
+        path: Path,
+        *,
+        mode: str,
+        upstream: Sequence[str] = (),
+        upstream_config: Sequence[Path] = (),
+        users: Mapping[str, str] = {},
+        masks: Sequence[str] = (),
+        **options: Any,
+    ) -> None:
+        """Start playing or recording; docs/guides/cassettes.md has the options. Raise BrokerError
+        if that is not possible.
+        """
+        if mode in ("none", "new-episodes") and not path.exists():
             raise BrokerError(
                 f"{path} does not exist: record it with --kafka-cassette-upstream HOST:PORT"
             )
         self.path = path
-        self._users = options.users
-        arguments = ["--playback", str(path), *options.serve_arguments()]
-        for name in (PLAINTEXT, SASL_PLAINTEXT):
-            arguments += ["--listener", f"{name}://127.0.0.1:0"]
+        self._users = users
+        repeated: list[tuple[str, Iterable[object]]] = [
+            ("listener", [f"{name}://127.0.0.1:0" for name in (PLAINTEXT, SASL_PLAINTEXT)]),
+            ("user", [f"{name}:{password}" for name, password in users.items()]),
+            ("mask", masks),
+        ]
+        if mode != "none":
+            repeated += [("upstream", upstream), ("upstream-config", upstream_config)]
+        options |= {"playback": path, "playback_mode": mode, "log_level": "error"}
+        arguments = [f"--{name}={value}" for name, values in repeated for value in values]
+        arguments += [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
         self._process = ServeProcess(
-            lambda folder: [*arguments, "--playback-report", str(folder / "report.json")]
+            lambda folder: [*arguments, f"--playback-report={folder / 'report.json'}"]
         )
         self._report: dict[str, Any] | None = None
         self.listeners: dict[str, str] = {
@@ -114,13 +103,5 @@ class KafkaCassette:
 
     def mismatches(self) -> list[str]:
         """End it; return the requests that were not recorded, as text."""
-        report = self.stop()
-        if not report.get("failed"):
-            return []
-        mismatches = [_mismatch_text(each) for each in report["mismatches"]]
-        return mismatches or [f"not sent: {text}" for text in report["unsent"]]
-
-
-def _mismatch_text(mismatch: Mapping[str, Any]) -> str:
-    text = f"{mismatch['kind']}: {mismatch['text']}"
-    return text if mismatch["count"] == 1 else f"{text} ({mismatch['count']} times)"
+        failures: list[str] = self.stop().get("failures", [])
+        return failures

@@ -89,8 +89,13 @@ class PlaybackReport(msgspec.Struct):
     on_new_mismatch: Callable[[Mismatch], None] = lambda _: None
 
     @property
-    def has_mismatches_or_missing_required_changes(self) -> bool:
-        return self.mismatch_count > 0 or (self.requires_all and self.unsent_count > 0)
+    def failures(self) -> list[str]:
+        """The mismatches, and missing changes that are required, as text."""
+        mismatches = [
+            f"mismatch ({each.kind}): {each}" + (f" ({count} times)" if count > 1 else "")
+            for each, count in self.mismatches.items()
+        ]
+        return mismatches + [f"not sent: {each}" for each in self.unsent if self.requires_all]
 
     def add_mismatch(self, mismatch: Mismatch) -> None:
         self.mismatch_count += 1
@@ -108,7 +113,8 @@ class PlaybackReport(msgspec.Struct):
     def json_fields(self) -> dict[str, Any]:
         """Return everything, for JSON."""
         fields = msgspec.structs.asdict(self) | {
-            "failed": self.has_mismatches_or_missing_required_changes,
+            "failed": bool(self.failures),
+            "failures": self.failures,
             "mismatches": [
                 msgspec.structs.asdict(each) | {"text": str(each), "count": count}
                 for each, count in self.mismatches.items()
@@ -138,9 +144,7 @@ class PlaybackReport(msgspec.Struct):
 
     def lines(self) -> Iterator[str]:
         """Yield the report as text, mismatches first."""
-        yield self.summary
-        for each, count in self.mismatches.items():
-            yield f"mismatch ({each.kind}): {each}" + (f" ({count} times)" if count > 1 else "")
+        yield from (self.summary, *self.failures)
         for heading, texts in self.lists.items():
             yield from (f"{heading}:", *(f"  {text}" for text in texts)) if texts else ()
 
@@ -185,9 +189,5 @@ def _add_mismatch(rows: InspectorRows, mismatch: Mismatch) -> None:
         "host": None,
         "client_id": mismatch.client_id,
     }
-    unknown = dict.fromkeys(("correlation_id", "connection", "node_id", "request", "latency_us"))
-    errors = {"error_names": [f"NOT_RECORDED ({mismatch.kind})"], "errors": [-1], "faults": []}
-    nothing = {"request": None, "request_hex": "", "response_hex": "", "response_bytes": 0}
-    response = {"not_recorded": msgspec.structs.asdict(mismatch) | {"text": str(mismatch)}}
-    fields = errors | unknown | {"decisions_left_out": 0}
-    rows.add_request(row, fields, nothing | {"response": response})
+    fields = msgspec.structs.asdict(mismatch) | {"text": str(mismatch)}
+    rows.add_unanswered_request(row, f"NOT_RECORDED ({mismatch.kind})", {"not_recorded": fields})

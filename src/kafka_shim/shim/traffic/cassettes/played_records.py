@@ -25,12 +25,12 @@ from kafka_shim.protocol.messages.produce_response import (
     TopicProduceResponse,
 )
 from kafka_shim.protocol.records.batches import encode_batch
+from kafka_shim.protocol.records.complete_batches import complete_batches
 from kafka_shim.shim.traffic.cassettes.interactions import Interaction
 from kafka_shim.shim.traffic.cassettes.matching import Principal, Sender, Sent, due_counterpart
 from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
 from kafka_shim.shim.traffic.cassettes.request_content import (
-    complete_batches,
     records_in_complete_batches,
 )
 from kafka_shim.shim.traffic.cassettes.touched_state import TRANSACTIONS, records_of_topic
@@ -251,12 +251,14 @@ class _FetchedOffset:
         )
 
     def _empty_row(self) -> PartitionData:
-        """Return a row without records, at the end of what is there so far."""
+        """Return a row without records, at the end of what is there so far. Raise MismatchError if
+        others were fetched from the topic, or records sent.
+        """
         last = next(self._fetched("error=0 order by id desc limit 1"), None)
         topic, partition = self._place
-        if last is None and not self._index.first(
-            f"topic=? and {_BY_PRINCIPAL}", topic, self._principal
-        ):
+        is_empty = topic in self._index.topics and not self._index.first("topic=?", topic)
+        was_fetched = self._index.first(f"topic=? and {_BY_PRINCIPAL}", topic, self._principal)
+        if not (is_empty or was_fetched):
             reason = f"{topic}-{partition}: {self._principal} never fetched this topic"
             raise MismatchError("content", reason)
         template = PartitionData(log_start_offset=0) if last is None else self._recorded_row(last)

@@ -13,6 +13,7 @@ import msgspec
 from kafka_shim.protocol.code_names import api_name_or_key
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.messages.heartbeat_response import HeartbeatResponse
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
@@ -32,6 +33,7 @@ from kafka_shim.shim.traffic.cassettes.request_content import field_differences,
 from kafka_shim.shim.traffic.cassettes.touched_state import (
     COUNTED_CHANGES,
     GROUP_HEARTBEATS,
+    REBALANCES,
     groups_only,
     touched_state,
 )
@@ -51,8 +53,6 @@ REBALANCE_PATIENCE_S = 10.0
 """How long a member waits for the others: programs may start at very different speeds."""
 REBALANCE_DELAY_MAX_S = 0.25
 """Of a recorded delay before a rebalance: clients load metadata meanwhile, and need it then."""
-
-_WAITING_FOR_MEMBERS = frozenset({ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP})
 
 
 class PlayedResponse(NamedTuple):
@@ -184,7 +184,7 @@ class PlayedConnection:
         """Return the response to a change; one to a member waits for the changes before it."""
         # a broker does not wait for other members before it rejects one
         is_rejected = bool(getattr(self._index.response(interaction), "error_code", 0))
-        waits = sent.header.api_key in _WAITING_FOR_MEMBERS and not is_rejected
+        waits = sent.header.api_key in REBALANCES and not is_rejected
         if waits and not self._state.has_received_preceding_changes(groups_only(interaction.state)):
             if not is_last:
                 return None
@@ -197,7 +197,12 @@ class PlayedConnection:
     def _read_if_due(self, sent: Sent, is_last: bool) -> PlayedResponse | None:
         """Respond to a read from the recorded state that is the nearest to what was played."""
         state, first = self._state, next_current_counterpart(self._state, sent)
-        group = counterparts(state, sent) if first is None else [first]
+        try:
+            group = counterparts(state, sent) if first is None else [first]
+        except MismatchError:
+            if sent.header.api_key != ApiKey.HEARTBEAT:
+                raise
+            return PlayedResponse(HeartbeatResponse())  # the recorded members were faster
         current = [each for each in group if state.is_current(each.state)]
         unplayed = [each for each in current if not each.is_played]
         earlier = [each for each in group if state.has_received_preceding_changes(each.state)]

@@ -6,9 +6,8 @@ their default values, so a request has the same content in each version that can
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
-from functools import partial
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -17,39 +16,13 @@ import msgspec
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
-from kafka_shim.protocol.records.batches import batch_bounds_and_magic, iterate_batches
-from kafka_shim.protocol.records.message_sets import iterate_outer_messages, read_message_set
-from kafka_shim.protocol.records.record_codec import Headers, Record
-from kafka_shim.shim.traffic.identities.message_fields import IDS, row_identity
-
-_MEMBERSHIP = frozenset(name for name, kind in IDS.items() if kind in ("member", "generation"))
-
-NEVER_COMPARED = (IDS.keys() - _MEMBERSHIP) | frozenset(
-    {
-        # positions in a broker's sessions and logs
-        "session_epoch", "replica_directory_id", "current_leader_epoch", "leader_epoch",
-        "last_fetched_epoch", "committed_leader_epoch", "log_start_offset", "high_watermark",
-        # secrets, measurements and the client's own version
-        "auth_bytes", "hmac", "salt", "salted_password", "metrics", "client_software_name",
-        "client_software_version", "unknown_tags",
-    }
-)  # fmt: skip
-
-COMPARED_EXACTLY_ONLY = _MEMBERSHIP | frozenset(
-    {
-        # what a member is and has: the second run's members get other parts
-        "metadata", "assignment", "assignments", "topic_partitions", "process_id", "topology",
-        "share_session_epoch", "acknowledgement_batches", "epoch",
-        # where a consumer was when its timer fired
-        "committed_offset", "committed_metadata", "offset",
-        # a client's settings, which its next version may change
-        "timeout_ms", "session_timeout_ms", "rebalance_timeout_ms", "transaction_timeout_ms",
-        "max_wait_ms", "min_bytes", "max_bytes", "partition_max_bytes", "max_records",
-        "batch_size", "rack_id", "reason", "allow_auto_topic_creation", "isolation_level",
-        "replica_id", "user_endpoint", "client_tags", "acks",
-    }
-)  # fmt: skip
-"""Fields that a request with the same meaning can have otherwise: used to choose, not to reject."""
+from kafka_shim.protocol.records.complete_batches import complete_batches
+from kafka_shim.protocol.records.record_codec import Headers
+from kafka_shim.shim.traffic.identities.message_fields import (
+    COMPARED_EXACTLY_ONLY,
+    NEVER_COMPARED,
+    row_identity,
+)
 
 _UNORDERED_SCALARS = frozenset({"string", "int32", "int16", "int8"})
 _ORDERED_ROWS = frozenset({"protocols"})
@@ -239,31 +212,6 @@ class RecordContent(NamedTuple):
     @property
     def text(self) -> str:
         return f"key {value_text(self.key)}, value {value_text(self.value)}"
-
-
-class CompleteBatch(NamedTuple):
-    """A batch, or a message of the formats before 2: its bytes, its offsets and its records."""
-
-    blob: bytes
-    first_offset: int
-    last_offset: int
-    is_transactional: bool
-    records: Callable[[], list[Record]]
-
-
-def complete_batches(blob: bytes | None) -> Iterator[CompleteBatch]:
-    """Yield the batches of a blob with any end. Raise ProtocolError for damaged ones."""
-    content = blob or b""
-    for start, end, magic in batch_bounds_and_magic(content, allows_truncated_end=True):
-        part = content[start:end]
-        if magic == 2:
-            batch = next(iterate_batches(part))
-            ends = batch.base_offset, batch.last_offset
-            yield CompleteBatch(part, *ends, batch.is_transactional, batch.records)
-        else:
-            offset = next(iterate_outer_messages(part)).offset
-            records = partial(read_message_set, part)
-            yield CompleteBatch(part, offset, offset, is_transactional=False, records=records)
 
 
 def records_in_complete_batches(

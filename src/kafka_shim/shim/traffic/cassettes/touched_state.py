@@ -34,6 +34,9 @@ GROUP_HEARTBEATS = frozenset(
 )  # fmt: skip
 """Clients choose the ids of members in these."""
 
+REBALANCES = frozenset({ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP})
+"""Requests whose responses come when all members have sent one."""
+
 COUNTED_CHANGES = ADMIN_CHANGES | frozenset(
     {
         ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.ADD_OFFSETS_TO_TXN, ApiKey.END_TXN,

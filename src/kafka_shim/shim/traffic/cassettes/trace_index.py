@@ -16,6 +16,7 @@ import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.records.complete_batches import complete_batches
 from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
@@ -25,7 +26,6 @@ from kafka_shim.shim.traffic.cassettes.interactions import Interaction, Interact
 from kafka_shim.shim.traffic.cassettes.request_content import (
     ContentField,
     RecordContent,
-    complete_batches,
     content_of_fields,
     digest,
     records_in_complete_batches,
@@ -78,6 +78,8 @@ class TraceIndex:
         self.select, self.first = self._table.select, self._table.first
         self.set_played = self._table.set_played
         self.topic_names: dict[bytes, str] = {}
+        self.topics: set[str] = set()
+        """Those that responses name."""
         self.brokers: dict[int, Address] = {}
         self.principals: set[str] = set()
         self.undecodable = 0
@@ -190,6 +192,7 @@ class TraceIndex:
             message, _ = read_response_and_its_version(key, entry.api_version, entry.frame)
         if key in NAMING_APIS:
             self.topic_names.update(topic_ids_with_names(message))
+            self.topics.update(topic.name for topic in message.topics if not topic.error_code)
         for node_id, host, port in advertised_brokers(key, message) if has_addresses else ():
             self.brokers.setdefault(node_id, (host, port))
         first = first._replace(

@@ -55,33 +55,34 @@ class InspectorRows:
         if self.last >= REQUESTS_MAX:
             self.left_out += 1
             return
-        names = ("correlation_id", "connection", "node_id", "request")
-        nothing: dict[str, Any] = {
-            "errors": None,
-            "error_names": [],
-            "faults": [],
-            "decisions_left_out": 0,
-        }
-        self._open_requests[key] = self.add_request(
-            row,
-            {name: row.get(name) for name in names} | nothing | {"latency_us": None},
-            {
-                "request": row.get("request"),
-                "request_hex": row["frame"].hex(),
-                "response": None,
-                "response_hex": None,
-                "response_bytes": None,
-            },
-        )
+        self._open_requests[key] = self._add_request(row)
 
-    def add_request(
-        self, row: dict[str, Any], fields: dict[str, Any], detail: dict[str, Any]
-    ) -> dict[str, Any]:
+    def add_unanswered_request(self, row: dict[str, Any], error: str, reason: Any) -> None:
+        """Add a request that is not in the trace, with the name of an error, and the reason in
+        place of a response.
+        """
+        request = self._add_request(row)
+        request |= {"errors": [-1], "error_names": [error]}
+        nothing = {"request_hex": "", "response_hex": "", "response_bytes": 0}
+        self._details[request["number"]] |= nothing | {"response": reason}
+
+    def _add_request(self, row: dict[str, Any]) -> dict[str, Any]:
         """Add a request with the next number; return what the list of requests has of it."""
-        request_row = self._next_number_with_common_fields(row) | fields
-        self.requests.append(request_row)
-        self._details[self.last] = {"number": self.last, **detail}
-        return request_row
+        request = self._next_number_with_common_fields(row)
+        for name in "correlation_id", "connection", "node_id", "request":
+            request[name] = row.get(name)
+        request |= {"errors": None, "error_names": [], "faults": [], "decisions_left_out": 0}
+        request["latency_us"] = None
+        self.requests.append(request)
+        self._details[self.last] = {
+            "number": self.last,
+            "request": row.get("request"),
+            "request_hex": row["frame"].hex() if "frame" in row else None,
+            "response": None,
+            "response_hex": None,
+            "response_bytes": None,
+        }
+        return request
 
     def _add_response(self, request: dict[str, Any], row: dict[str, Any]) -> None:
         """Add the errors, the time and the content of a response to its request."""
