@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import kafka_shim.shim.state.settings as settings_package
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.state.settings.configs import SYNONYMS
+from kafka_shim.shim.state.settings.configs import FETCH_BYTES_MAX, SYNONYMS
 
 _SHIM: Final = Path(settings_package.__file__).parents[2]
 _READERS: Final = (
@@ -25,8 +25,8 @@ _READERS: Final = (
 """The folders whose code acts on settings."""
 _CHECKS: Final = ("broker_config_checks.py", "config_change.py", "configs.py")
 """Modules that name settings only to validate or to return them."""
-_SHORT: Final = frozenset({"listeners"})
-"""Settings without a dot in their name that the shim reads."""
+_READ_ELSEWHERE: Final = frozenset({"listeners", FETCH_BYTES_MAX})
+"""Settings that the shim reads, but without a dot in their name, or in one of `_CHECKS`."""
 _DEFINITIONS: Final = Path(settings_package.__file__).parent / "config_definitions.json"
 _TITLES: Final = {
     "broker": "Brokers",
@@ -104,7 +104,7 @@ def names_in_source() -> frozenset[str]:
         prefixes = {text for text in texts if text.endswith(".") and " " not in text}
         names |= texts | {prefix + text for prefix in prefixes for text in texts}
     kinds = json.loads(_DEFINITIONS.read_text(encoding="utf-8")).values()
-    return frozenset(names & {name for kind in kinds for name in kind if "." in name} | _SHORT)
+    return frozenset(names & {name for kind in kinds for name in kind if "." in name} | _READ_ELSEWHERE)
 
 
 def _source_files() -> Iterator[Path]:
