@@ -4,12 +4,14 @@ python -m benchmarks.start [--rounds 15] [--json] [--check]
 """
 
 import os
+import re
 import socket
 import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
+from subprocess import PIPE
 from typing import IO
 from urllib.request import urlopen
 
@@ -40,6 +42,9 @@ SERVE = [
 ]
 BARE = [sys.executable, "-P", "-c", "import asyncio"]
 CONTROL = ["--control", "127.0.0.1:0"]
+_SHOW_IMPORTS = ["-X", "importtime"]
+_IMPORT = re.compile(r"import time: +(\d+) \| +\d+ \| +(\S+)")
+"""A line of Python about an imported module: microseconds without its own imports, and the name."""
 RESETS = 200
 
 
@@ -53,7 +58,7 @@ def bare_ms() -> tuple[float, float]:
 
 def start_processor_ms(*options: str) -> float:
     """Return the processor time from the start of the process to the first response."""
-    child = subprocess.Popen([*SERVE, *options], stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen([*SERVE, *options], stdout=PIPE, text=True)
     assert child.stdout is not None
     with child.stdout:
         port, _ = told_when_started(child.stdout)
@@ -74,6 +79,30 @@ def told_when_started(printed: IO[str]) -> tuple[int, str | None]:
     return port, control
 
 
+def import_ms() -> dict[str, float]:
+    """Return the milliseconds of a start's imports: of the modules that a bare interpreter imports
+    too, of other libraries, and of the shim.
+    """
+    bare = subprocess.run(_showing_imports(BARE), stderr=PIPE, text=True, check=True).stderr
+    command = _showing_imports(SERVE)
+    with subprocess.Popen(command, stdout=PIPE, stderr=PIPE, text=True) as child:
+        assert child.stdout is not None
+        ask(told_when_started(child.stdout)[0])
+        child.terminate()
+        lines = child.communicate()[1]
+    of_bare = {name for _, name in _IMPORT.findall(bare)}
+    found = {"imports_as_bare_ms": 0.0, "imports_of_libraries_ms": 0.0, "imports_of_shim_ms": 0.0}
+    for us, name in _IMPORT.findall(lines):
+        is_own = name.startswith("kafka_shim")
+        of = "as_bare" if name in of_bare else "of_shim" if is_own else "of_libraries"
+        found[f"imports_{of}_ms"] += int(us) / 1000
+    return found
+
+
+def _showing_imports(command: list[str]) -> list[str]:
+    return [command[0], *_SHOW_IMPORTS, *command[1:]]
+
+
 def processor_ms(child: subprocess.Popen[str] | subprocess.Popen[bytes]) -> float:
     """Wait for a child's end; return its processor time."""
     _, status, used = os.wait4(child.pid, 0)
@@ -87,7 +116,7 @@ def start_ms(*options: str) -> tuple[float, float]:
     With a control port, its first response is included, since it imports modules.
     """
     began = time.perf_counter()
-    child = subprocess.Popen([*SERVE, *options], stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen([*SERVE, *options], stdout=PIPE, text=True)
     assert child.stdout is not None
     try:
         port, control = told_when_started(child.stdout)
@@ -143,9 +172,11 @@ def acls_processor_ms(rounds: int) -> float:
 def measure(rounds: int) -> dict[str, float]:
     """Return the best of the rounds, each with a bare interpreter and with a broker."""
     bare, plain, control, resident, resident_control = [], [], [], [], []
+    imports = []
     bare_processor, start_processor, control_processor = [], [], []
     bare_ms(), start_ms(), start_ms(*CONTROL)  # compile modules
     for _ in range(rounds):
+        imports.append(import_ms())
         clock, processor = bare_ms()
         bare.append(clock)
         bare_processor.append(processor)
@@ -168,6 +199,7 @@ def measure(rounds: int) -> dict[str, float]:
         "start_times": min(plain) / min(bare),
         "start_with_control_ms": min(control),
         "start_with_control_times": min(control) / min(bare),
+        **min(imports, key=lambda found: sum(found.values())),
         "acls_processor_ms": acls_processor_ms(rounds),
         "reset_ms": reset_ms(),
         "resident_mib": max(resident),

@@ -12,7 +12,6 @@ import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.messages.fetch_response import FetchResponse
 from kafka_shim.shim.apis import ServedApi
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.observing.originators import CURRENT_ORIGINATOR
@@ -20,7 +19,7 @@ from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.quotas.throttles import BUSY, FETCHED, PRODUCED
+from kafka_shim.shim.state.quotas.quota_client import BUSY, FETCHED, PRODUCED
 
 if TYPE_CHECKING:
     from kafka_shim.shim.observing.request_history import History
@@ -201,7 +200,7 @@ class QuotaInterceptor(Interceptor):
             context.throttle_ms = max(context.throttle_ms, throttle_ms)
             if context.throttle_ms:
                 throttles.undo_last_record(FETCHED, client, size)
-                response = FetchResponse(session_id=response.session_id, responses=[])
+                response = type(response)(session_id=response.session_id, responses=[])
         context.session.throttle_pause_ms = context.throttle_ms
         if context.throttle_ms and hasattr(response, "throttle_time_ms"):
             response = msgspec.structs.replace(response, throttle_time_ms=context.throttle_ms)

@@ -12,7 +12,7 @@ from kafka_shim.protocol.releases.facts import Facts
 from kafka_shim.shim.request.access import Access
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.quotas.throttles import QuotaClient
+from kafka_shim.shim.state.quotas.quota_client import QuotaClient
 
 Item = TypeVar("Item")
 

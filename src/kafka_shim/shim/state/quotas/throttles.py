@@ -5,28 +5,18 @@ bucket of the same duration.
 """
 
 import math
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
 from kafka_shim.shim.clock import Clock
+from kafka_shim.shim.state.quotas.quota_client import BUSY, FETCHED, MUTATIONS, QuotaClient
 from kafka_shim.shim.state.quotas.quotas import Quotas
 from kafka_shim.shim.state.quotas.sampled_rate import SampledRate, throttle_ms_truncated_to_int32
 from kafka_shim.shim.state.settings.configs import Configs
 
-PRODUCED: Final = "producer_byte_rate"
-FETCHED: Final = "consumer_byte_rate"
-BUSY: Final = "request_percentage"
-MUTATIONS: Final = "controller_mutation_rate"
 _KEPT: Final = 1000
 """Clients; beyond that, those that did nothing for long are forgotten."""
-
-
-class QuotaClient(NamedTuple):
-    """A client to which quotas apply; its name is the principal's, without the type."""
-
-    principal_name: str
-    client_id: str
 
 
 _QuotaSharers: TypeAlias = tuple[str, str]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.state.java_collections import in_hash_map_order
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +39,8 @@ def table_path() -> "Path":
 @cache
 def default_logger_levels(release: str) -> Mapping[str, str]:
     """Return the levels of a minor release's loggers, in the order of brokers."""
+    from kafka_shim.shim.state.java_collections import in_hash_map_order  # noqa: PLC0415 - not at the start
+
     table = msgspec.json.decode(table_path().read_bytes())
     place = RELEASES.index(release)
     known = [table[name] for name in RELEASES[: place + 1] if name in table]

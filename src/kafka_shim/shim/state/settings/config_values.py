@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from kafka_shim.protocol.api_versions import parse_minor_release, release_index
 from kafka_shim.shim.state.settings.config_definitions import ConfigDefinition, ValueCheck
-from kafka_shim.shim.state.settings.java_double import java_double
 
 _INTEGER = r"[+-]?[0-9]{1,4000}"
 # `int` refuses more digits
@@ -55,6 +54,8 @@ def _integer_value(name: str, kind: str, value: str) -> str:
 
 
 def _double_value(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
+    from kafka_shim.shim.state.settings.java_double import java_double  # noqa: PLC0415 - few settings need it
+
     try:
         return java_double(float(value))
     except ValueError:
