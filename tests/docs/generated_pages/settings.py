@@ -104,7 +104,8 @@ def names_in_source() -> frozenset[str]:
         prefixes = {text for text in texts if text.endswith(".") and " " not in text}
         names |= texts | {prefix + text for prefix in prefixes for text in texts}
     kinds = json.loads(_DEFINITIONS.read_text(encoding="utf-8")).values()
-    return frozenset(names & {name for kind in kinds for name in kind if "." in name} | _READ_ELSEWHERE)
+    defined = {name for kind in kinds for name in kind if "." in name}
+    return frozenset(names & defined | _READ_ELSEWHERE)
 
 
 def _source_files() -> Iterator[Path]:
