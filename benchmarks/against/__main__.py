@@ -16,7 +16,7 @@ import argparse
 import contextlib
 import statistics
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
@@ -34,8 +34,8 @@ from benchmarks.command import finish
 
 ROUNDS, QUICK_ROUNDS = 21, 9
 SECONDS = 0.05
-"""What each broker is asked for in a round, of each kind, roughly. Rounds are many and short, so
-that a pause of the machine changes no median.
+"""What each broker is asked for in a round, of each kind, roughly. All rows are measured in each
+round, so that a time in which the machine does something else changes no median.
 """
 WARM = {"real": 3_000}
 """Requests before the first round, so that a compiler has seen them."""
@@ -57,51 +57,45 @@ class Side(NamedTuple):
     peers: list[Peer]
 
 
-def compare(kind: Kind, sides: list[Side], mode: str, rounds: int, *, different: bool) -> goals.Row:
-    """Return the medians of each broker."""
+def compare(kind: Kind, sides: list[Side], mode: str, *, different: bool) -> Iterator[goals.Row]:
+    """Yield the medians of each broker after each round; the first one is for warming up."""
     connections, depth = MODES[mode]
     taken: dict[str, list[Taken]] = {side.broker.name: [] for side in sides}
     frames = {side.broker.name: kind.frames(side.setting, different=different) for side in sides}
-    for number in range(rounds + 1):
+    while True:
         for side in sides:
             name = side.broker.name
             requests = WARM.get(name, 500)
-            if number:
+            if taken[name]:
                 requests = int(SECONDS / taken[name][0].clock)
             requests = max(2 * connections * depth, min(requests, 20_000))
             ready = list(islice(frames[name], requests))
             taken[name].append(play(side.broker, side.peers[:connections], ready, depth))
-    medians = {name: _medians(found[1:]) for name, found in taken.items()}
-    return goals.Row(kind.name, kind.group, different, mode, medians)
+        yield goals.Row(kind.name, kind.group, different, mode, _medians(taken))
 
 
-def compare_whole(exchange: Exchange, sides: list[Side], rounds: int) -> goals.Row:
-    """Return the medians of each broker."""
+def compare_whole(exchange: Exchange, sides: list[Side]) -> Iterator[goals.Row]:
+    """Yield the medians of each broker after each round; the first one is for warming up."""
     taken: dict[str, list[Taken]] = {side.broker.name: [] for side in sides}
-    for _ in range(rounds + 1):
+    while True:
         for side in sides:
             taken[side.broker.name].append(play_whole(exchange, side.broker, side.peers))
-    medians = {name: _medians(found[1:]) for name, found in taken.items()}
-    return goals.Row(exchange.name, "whole", True, goals.WHOLE, medians)
+        yield goals.Row(exchange.name, "whole", True, goals.WHOLE, _medians(taken))
 
 
-def _medians(found: list[Taken]) -> dict[str, float]:
+def _medians(taken: Mapping[str, list[Taken]]) -> dict[str, dict[str, float]]:
+    """Return the medians of each broker, in microseconds, without the first round."""
     return {
-        part: statistics.median(getattr(taken, part) for taken in found) * 1e6
-        for part in Taken._fields
+        name: {
+            part: statistics.median(getattr(each, part) for each in found[1:] or found) * 1e6
+            for part in Taken._fields
+        }
+        for name, found in taken.items()
     }
 
 
 def measure(options: argparse.Namespace) -> tuple[list[goals.Row], str]:
     """Return the figures, and the state of the machine and the versions."""
-    parts = options.only.lower().split(",")
-    rows: list[goals.Row] = []
-
-    def add(row: goals.Row) -> None:
-        rows.append(row)
-        if not options.json:
-            print(text([row], head=len(rows) == 1), flush=True)
-
     with contextlib.ExitStack() as stack:
         on_core(BROKER_CORE)
         brokers: list[Broker] = [
@@ -110,17 +104,31 @@ def measure(options: argparse.Namespace) -> tuple[list[goals.Row], str]:
         on_core(CLIENT_CORE)
         state = machine_state(brokers, options.rounds)
         sides = [_side(stack, broker) for broker in brokers]
-        for kind in _named(KINDS, parts):
-            for mode in (mode for mode in options.modes.split(",") if mode in MODES):
-                for different in (True,) if kind.varies else (False, True):
-                    add(compare(kind, sides, mode, options.rounds, different=different))
-        if goals.WHOLE in options.modes.split(","):
-            for exchange in _named(EXCHANGES, parts):
-                add(compare_whole(exchange, sides, options.rounds))
+        compared = list(_compared(options.only.lower().split(","), options.modes.split(","), sides))
+        for number in range(options.rounds):
+            for row in compared:
+                next(row)
+            print(f"{number + 1} of {options.rounds + 1} rounds", file=sys.stderr, flush=True)
+        rows = [next(row) for row in compared]
+    if not options.json:
+        print(text(rows))
     return rows, state
 
 
-def _named(kinds: Sequence[Named], parts: list[str]) -> list[Named]:
+def _compared(
+    parts: Sequence[str], modes: Sequence[str], sides: list[Side]
+) -> Iterator[Iterator[goals.Row]]:
+    """Yield the comparison of each row."""
+    for kind in _named(KINDS, parts):
+        for mode in (mode for mode in modes if mode in MODES):
+            for different in (True,) if kind.varies else (False, True):
+                yield compare(kind, sides, mode, different=different)
+    if goals.WHOLE in modes:
+        for exchange in _named(EXCHANGES, parts):
+            yield compare_whole(exchange, sides)
+
+
+def _named(kinds: Sequence[Named], parts: Sequence[str]) -> list[Named]:
     """Those whose names have one of the parts in them."""
     return [kind for kind in kinds if any(part in kind.name.lower() for part in parts)]
 
