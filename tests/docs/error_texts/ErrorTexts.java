@@ -34,12 +34,12 @@ public final class ErrorTexts {
             () -> consume(alice("secret"), "shared"),
             () -> create(alice("secret"), new NewTopic("new", 1, (short) 1)),
             () -> initTransactions(alice("secret")),
-            () -> produce(settings(plaintext), "missing"),
+            () -> produce(impatient(settings(plaintext)), "missing"),
             () -> produce(alice("wrong"), "orders"),
             () -> produce(with(alice("secret"), "sasl.mechanism", "SCRAM-SHA-512", "sasl.jaas.config", scram()), "orders"),
             () -> produce(with(alice("secret"), "bootstrap.servers", plaintext), "orders"),
-            () -> list(settings(sasl)),
-            () -> list(settings("127.0.0.1:1")),
+            () -> list(impatient(settings(sasl))),
+            () -> list(impatient(settings("127.0.0.1:1"))),
             () -> list(settings("no-such-host.invalid:9092")),
             () -> list(with(settings(tls), "security.protocol", "SSL")),
             () -> create(settings(plaintext), new NewTopic("orders", 1, (short) 1)),
@@ -73,11 +73,13 @@ public final class ErrorTexts {
         settings.put("value.serializer", STRING + "Serializer");
         settings.put("key.deserializer", STRING + "Deserializer");
         settings.put("value.deserializer", STRING + "Deserializer");
-        settings.put("max.block.ms", "3000");
-        settings.put("request.timeout.ms", "2000");
-        settings.put("default.api.timeout.ms", "3000");
-        settings.put("delivery.timeout.ms", "3000");
+        settings.put("max.block.ms", "60000");
         return settings;
+    }
+
+    /** Settings for clients that never get an answer. */
+    private static Properties impatient(Properties settings) {
+        return with(settings, "max.block.ms", "3000", "request.timeout.ms", "2000", "default.api.timeout.ms", "3000");
     }
 
     private static Properties alice(String password) {
@@ -115,7 +117,7 @@ public final class ErrorTexts {
         settings.put("group.id", "billing");
         try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(settings)) {
             consumer.subscribe(List.of(topic));
-            return consumer.poll(java.time.Duration.ofSeconds(3)).count();
+            return consumer.poll(java.time.Duration.ofSeconds(60)).count();
         }
     }
 
