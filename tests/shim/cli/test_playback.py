@@ -61,6 +61,27 @@ def test_a_mismatch_is_told_to_the_client_in_the_log_in_the_report_and_by_the_ex
     assert "<td><code>topics[].name</code></td>" in page.read_text()
 
 
+def test_a_cluster_that_cannot_be_reached_is_a_failure(tmp_path: Path, broker: Running) -> None:
+    unreachable = ("--upstream", "127.0.0.1:1")
+    nothing = run(tmp_path, "cassette", "--playback-mode", "once", *unreachable)
+    assert nothing.returncode == EXIT_FAILURE
+    assert "no request reached the cluster" in nothing.stderr
+    run(tmp_path, "cassette", "--playback-mode", "once", "--upstream", broker.plaintext)
+    played = run(tmp_path, "tape", "--playback-mode", "new-episodes", *unreachable)
+    assert played.returncode == EXIT_MISMATCH
+    assert "mismatch (cluster): CreateTopics v7 of User:ANONYMOUS" in played.stderr
+
+
+def test_a_damaged_cassette_is_reported_as_that(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = asyncio.run(record(tmp_path / "orders", _list_topics))
+    [segment] = trace.iterdir()
+    segment.write_bytes(segment.read_bytes()[:-8])
+    main(["run", "--playback", str(segment), "--", "true"])
+    assert f"{segment} is damaged: " in capsys.readouterr().err
+
+
 def test_the_service_on_the_page_plays_to_other_containers(tmp_path: Path) -> None:
     places = {(block.page, block.language): block.text for block in blocks()}
     page = yaml.safe_load(places["docs/guides/cassettes.md", "yaml"])

@@ -182,6 +182,10 @@ async def _record(
     recording = CassetteRecording(args.playback, config, _upstream(args), masks)
     async with _running(recording):
         code = await use(recording, config)
+    if not recording.is_written:
+        text = f"nothing was recorded in {args.playback}: no request reached the cluster"
+        print(f"kafka-shim: {text}", file=sys.stderr)
+        return code or EXIT_FAILURE
     print(f"kafka-shim: recorded {args.playback}", file=sys.stderr)
     return code
 
@@ -216,10 +220,10 @@ async def _play(
         masks=RecordMasks(recorded),
     )
     index = TraceIndex(args.playback)
-    if not index.count:
-        raise ConfigError(f"--playback: `{args.playback}` has no requests")
     for damage in index.damage:
         print(f"kafka-shim: {damage.path} is damaged: {damage.reason}", file=sys.stderr)
+    if not index.count:
+        raise ConfigError(f"--playback: `{args.playback}` has no requests")
     state, episodes = PlaybackState(index, options), None
     if args.playback_mode == NEW_EPISODES:
         episodes = NewEpisodes(args.playback, _upstream(args), options.masks, state)

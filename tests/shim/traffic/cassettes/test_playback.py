@@ -98,8 +98,10 @@ def test_a_recording_is_played_with_the_same_results(trace: Path) -> None:
 def test_records_may_be_batched_in_another_way(trace: Path) -> None:
     played = start(trace)
     assert produced(played.ask(ApiKey.PRODUCE, 9, records("orders", A))) == (0, 0)
-    assert values(played.ask(ApiKey.FETCH, 12, fetch("orders", 0))) == []
+    assert values(played.ask(ApiKey.FETCH, 12, fetch("orders", 0))) == [b"a"]
+    assert values(played.ask(ApiKey.FETCH, 12, fetch("orders", 1))) == []
     assert produced(played.ask(ApiKey.PRODUCE, 9, records("orders", B, C))) == (0, 1)
+    assert values(played.ask(ApiKey.FETCH, 12, fetch("orders", 1))) == [b"a", b"b", b"c"]
     assert values(played.ask(ApiKey.FETCH, 12, fetch("orders", 0))) == [b"a", b"b", b"c"]
 
 

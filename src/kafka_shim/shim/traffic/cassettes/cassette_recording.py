@@ -68,18 +68,21 @@ class TraceInProgress:
         self._recorders.append(recorder)
         return MaskingObserver(recorder, self._masks)
 
-    def finish(self, *earlier: Path) -> None:
+    def finish(self, *earlier: Path) -> bool:
         """Write the cassette with what was recorded, after earlier traces; remove the folder.
 
-        Nothing is written if nothing was recorded. Raise OSError if not all could be written.
+        Return False, without writing, if nothing was recorded. Raise OSError if not all could be
+        written.
         """
         try:
             for recorder in self._recorders:
                 recorder.close()
                 if recorder.failure is not None:
                     raise recorder.failure
-            if any(recorder.entries_written for recorder in self._recorders):
+            has_entries = any(recorder.entries_written for recorder in self._recorders)
+            if has_entries:
                 write_cassette([*earlier, self._folder], self._cassette)
+            return has_entries
         finally:
             shutil.rmtree(self._folder)
 
@@ -91,6 +94,7 @@ class CassetteRecording:
         self, cassette: Path, config: Config, upstream: Upstream, masks: RecordMasks
     ) -> None:
         self._trace = TraceInProgress(cassette, masks)
+        self.is_written = False
         self._proxies: dict[str, Proxy] = {}
         self._addresses: dict[str, str] = {}
         for listener in config.listeners:
@@ -122,7 +126,7 @@ class CassetteRecording:
         """Close all listeners and write the cassette."""
         for proxy in self._proxies.values():
             await proxy.stop()
-        self._trace.finish()
+        self.is_written = self._trace.finish()
 
 
 def write_cassette(sources: Sequence[Path], cassette: Path) -> None:

@@ -162,11 +162,15 @@ class ForwardingConnection(PlayedConnection):
         return played.response if expects_response else NoResponse.SILENT
 
     async def _forward(self, header: RequestHeader, message: Any) -> Any:
-        """Return the cluster's response. Raise CloseConnection if it gives none."""
+        """Return the cluster's response. Raise MismatchError if it cannot be reached, and
+        CloseConnection if it closes the connection.
+        """
         try:
             return await self._exchange_with_cluster(header, message)
-        except (OSError, EOFError, InvalidLoginResponseError, ProtocolError) as error:
-            raise CloseConnection(f"the cluster did not respond: {error}") from error
+        except EOFError as error:
+            raise CloseConnection("the cluster closed the connection") from error
+        except (OSError, InvalidLoginResponseError, ProtocolError) as error:
+            raise MismatchError("cluster", f"the cluster did not respond: {error}") from error
 
     async def _exchange_with_cluster(self, header: RequestHeader, message: Any) -> Any:
         principal = self.authentication.principal

@@ -172,6 +172,7 @@ class _PlaybackDispatcher(Dispatcher):
         self, api: ServedApi, context: RequestContext, error: MismatchError
     ) -> Any:
         """Report a mismatch; return an error response. Raise CloseConnection if there is none."""
+        self.cluster.state_version.count_possible_change()  # so that it is not cached
         code = self._state.options.error_for_mismatches
         is_closed = code is None or (api.key == ApiKey.PRODUCE and context.request.acks == 0)
         text = self._report(context.session, context.header, error, is_closed=is_closed)

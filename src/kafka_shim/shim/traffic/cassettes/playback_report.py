@@ -30,7 +30,8 @@ _ENTRIES_PER_REQUEST = 4
 class Mismatch(msgspec.Struct, frozen=True, kw_only=True):
     """A request that the recording does not answer, and the nearest one that it does.
 
-    `kind` is what differs: `content`, `order`, `count`, `authentication`, `waiting` or `bytes`.
+    `kind` is what differs: `content`, `order`, `count`, `authentication`, `waiting`, `bytes`, or
+    `cluster` if the cluster of new episodes cannot be reached.
     """
 
     kind: str

@@ -50,7 +50,7 @@ _FETCHES_MAX = 50
 _BY_PRINCIPAL = f"api_key={ApiKey.FETCH:d} and principal=coalesce(?, principal)"
 _UNSENT_RECORD = (
     f"topic=? and partition=? and api_key={ApiKey.PRODUCE:d} and offset between ? and ?"
-    " and is_played=0"
+    " and is_played=0 order by offset"
 )
 
 
@@ -224,8 +224,8 @@ class _FetchedOffset:
         return error.id < row.id and not error.is_played
 
     def _available_records(self, row: Interaction) -> PartitionData | None:
-        """Return the batches from the offset on whose records were sent; None without any, or if
-        a transaction that ended before they were recorded has not ended.
+        """Return the records from the offset on that were sent; None without any, or if a
+        transaction that ended before they were recorded has not ended.
         """
         ended = {TRANSACTIONS: row.transactions}
         if row.transactions and not (self._state.has_received_preceding_changes(row.state | ended)):
@@ -236,10 +236,13 @@ class _FetchedOffset:
             if batch.last_offset < self._offset:
                 continue
             offsets = batch.first_offset, batch.last_offset
-            if self._index.first(_UNSENT_RECORD, *self._place, *offsets):
+            unsent = self._index.first(_UNSENT_RECORD, *self._place, *offsets)
+            cut = batch if unsent is None else batch.cut_before(unsent.offset)
+            if cut is not None:
+                available.append(cut)
+            if unsent is not None:
                 break
-            available.append(batch)
-        if not available:
+        if not available or available[-1].last_offset < self._offset:
             return None
         end_offset = available[-1].last_offset + 1
         high_watermark = recorded.high_watermark if end_offset > row.offset else end_offset

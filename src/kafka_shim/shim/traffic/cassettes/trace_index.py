@@ -99,7 +99,7 @@ class TraceIndex:
         for unanswered in self._pending.values():
             self._table.insert(row for request in unanswered.values() for row in request.rows)
         self._table.create_indexes()
-        self.damage: list[Damage] = [each for each in events.damage if not each.is_tail]
+        self.damage: list[Damage] = events.damage
         principals = {*self._principals_without_sasl.values()} - {None}
         self.principal_without_sasl = principals.pop() if len(principals) == 1 else None
         """None if it depends on the certificate, which a trace does not have."""
