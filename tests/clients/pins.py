@@ -18,7 +18,8 @@ from typing import Final, NamedTuple
 
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from tests.clients.suite_drivers import DRIVERS
-from tests.suites import kafka_go, kafka_python, kgo, rust_rdkafka, sarama
+from tests.suites import kafka_go, kafka_python, kgo, sarama
+from tests.suites.rust_projects import RDKAFKA, RSKAFKA, SAMSA, RustProject
 
 PYTHON: Final = ("confluent-kafka", "kafka-python", "aiokafka")
 MODULE: Final = re.compile(r"^(?:require )?\s*([\w./-]+) v(\S+)$", re.MULTILINE)
@@ -57,9 +58,11 @@ def suite_pins() -> Iterator[Pin]:
         (sarama, "Go", "github.com/IBM/sarama"),
         (kafka_go, "Go", "github.com/segmentio/kafka-go"),
         (kafka_python, "PyPI", "kafka-python"),
-        (rust_rdkafka, "crates.io", "rdkafka"),
     ):
         yield Pin(registry, package, module.VERSION, f"{module.__name__.replace('.', '/')}.py")
+    where = f"{RustProject.__module__.replace('.', '/')}.py"
+    for project in (RDKAFKA, RSKAFKA, SAMSA):
+        yield Pin("crates.io", project.crate, project.version, where)
 
 
 def _relative(path: Path) -> str:

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.suites import kafka_go, kafka_python, kgo, kombu, librdkafka, rust_rdkafka, sarama
+from tests.suites import kafka_go, kafka_python, kgo, kombu, librdkafka, sarama
 from tests.suites.broker import Broker, Needs, running
 from tests.suites.go_projects import GOKA, WATERMILL
 from tests.suites.kafka import jars as kafka_jars, running as kafka
 from tests.suites.kafka_tools import running as kafka_tools
 from tests.suites.outcome import Result
+from tests.suites.rust_projects import RDKAFKA, RDKAFKA_NEEDS, RSKAFKA, RSKAFKA_NEEDS, SAMSA
 from tests.suites.vertx import running as vertx
 
 
@@ -61,10 +62,13 @@ SUITES = {
     ),
     "sarama": _suite("IBM/sarama: functional tests", sarama.VERSION, sarama.NEEDS, sarama.run),
     "rust-rdkafka": _suite(
-        "rust-rdkafka: integration tests",
-        rust_rdkafka.VERSION,
-        rust_rdkafka.NEEDS,
-        rust_rdkafka.run,
+        "rust-rdkafka: integration tests", RDKAFKA.version, RDKAFKA_NEEDS, RDKAFKA.run
+    ),
+    "rskafka": _suite(
+        "rskafka: integration tests that need no JVM", RSKAFKA.version, RSKAFKA_NEEDS, RSKAFKA.run
+    ),
+    "samsa": _suite(
+        "samsa: integration tests that need no Redpanda", SAMSA.version, Needs(), SAMSA.run
     ),
     "goka": _suite("lovoo/goka: system tests", GOKA.version, Needs(), GOKA.run),
     "watermill": _suite(
