@@ -1,5 +1,5 @@
-"""Relations that are computed once: few rows are kept in Spark's plan, more in its workers' memory,
-and many in local files.
+"""Relations that are computed once: few rows are kept in Spark's plan, more in local files, or in
+the memory of a cluster's workers.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ import pytest
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
 
 
-def test_few_rows_are_kept_in_the_plan_and_many_are_persisted(
+def test_few_rows_are_kept_in_the_plan_and_many_persisted_in_a_cluster(
     spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from kafka_shim.pipeline.engines import spark_engine
@@ -27,6 +27,7 @@ def test_few_rows_are_kept_in_the_plan_and_many_are_persisted(
     assert in_plan.collect() == rows.collect()
     assert not rows.is_cached
     monkeypatch.setattr(spark_engine, "PLAN_ROWS_MAX", 2)
+    monkeypatch.setattr(engine, "_has_local_workers", False)
     with engine.cached(rows) as persisted:
         assert persisted.is_cached
         assert persisted.collect() == rows.collect()
@@ -37,13 +38,12 @@ def test_few_rows_are_kept_in_the_plan_and_many_are_persisted(
     assert not persisted.is_cached
 
 
-def test_many_rows_are_kept_in_files_of_local_workers_and_persisted_in_a_cluster(
+def test_many_rows_are_kept_in_files_of_local_workers(
     spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from kafka_shim.pipeline.engines import spark_engine
 
     monkeypatch.setattr(spark_engine, "PLAN_ROWS_MAX", 2)
-    monkeypatch.setattr(spark_engine, "MEMORY_ROWS_MAX", 2)
     engine = spark_engine.SparkEngine(spark)
     random = spark.range(3).selectExpr("id", "uuid() as name")
     kept = engine.computed_once(random)
@@ -54,9 +54,31 @@ def test_many_rows_are_kept_in_files_of_local_workers_and_persisted_in_a_cluster
     assert rows == engine.rows(engine.sql("select * from {k} order by id", k=kept))
     monkeypatch.setattr(engine, "_has_local_workers", False)
     assert "Range" in plan_text(engine.computed_once(random))  # is computed again without a worker
-    assert random.is_cached
     engine.release()
-    assert not random.is_cached
+
+
+def test_a_lookup_table_is_sent_to_all_tasks_unless_it_is_large(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kafka_shim.pipeline.engines import spark_engine
+
+    monkeypatch.setattr(spark_engine, "PLAN_ROWS_MAX", 2)
+    engine = spark_engine.SparkEngine(spark)
+
+    def joined_plan() -> str:
+        kept = engine.lookup_table(spark.range(3))
+        query = "select a.id from {accesses} a left join {kept} k on k.id = a.id"
+        return executed_plan(engine.sql(query, accesses=spark.range(9), kept=kept))
+
+    threshold = spark.conf.get("spark.sql.autoBroadcastJoinThreshold")
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", -1)
+    try:
+        assert "BroadcastHashJoin" in joined_plan()
+        monkeypatch.setattr(spark_engine, "LOOKUP_ROWS_MAX", 2)
+        assert "BroadcastHashJoin" not in joined_plan()
+    finally:
+        spark.conf.set("spark.sql.autoBroadcastJoinThreshold", threshold)
+        engine.release()
 
 
 def test_a_query_reads_a_persisted_relation_instead_of_computing_it_again(
@@ -67,14 +89,19 @@ def test_a_query_reads_a_persisted_relation_instead_of_computing_it_again(
     monkeypatch.setattr(spark_engine, "PLAN_ROWS_MAX", 2)
     before = spark.catalog.listTables()
     engine = spark_engine.SparkEngine(spark)
+    monkeypatch.setattr(engine, "_has_local_workers", False)
     persisted = engine.computed_once(spark.range(3).selectExpr("id", "id % 2 as parity"))
     for _ in range(2):  # the first query must not unpersist what the second one reads
         sums = engine.sql("select sum(id) as s from {p} group by parity", p=persisted)
-        assert "InMemoryTableScan" in str(sums._jdf.queryExecution().executedPlan().toString())
+        assert "InMemoryTableScan" in executed_plan(sums)
         assert sorted(row["s"] for row in engine.rows(sums)) == [1, 2]
     engine.release()
     assert not persisted.is_cached
     assert spark.catalog.listTables() == before  # other tests share the session
+
+
+def executed_plan(frame: Any) -> str:
+    return str(frame._jdf.queryExecution().executedPlan().toString())
 
 
 def plan_text(frame: Any) -> str:

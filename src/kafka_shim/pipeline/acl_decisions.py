@@ -23,7 +23,7 @@ from kafka_shim.pipeline.acls.acl_tables import (
     operation_table,
 )
 from kafka_shim.pipeline.acls.authorizer_decisions import DECIDED, decision_mapper
-from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, has_rows
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, exist_rows
 from kafka_shim.pipeline.rows.access_roles import accesses_to_any_resource
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.protocol.enums import Operation, ResourceType
@@ -32,7 +32,7 @@ QUESTION = ("principal", "host", "operation", "resource_type", "resource_name")
 """The columns on which a decision about an access without alternatives depends."""
 
 _RESOURCE_PATTERNS = """
-select k.resource_type, k.resource_name, p.pattern
+select k.resource_type, k.resource_name, p.pattern, p.is_of_everyone
 from (
     select r.resource_type, r.resource_name, l.prefix_length,
         case l.prefix_length when $literal then r.resource_name when $wildcard then '*'
@@ -48,10 +48,11 @@ join {patterns} p on p.resource_type = k.resource_type and p.prefix_length = k.p
 _APPLYING_ACLS = """
 select q.principal, q.host, q.operation, q.resource_type, q.resource_name, a.rank, a.is_deny
 from {questions} q
-join {operations} o on o.operation = q.operation
 join {resource_patterns} r
     on r.resource_type = q.resource_type and r.resource_name = q.resource_name
-join {acls} a on a.pattern = r.pattern and a.principal = $acl_principal
+join {acls} a on a.pattern = r.pattern
+    and a.principal = case when r.is_of_everyone then '$any_user' else q.principal end
+join {operations} o on o.operation = q.operation
 $join_networks
 where (a.covered_operations & o.operation_bit) <> 0
     and (a.host = '*' or a.host = q.host $or_in_network)
@@ -122,9 +123,12 @@ class AclDecider:
 
         `accesses` are read repeatedly, so the engine should keep them.
         """
-        own = self._with_own_decisions(accesses)
+        has_alternatives, has_star = exist_rows(
+            self._engine, accesses, "size(instead) > 0", _NAME_IS_STAR
+        )
+        own = self._with_own_decisions(accesses, has_star=has_star)
         columns = ", ".join(f"a.{name}" for name in self._engine.columns(accesses))
-        if not has_rows(self._engine, accesses, "size(instead) > 0"):  # a smaller plan
+        if not has_alternatives:  # a smaller plan
             return self._engine.sql(
                 f"select {columns}, decided_allowed as {name_prefix}allowed,"
                 f" decided_rule as {name_prefix}rule_number from {{own}} a",
@@ -157,23 +161,18 @@ class AclDecider:
 
     def applying_acls(self, questions: Relation, resource_patterns: Relation) -> Relation:
         """Return a row with the rank for each question and each ACL that allows or denies it."""
-        networks = {}
-        text = _APPLYING_ACLS.replace("$join_networks", "").replace("$or_in_network", "")
+        networks, join, condition = {}, "", ""
         if network_hosts(self._acl_set):
             hosts = self._engine.rows(
                 self._engine.sql("select distinct host from {questions}", questions=questions)
             )
             table = network_host_table(self._acl_set, (row["host"] for row in hosts))
             networks = {"networks": self._engine.relation_from_arrow(table)}
-            text = _APPLYING_ACLS.replace("$join_networks", _JOIN_NETWORKS).replace(
-                "$or_in_network", "or n.host is not null"
-            )
-        of_principal, of_everyone = (
-            text.replace("$acl_principal", principal)
-            for principal in ("q.principal", f"'{ANY_USER}'")
-        )
+            join, condition = _JOIN_NETWORKS, "or n.host is not null"
         return self._engine.sql(
-            f"{of_principal} union all {of_everyone}",
+            _APPLYING_ACLS.replace("$join_networks", join)
+            .replace("$or_in_network", condition)
+            .replace("$any_user", ANY_USER),
             questions=questions,
             operations=self._operations,
             resource_patterns=resource_patterns,
@@ -194,14 +193,18 @@ class AclDecider:
             patterns=self._patterns,
         )
 
-    def _with_own_decisions(self, accesses: Relation) -> Relation:
+    def _with_own_decisions(self, accesses: Relation, *, has_star: bool) -> Relation:
         """Add `decided_allowed` and `decided_rule`: the decisions without alternatives.
+
+        `has_star` is whether an access has the name `*`.
 
         The decisions that depend on an ACL, often few, are computed first. So the engine knows
         their number, and need not repartition the accesses to join them.
         """
-        patterns = self._engine.computed_once(self.resource_patterns(accesses))
-        decisions = self._engine.computed_once(self._decisions(accesses, patterns))
+        patterns = self._engine.lookup_table(self.resource_patterns(accesses))
+        decisions = self._engine.lookup_table(
+            self._decisions(accesses, patterns, has_star=has_star)
+        )
         default = "false"
         if self._acl_set.allow_everyone_if_no_acl:
             early = self._rules.prefix_search_stops_early
@@ -225,7 +228,7 @@ class AclDecider:
             **({"resource_patterns": patterns} if "c." in default else {}),
         )
 
-    def _decisions(self, accesses: Relation, patterns: Relation) -> Relation:
+    def _decisions(self, accesses: Relation, patterns: Relation, *, has_star: bool) -> Relation:
         """Return the decisions that depend on an ACL, and all that the authorizer made."""
         if self._rules.prefix_search_stops_early:
             return self._decided_by_authorizer(self._questions(accesses, "true"))
@@ -238,7 +241,7 @@ class AclDecider:
             """,
             applying=self.applying_acls(accesses, patterns),
         )
-        if not has_rows(self._engine, accesses, _NAME_IS_STAR):  # a smaller plan
+        if not has_star:  # a smaller plan
             return by_acls
         return self._engine.sql(
             "select * from {by_acls} union all select * from {by_authorizer}",
@@ -283,11 +286,13 @@ class AclDecider:
             elements=self._engine.numbered_elements(with_alternatives, "instead"),
         )
         grouped = ", ".join(f"own_{name} as {name}" for name in DECISION_COLUMNS)
+        elements = self._engine.computed_once(elements)
+        (has_star,) = exist_rows(self._engine, elements, _NAME_IS_STAR)
         return self._engine.sql(
             f"""
             select {grouped}, bool_and(decided_allowed) as all_allowed,
                 max(decided_rule) filter (where position = 0) as first_rule
             from {{decided}} group by {", ".join(f"own_{name}" for name in DECISION_COLUMNS)}
             """,
-            decided=self._with_own_decisions(self._engine.computed_once(elements)),
+            decided=self._with_own_decisions(elements, has_star=has_star),
         )

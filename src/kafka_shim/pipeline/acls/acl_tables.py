@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
-from kafka_shim.authorizer.model import WILDCARD, Acl
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
 from kafka_shim.authorizer.networks import covers_host, parse_network
 from kafka_shim.authorizer.operations import (
     operation_bit_field,
@@ -45,6 +45,7 @@ PATTERNS = pa.schema(
         ("resource_type", pa.string()),
         ("prefix_length", pa.int32()),  # or `LITERAL_NAME` or `WILDCARD_NAME`
         ("pattern_name", pa.string()),
+        ("is_of_everyone", pa.bool_()),  # whether all its ACLs are of `User:*`, or none
     ]
 )
 RULES = pa.schema([("rule_number", pa.int32()), ("rule", pa.string())])
@@ -66,7 +67,9 @@ class AclTables(msgspec.Struct, frozen=True):
 def acl_tables(acl_set: AclSet) -> AclTables:
     """Return the tables of an ACL set."""
     ranked = rank_acls(acl_set.acls)
-    keys = [(a.resource_type, a.pattern_type, a.resource_name) for a in ranked]
+    keys = [
+        (a.resource_type, a.pattern_type, a.resource_name, a.principal == ANY_USER) for a in ranked
+    ]
     patterns = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     acls = {
         "rank": list(range(len(ranked))),
@@ -80,9 +83,10 @@ def acl_tables(acl_set: AclSet) -> AclTables:
     }
     names = {
         "pattern": list(patterns.values()),
-        "resource_type": [kind.name for kind, _, _ in patterns],
-        "prefix_length": [_prefix_length(pattern, name) for _, pattern, name in patterns],
-        "pattern_name": [name for _, _, name in patterns],
+        "resource_type": [kind.name for kind, *_ in patterns],
+        "prefix_length": [_prefix_length(pattern, name) for _, pattern, name, _ in patterns],
+        "pattern_name": [name for _, _, name, _ in patterns],
+        "is_of_everyone": [is_of_everyone for *_, is_of_everyone in patterns],
     }
     rules = {
         "rule_number": [*_RULE_NAMES, *range(len(ranked))],

@@ -41,6 +41,10 @@ class SqlEngine(Protocol):
         """Compute a relation now and keep its rows until `release`."""
         ...
 
+    def lookup_table(self, relation: Relation) -> Relation:
+        """Compute a relation now, for queries that find its rows by a key in joins."""
+        ...
+
     def release(self) -> None:
         """Release the relations of `computed_once`."""
         ...
@@ -62,6 +66,13 @@ def has_rows(engine: SqlEngine, relation: Relation, condition: str = "true") -> 
     """Return whether a row fulfils a condition."""
     query = f"select 1 as one from {{relation}} where {condition} limit 1"
     return bool(engine.rows(engine.sql(query, relation=relation)))
+
+
+def exist_rows(engine: SqlEngine, relation: Relation, *conditions: str) -> list[bool]:
+    """Return for each condition whether a row fulfils it; the rows are read once."""
+    found = ", ".join(f"bool_or({each}) as c{n}" for n, each in enumerate(conditions))
+    (row,) = engine.rows(engine.sql(f"select {found} from {{relation}}", relation=relation))
+    return [bool(value) for value in row.values()]
 
 
 def count_rows(engine: SqlEngine, relation: Relation) -> int:

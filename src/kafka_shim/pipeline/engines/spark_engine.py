@@ -14,9 +14,9 @@ from kafka_shim.pipeline.tables import spark_ddl
 
 _VIEW_NUMBERS = itertools.count()
 PLAN_ROWS_MAX = 20_000
-"""Relations with more rows are persisted in Spark's workers; a row has some 300 bytes."""
-MEMORY_ROWS_MAX = 300_000
-"""Relations with more rows are kept in local files."""
+"""Relations with more rows are kept by Spark's workers; a row has some 300 bytes."""
+LOOKUP_ROWS_MAX = 300_000
+"""Tables for lookups with more rows are not sent to all tasks."""
 
 
 class SparkEngine:
@@ -51,7 +51,11 @@ class SparkEngine:
         return "named_struct(" + ", ".join(f"'{name}', {name}" for name in columns) + ")"
 
     def computed_once(self, relation: DataFrame) -> DataFrame:
-        return self._computed(relation, self._persisted)
+        return self._computed(relation, self._persisted)[0]
+
+    def lookup_table(self, relation: DataFrame) -> DataFrame:
+        kept, number_of_rows = self._computed(relation, self._persisted)
+        return kept.hint("broadcast") if number_of_rows <= LOOKUP_ROWS_MAX else kept
 
     def release(self) -> None:
         while self._persisted:
@@ -64,36 +68,30 @@ class SparkEngine:
     def cached(self, relation: DataFrame) -> Iterator[DataFrame]:
         persisted: list[DataFrame] = []
         try:
-            yield self._computed(relation, persisted)
+            yield self._computed(relation, persisted)[0]
         finally:
             for each in persisted:
                 each.unpersist()
 
-    def _computed(self, relation: DataFrame, persisted: list[DataFrame]) -> DataFrame:
-        """Compute a relation now; keep few rows in the plan, more in memory, many on disk.
+    def _computed(self, relation: DataFrame, persisted: list[DataFrame]) -> tuple[DataFrame, int]:
+        """Compute a relation now, and return it with its number of rows.
 
-        A plan with few rows instead of all that they were computed from is optimized faster, and
-        Spark knows that it can send them to all tasks. It knows that of persisted rows, too, but
-        persisting takes four times as long as writing them to local files. Those are lost with
-        their worker, so a cluster persists all.
+        Few rows are kept in the plan, which is then optimized faster, and Spark knows that it can
+        send them to all tasks. More are kept in local files, since persisting takes four times as
+        long. Files are lost with their worker, so a cluster persists.
         """
-        kept = self._checkpointed_or_persisted(relation)
+        if self._has_local_workers:  # the files are written by the job that counts
+            kept = relation.localCheckpoint(eager=False, storageLevel=StorageLevel.DISK_ONLY)
+        else:
+            kept = relation.persist()
         number_of_rows = kept.count()
         if number_of_rows <= PLAN_ROWS_MAX:
             rows = kept.toArrow()
             kept.unpersist()
-            return self.session.createDataFrame(rows, relation.schema)
-        if self._has_local_workers and number_of_rows <= MEMORY_ROWS_MAX:
-            kept = kept.persist()
-            kept.count()
-        if not self._has_local_workers or number_of_rows <= MEMORY_ROWS_MAX:
+            return self.session.createDataFrame(rows, relation.schema), number_of_rows
+        if not self._has_local_workers:
             persisted.append(kept)
-        return kept
-
-    def _checkpointed_or_persisted(self, relation: DataFrame) -> DataFrame:
-        if self._has_local_workers:
-            return relation.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
-        return relation.persist()
+        return kept, number_of_rows
 
     def _view_name(self, relation: DataFrame) -> str:
         """Return the temporary view of a relation."""

@@ -97,7 +97,7 @@ def sum_changed_decisions(engine: SqlEngine, decided_accesses: Relation) -> Rela
             decided=decided_accesses,
         )
     )
-    repeated = engine.computed_once(
+    repeated = engine.lookup_table(
         engine.sql(
             "select key_hash from {changed} group by key_hash having count(*) > 1", changed=changed
         )
@@ -151,7 +151,7 @@ def add_changed_request_counts(
             engine, possibly_changed, accesses, by_baseline=by_baseline
         )
     )
-    requests = engine.computed_once(_requests_with_changed_result(engine, decided))
+    requests = engine.lookup_table(_requests_with_changed_result(engine, decided))
     same_request = " and ".join(f"r.{name} = d.{name}" for name in _REQUEST)
     return engine.sql(
         f"""
