@@ -20,6 +20,7 @@ from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.engines.spark_engine import SparkEngine
 from kafka_shim.pipeline.jobs.denials import denials
 from kafka_shim.pipeline.jobs.what_breaks import what_breaks
+from kafka_shim.pipeline.local.pandas_import import keep_pyarrow_from_importing_pandas
 from kafka_shim.pipeline.spark.session import spark_session
 from kafka_shim.pipeline.tables import OBSERVED
 
@@ -36,6 +37,7 @@ class TimedResult(msgspec.Struct):
 
 
 def start_engine(name: str) -> SqlEngine:
+    keep_pyarrow_from_importing_pandas()
     engine: SqlEngine = DuckDbEngine()
     if name == "spark":
         engine = SparkEngine(spark_session("local[2]"))

@@ -124,9 +124,20 @@ class Inputs:
 
 
 def _child_times(words: list[str]) -> tuple[float, float]:
-    """Return the elapsed seconds and the processor seconds of a command."""
+    """Return the elapsed seconds and the processor seconds of a command.
+
+    An installed package has bytecode, so the first run may write it.
+    """
+    environment = {**os.environ}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     before, begin = os.times(), time.perf_counter()
-    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        words,
+        check=True,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     seconds, after = time.perf_counter() - begin, os.times()
     used = after.children_user - before.children_user
     return seconds, used + after.children_system - before.children_system

@@ -2,6 +2,8 @@
 
 import json
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +47,20 @@ def result(capsys: Any, *words: str) -> dict[str, Any]:
     assert main([*words, "--json"]) == 0
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
+
+
+def test_a_first_answer_does_not_wait_for_pandas(recorded: Recorded) -> None:
+    pytest.importorskip("pandas")
+    script = (
+        "import sys; from kafka_shim.shim.cli import main\n"
+        f"code = main(['trace', 'denials', {recorded.trace!r}])\n"
+        "print(code, 'pandas' in sys.modules, 'pyarrow.compute' in sys.modules)\n"
+        "import pyarrow as pa; print(len(pa.table({'a': [1]}).to_pandas()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-2:] == ["0 False False", "1"]
 
 
 def test_each_job_runs_without_a_jvm(

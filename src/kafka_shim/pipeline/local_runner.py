@@ -7,6 +7,7 @@ import duckdb
 
 from kafka_shim.pipeline.arguments import args_of_chained_jobs
 from kafka_shim.pipeline.errors import InvalidOptionOrFileError, PipelineError
+from kafka_shim.pipeline.local.pandas_import import keep_pyarrow_from_importing_pandas
 from kafka_shim.pipeline.option_checks import check_job
 from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.trace_input import local_trace_input
@@ -20,6 +21,7 @@ def run_jobs_locally(args: argparse.Namespace) -> Iterator[tuple[argparse.Namesp
             raise InvalidOptionOrFileError(
                 f"{checked.args.job} runs on Spark only; remove --engine local"
             )
+    keep_pyarrow_from_importing_pandas()
     for checked in checked_jobs:
         trace_input = local_trace_input(checked.args.trace, checked.reader_options)
         try:

@@ -20,6 +20,7 @@ from kafka_shim.pipeline.engines.engine import BatchFunction
 
 CHECK = ("host", "api_key", "instead", "rule")
 """The fields of an element of `checks`: a different access that was denied."""
+_ACCESS_AND_CHECKS = ["principal", "operation", "resource_type", "resource_name", "checks"]
 REMEDY = [("remedy", pa.string()), ("not_known", pa.string())]
 NOT_NEEDED = "none: these ACLs allow it"
 _DEFAULT_DENY = "DefaultDeny"
@@ -40,19 +41,20 @@ def remedy_mapper(packed: PackedAclSet | None, schema: pa.Schema) -> BatchFuncti
     With ACLs, the remedies are complete. The findings have a principal, operation and resource.
     """
 
+    def remedy(row: dict[str, Any]) -> Remedy:
+        denied = [{**row, **check} for check in row.pop("checks")]
+        if packed is None:
+            return remedy_from_recorded_rules(denied)
+        return complete_remedy(packed.cached_authorizer(), denied)
+
     def with_remedies(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            rows = batch.to_pylist()
-            for row in rows:
-                denied = [{**row, **check} for check in row.pop("checks")]
-                remedy = (
-                    remedy_from_recorded_rules(denied)
-                    if packed is None
-                    else complete_remedy(packed.cached_authorizer(), denied)
-                )
-                row["remedy"] = "; ".join(map(_step_text, remedy.steps)) or NOT_NEEDED
-                row["not_known"] = remedy.unknown_further_steps
-            yield pa.RecordBatch.from_pylist(rows, schema)
+            remedies = [remedy(row) for row in batch.select(_ACCESS_AND_CHECKS).to_pylist()]
+            steps = ("; ".join(map(_step_text, each.steps)) or NOT_NEEDED for each in remedies)
+            not_known = (each.unknown_further_steps for each in remedies)
+            arrays = [batch.column(name) for name in schema.names[: -len(REMEDY)]]
+            arrays += [pa.array(texts, pa.string()) for texts in (steps, not_known)]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     return with_remedies
 
