@@ -32,6 +32,7 @@ def _task(
     records: int = 0,
     files: Mapping[str, str] | None = None,
     before: tuple[str, str] | None = None,
+    prefixes: tuple[str, ...] = (),
 ) -> Program:
     """Return a task of a tool; `before` is what another tool does first as the administrator."""
     steps = [Step(_argv(*before))] if before else []
@@ -40,7 +41,7 @@ def _task(
         Step(_argv(tool, words), expected, stdin, expected_topic=topic, expected_records=records)
     )
     name = f"{tool}-{task}" if task else tool
-    return Program(name, RELEASE, does, tuple(steps), needs_lists, files=files or {})
+    return Program(name, RELEASE, does, tuple(steps), needs_lists, prefixes, files or {})
 
 
 _PARTITION = f'{{"topic": "{TOPIC}", "partition": 0'
@@ -329,6 +330,7 @@ _NEWEST = (
         f"{{bootstrap}} {TOPIC} 2 all 20 {{settings}}",
         "Avg latency",
         "measures the latency from a producer to a consumer",
+        prefixes=("test-group-",),
     ),
     _task(
         "kafka-verifiable-producer",
@@ -387,7 +389,7 @@ _NEWEST = (
         "kafka-reassign-partitions",
         "verify",
         "SERVER --verify --reassignment-json-file {folder}/plan.json",
-        f"Reassignment of partition {TOPIC}-0 is completed",
+        f"Reassignment of partition {TOPIC}-0 is complete",
         "verifies a reassignment, and removes its throttles",
         files={"plan.json": _PLAN},
     ),

@@ -68,7 +68,7 @@ NATIVE_PROGRAMS = (
     ),
     _rsyslog(
         "input",
-        'module(load="imkafka")\ntemplate(name="line" type="string" string="record %msg%\\n")\n'
+        'module(load="imkafka")\ntemplate(name="line" type="string" string="record %rawmsg%\\n")\n'
         f'input(type="imkafka" broker=["{{bootstrap}}"] topic="{TOPIC}" consumergroup="{GROUP}"'
         f" confParam=[{_properties(', ')}])\n"
         'action(type="omfile" file="/dev/stdout" template="line")\n',

@@ -1,8 +1,8 @@
 """All programs of the atlas.
 
-Registries do not have kaf, kafka_exporter, Burrow and Redpanda Connect (Go's proxy answers 403),
-AKHQ and Kafbat UI (Maven Central), fluent-bit, Vector and Telegraf (Debian 12). Telegraf's Go
-module is not among the programs yet.
+Not among them: kaf, kafka_exporter, Burrow and Redpanda Connect, whose modules Go's proxy does not
+serve; fluent-bit, Vector and Telegraf, which Debian 12 does not have; AKHQ and Kafbat UI, which are
+no artifacts of Maven Central. Telegraf's Go module exists, but was not built.
 """
 
 from tests.atlas.client_programs import CLIENTS, OTHER_LANGUAGES

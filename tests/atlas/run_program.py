@@ -18,7 +18,6 @@ from pathlib import Path
 
 from confluent_kafka import (
     Consumer,
-    ConsumerGroupTopicPartitions,
     KafkaException,
     Producer,
     TopicPartition,
@@ -48,7 +47,7 @@ from tests.atlas.program import (
 )
 from tests.atlas.programs import find_program
 
-STEP_SECONDS, STOP_SECONDS = 180, 20
+STEP_SECONDS, COMMIT_SECONDS, STOP_SECONDS = 180, 90, 20
 _SET = AlterConfigOpType.SET
 
 
@@ -132,17 +131,16 @@ class _Administrator:
     def _commit_offset_that_stays(self) -> None:
         """Commit for the group; a real broker deletes offsets of a deleted topic a little later.
 
-        A consumer reads the offset: librdkafka's AdminClient (2.16.1) is killed by SIGSEGV if the
-        response to OffsetFetch has NOT_COORDINATOR, as on a real broker that has just started.
+        A consumer does it: librdkafka's AdminClient (2.16.1) is killed by SIGSEGV if the response
+        to OffsetFetch has NOT_COORDINATOR, as on a real broker that has just started.
         """
-        committed = ConsumerGroupTopicPartitions(GROUP, [TopicPartition(TOPIC, 0, 1)])
         consumer = Consumer(self._settings | {"group.id": GROUP})
-        for _ in range(5):
-            for future in self._client.alter_consumer_group_offsets([committed]).values():
-                future.result(30)
-            time.sleep(0.5)
+        deadline = time.monotonic() + COMMIT_SECONDS
+        while time.monotonic() < deadline:
             with contextlib.suppress(KafkaException):  # the broker has no group coordinator yet
-                (partition,) = consumer.committed([TopicPartition(TOPIC, 0)], timeout=30)
+                consumer.commit(offsets=[TopicPartition(TOPIC, 0, 1)], asynchronous=False)
+                time.sleep(0.5)
+                (partition,) = consumer.committed([TopicPartition(TOPIC, 0)], timeout=10)
                 if partition.offset == 1:
                     consumer.close()
                     return

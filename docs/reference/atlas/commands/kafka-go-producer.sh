@@ -1,0 +1,1 @@
+kafka-acls --bootstrap-server HOST:PORT --add --allow-principal User:app --operation Write --topic orders

@@ -1,0 +1,9 @@
+resource "kafka_acl" "allow_app_write_topic_orders" {
+  resource_name                = "orders"
+  resource_type                = "Topic"
+  resource_pattern_type_filter = "Literal"
+  acl_principal                = "User:app"
+  acl_host                     = "*"
+  acl_operation                = "Write"
+  acl_permission_type          = "Allow"
+}
