@@ -2,6 +2,7 @@
 
 import json
 import random
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.findings_history import read_findings_history
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, ResourceType
 from kafka_shim.shim.cli import main
-from tests.pipeline.traces import TraceMaker, fetch_frame, random_acls, random_trace
+from tests.pipeline.traces import START_US, TraceMaker, fetch_frame, random_acls, random_trace
 
 ROOT = "User:root"
 
@@ -143,10 +144,14 @@ READ_OLD, READ_INVOICES = (
 
 
 class Months:
-    """Three months of one history: a trace, the ACLs and the topics of each."""
+    """Months of one history: a trace, the ACLs and the topics of each.
 
-    def __init__(self, folder: Path, capsys: Any) -> None:
+    With `lake`, all months are ingested into one lake, and each run reads one month of it.
+    """
+
+    def __init__(self, folder: Path, capsys: Any, *, lake: bool) -> None:
         self.folder, self._capsys = folder, capsys
+        self._lake = folder / "lake" if lake else None
         self.acl_file, self.topic_file = folder / "acls.yaml", folder / "topics"
         self.acl_file.write_text(ACLS_OF_TEAMS)
         self.topic_file.write_text("orders\ninvoices\nold\n")
@@ -163,14 +168,22 @@ class Months:
         maker.close()
         code = main(
             [
-                *("pipeline", "findings", str(trace), "--engine", "local", "--json", "--fail"),
+                *("pipeline", "findings", "--engine", "local", "--json", "--fail"),
                 *("--acls", str(self.acl_file), "--topics", str(self.topic_file)),
-                *("--history", str(self.folder / "history.json")),
                 *("--pull-request", str(self.folder / f"pull-request-{month}")),
+                *self._selected(month, trace),
             ]
         )
         result: dict[str, Any] = json.loads(self._capsys.readouterr().out)
         return code, result
+
+    def _selected(self, month: int, trace: Path) -> list[str]:
+        if self._lake is None:
+            return [str(trace), "--history", str(self.folder / "history.json")]
+        assert main(["pipeline", "ingest", str(trace), "-o", str(self._lake), "--json"]) == 0
+        self._capsys.readouterr()
+        begin = datetime.fromtimestamp((START_US + month * MONTH * 1000) // 1_000_000, UTC)
+        return [str(self._lake), "--since", begin.strftime("%Y-%m-%dT%H:%M:%S")]
 
     def remaining(self, month: int) -> set[str]:
         """Return the principals whose ACLs the pull request of a month keeps."""
@@ -178,10 +191,13 @@ class Months:
         return {acl.principal for acl in parse_distinct_acls(text)}
 
 
+@pytest.mark.parametrize("lake", [False, True])
 def test_three_months_with_a_quarterly_job_a_deleted_topic_and_a_denial(
-    tmp_path: Path, capsys: Any
+    lake: bool, request: pytest.FixtureRequest, tmp_path: Path, capsys: Any
 ) -> None:
-    months = Months(tmp_path, capsys)
+    if lake:
+        request.getfixturevalue("spark")  # `ingest` runs on Spark
+    months = Months(tmp_path, capsys, lake=lake)
     shop, quarterly = ("User:shop", "orders"), ("User:quarterly", "invoices")
     code, january = months.run(0, shop, quarterly)
     assert (code, subjects(january, "new", "")) == (3, {READ_OLD})
@@ -240,6 +256,21 @@ def test_a_trace_needs_a_file_for_the_history(recorded: Recorded, capsys: Any) -
     words = ["pipeline", "findings", recorded.long, "--engine", "local"]
     assert main([*words, "--acls", recorded.acl_file]) == 1
     assert "name a file with --history" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("\n", "contains no names"), ("a\nError: timed out\n", "line 2: `Error: timed out` is not")],
+)
+def test_a_file_without_names_of_topics_is_an_error(
+    text: str, reason: str, recorded: Recorded, tmp_path: Path, capsys: Any
+) -> None:
+    topics, history = tmp_path / "topics", tmp_path / "history.json"
+    topics.write_text(text)
+    words = ["pipeline", "findings", recorded.long, "--engine", "local", "--topics", str(topics)]
+    assert main([*words, "--acls", recorded.acl_file, "--history", str(history)]) == 1
+    assert reason in capsys.readouterr().err
+    assert not history.exists()
 
 
 def test_a_damaged_history_is_reported(recorded: Recorded, tmp_path: Path, capsys: Any) -> None:

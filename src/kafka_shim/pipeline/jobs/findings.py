@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.model import WILDCARD, Acl
+from kafka_shim.authorizer.policy.witness import resource_can_exist
 from kafka_shim.pipeline.acl_change_files import write_acl_change_files
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.engines.engine import count_rows
@@ -181,7 +182,13 @@ def _existing_topics(path: str | None) -> frozenset[str] | None:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise PipelineError(f"{path}: {error}") from error
-    return frozenset(filter(None, map(str.strip, lines)))
+    names = {number: line.strip() for number, line in enumerate(lines, start=1) if line.strip()}
+    if not names:
+        raise PipelineError(f"{path}: contains no names of topics")
+    for number, name in names.items():
+        if not resource_can_exist(ResourceType.TOPIC, name):
+            raise PipelineError(f"{path}: line {number}: `{name}` is not a name of a topic")
+    return frozenset(names.values())
 
 
 def _outcome_of_statuses(
