@@ -109,8 +109,8 @@ def test_a_report_begins_with_what_breaks_and_how_sure_that_is() -> None:
     assert sections[:4] == ["summary", "what-breaks", "denials", "unused-acls"]
     summary = text[text.index("section-1-title") : text.index("section-2-title")]
     for line in (
-        "What breaks: 20 accesses would newly be denied, and 900 requests newly fail",
-        "Denied: 45 accesses of 3 principals, 3 different ones.",
+        "What breaks: 20 different accesses would newly be denied, and 900 requests newly fail",
+        "Denied: 45 accesses of 3 principals (3 different).",
         "Unused ACLs: 2 of 4 can be removed; of 1 others it is not known whether they were used.",
         "Based on 60 accesses, 9 different, 2026-01-31T22:00:00+00:00 to",
         "left out: 10 accesses of User:bob: a try",
@@ -182,7 +182,7 @@ def test_bars_are_proportional_to_their_values() -> None:
     chart = largest_bars_chart(
         "T", "requests", [*PEOPLE.items(), *((f"n{n:02}", 1) for n in range(20))]
     )
-    widths = [float(w) for w in re.findall(r'<rect [^>]*width="([\d.]+)"', chart.svg)]
+    widths = [float(w) for w in re.findall(r'<rect [^>]*width="([\d.]+)%"', chart.svg)]
     assert len(widths) == 16
     assert widths[1] / widths[0] == pytest.approx(12 / 30, abs=0.01)
     assert "8 others 8" in chart.summary

@@ -16,7 +16,7 @@ from kafka_shim.authorizer.acl_formats.trace_rule import parse_acl_rule
 from kafka_shim.pipeline.intervals import axis_tick_values, next_round_step_seconds
 
 WIDTH, LEFT, RIGHT, TOP, PLOT_HEIGHT = 760, 70, 40, 14, 200
-BAR_HEIGHT, NAME_WIDTH, NAME_CHARACTERS = 24, 300, 36
+BAR_HEIGHT, BAR_PERCENT_MAX, NAME_CHARACTERS = 44, 75, 40
 BARS_MAX = 15
 SERIES_MAX = 5
 OTHERS = "others"
@@ -31,7 +31,10 @@ RESOURCE = ("operation", "resource_type", "resource_name")
 
 
 class Chart(msgspec.Struct, frozen=True):
-    """A chart: its title, a summary in words, the content and height of its image, its values."""
+    """A chart: its title, a summary in words, the content and height of its image, its values.
+
+    Bars are as wide as the page, also on a phone; plots over time are scaled or scrolled.
+    """
 
     title: str
     summary: str
@@ -39,6 +42,7 @@ class Chart(msgspec.Struct, frozen=True):
     height: int
     column_headings: tuple[str, ...]
     table_rows: Sequence[tuple[str, ...]]
+    is_as_wide_as_page: bool = False
 
 
 def chart_html(chart: Chart) -> str:
@@ -52,10 +56,13 @@ def chart_html(chart: Chart) -> str:
         for row in chart.table_rows
     )
     title = escape(chart.title)
+    size = f'viewBox="0 0 {WIDTH} {chart.height}"'
+    if chart.is_as_wide_as_page:
+        size = f'class="bars" height="{chart.height}"'
     return (
         f'<figure><figcaption id="{name}">{title}</figcaption>'
         f'<div class="wide" tabindex="0" role="region" aria-label="Plot: {title}">'
-        f'<svg viewBox="0 0 {WIDTH} {chart.height}" role="img"'
+        f'<svg {size} role="img"'
         f' aria-labelledby="{name}" aria-describedby="{name}-text">'
         f'<desc id="{name}-text">{escape(chart.summary)}</desc>{chart.svg}</svg></div>'
         f"<details><summary>Values of: {title}</summary>"
@@ -66,28 +73,30 @@ def chart_html(chart: Chart) -> str:
 
 
 def largest_bars_chart(title: str, unit: str, values: Sequence[Bar]) -> Chart:
-    """Return horizontal bars, the longest first; bars after the fifteenth are summed as others."""
+    """Return horizontal bars, the longest first; bars after the fifteenth are summed as others.
+
+    The name is above its bar, and the value behind it.
+    """
     ordered = sorted(values, key=lambda bar: (-bar[1], bar[0]))
     rest = ordered[BARS_MAX:]
     shown = ordered[:BARS_MAX]
     if rest:
         shown.append((f"{len(rest)} {OTHERS}", sum(value for _, value in rest)))
     largest = max((value for _, value in shown), default=1) or 1
-    room = WIDTH - NAME_WIDTH - 90
     parts = []
     for at, (name, value) in enumerate(shown):
-        y, length = at * BAR_HEIGHT, room * value / largest
+        y, percent = at * BAR_HEIGHT, BAR_PERCENT_MAX * value / largest
         parts.append(
-            f'<text x="{NAME_WIDTH - 8}" y="{y + 16}" class="end">'
-            f"{escape(_shorten_in_middle(name))}</text>"
-            f'<rect x="{NAME_WIDTH}" y="{y + 4}" width="{length:.1f}" height="{BAR_HEIGHT - 8}"'
+            f'<text x="0" y="{y + 16}">{escape(_shorten_in_middle(name))}</text>'
+            f'<rect x="0" y="{y + 22}" width="{percent:.2f}%" height="{BAR_HEIGHT - 28}"'
             f' class="s0"><title>{escape(name)}: {format_number(value)} {unit}</title></rect>'
-            f'<text x="{NAME_WIDTH + length + 6:.1f}" y="{y + 16}">{format_number(value)}</text>'
+            f'<text x="{percent:.2f}%" dx="6" y="{y + 35}">{format_number(value)}</text>'
         )
     heads = ("", unit)
     table = [(name, format_number(value)) for name, value in ordered]
     summary = _join_series_texts([f"{name} {format_number(value)}" for name, value in shown], unit)
-    return Chart(title, summary, "".join(parts), len(shown) * BAR_HEIGHT + 4, heads, table)
+    height = len(shown) * BAR_HEIGHT + 4
+    return Chart(title, summary, "".join(parts), height, heads, table, is_as_wide_as_page=True)
 
 
 def stacked_column_chart(title: str, unit: str, points: Sequence[Point], step_s: int) -> Chart:

@@ -29,8 +29,9 @@ def _breaks_note(what_breaks: Outcome | None) -> str:
         return "What breaks: not examined; --acls FILE compares ACLs with what was observed."
     totals = what_breaks.totals
     return (
-        f"What breaks: {_counted(totals['newly_denied'], 'access', 'accesses')} would newly be"
-        f" denied, and {_counted(totals['requests_newly_failing'], 'request', 'requests')} newly"
+        "What breaks:"
+        f" {_counted(totals['newly_denied'], 'different access', 'different accesses')} would newly"
+        f" be denied, and {_counted(totals['requests_newly_failing'], 'request', 'requests')} newly"
         " fail, with the ACLs of --acls."
     )
 
@@ -42,8 +43,8 @@ def _denied_note(denials: Outcome) -> str:
         return "Denied: nothing."
     return (
         f"Denied: {_counted(accesses, 'access', 'accesses')} of"
-        f" {_counted(len(principals), 'principal', 'principals')},"
-        f" {len(denials.rows)} different ones."
+        f" {_counted(len(principals), 'principal', 'principals')}"
+        f" ({len(denials.rows)} different)."
     )
 
 
