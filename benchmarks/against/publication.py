@@ -24,8 +24,8 @@ _HEAD = """\
 _COSTS = """\
 Where the time of these requests goes, in microseconds per request. `read` and `write` are the
 system calls, `handle` is the handler without `authorize`, `dispatch` is the rest of the dispatcher,
-and `rest` is the event loop, the connection and the client. The benchmarks' page says
-[what was tried](../README.md#what-was-tried).\
+and `rest` is the event loop, the connection, the client, and colder caches than those of a loop
+over one stage. The benchmarks' page says [what was tried](../README.md#what-was-tried).\
 """
 
 

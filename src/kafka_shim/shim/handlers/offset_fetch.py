@@ -57,6 +57,8 @@ def takes_long(request: OffsetFetchRequest, cluster: Cluster) -> bool:
     group_ids = [group.group_id for group in request.groups if group.topics is None]
     if not request.groups and request.topics is None:
         group_ids = [request.group_id]
+    if not group_ids:
+        return False
     offsets = cluster.groups.offsets
     count = sum(
         len(rows) for group_id in group_ids for _, rows in offsets.offsets_by_topic(group_id)
