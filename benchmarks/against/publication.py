@@ -24,8 +24,9 @@ _HEAD = """\
 _COSTS = """\
 Where the time of these requests goes, in microseconds per request. `read` and `write` are the
 system calls, `handle` is the handler without `authorize`, `dispatch` is the rest of the dispatcher,
-and `rest` is the event loop, the connection, the client, and colder caches than those of a loop
-over one stage. The benchmarks' page says [what was tried](../README.md#what-was-tried).\
+`client` is the client's processor time if it has one request in flight, and `rest` is the event
+loop, the connection, waking, and colder caches than those of a loop over one stage. The
+benchmarks' page says [what was tried](../README.md#what-was-tried).\
 """
 
 
