@@ -9,9 +9,9 @@ import asyncio
 import os
 from collections.abc import Callable
 
-POLLED_S = 50e-6
-"""How long it polls after a response."""
-SOON_S = 200e-6
+POLLED_S = 100e-6
+"""How long it polls after a response. On a busy machine, a fast client needs half of it or more."""
+SOON_S = 300e-6
 """If one response follows another so soon, the request between them came soon."""
 PAUSE = 16
 """Number of responses without polling after no request came while it polled."""
