@@ -9,7 +9,8 @@ Older tables have no `PatternType`. Any separator is read, since distinguished n
 import csv
 import io
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from operator import itemgetter
 
 from kafka_shim.authorizer.acl_formats.documents import check_keys_are_known
 from kafka_shim.authorizer.acl_formats.fields import (
@@ -30,6 +31,16 @@ COLUMNS = (
     "PermissionType",
     "Host",
 )
+_COLUMNS_OF_TEXTS = (
+    "KafkaPrincipal",
+    "Host",
+    "ResourceType",
+    "ResourceName",
+    "PatternType",
+    "Operation",
+    "PermissionType",
+)
+"""The columns in the order of `parse_acl_texts`."""
 
 
 def parse_acls(text: str) -> list[AclWithLine]:
@@ -38,18 +49,17 @@ def parse_acls(text: str) -> list[AclWithLine]:
     separator = re.match(r'"?KafkaPrincipal"?(\W)', table)
     if separator is None:
         raise AclTextError(f"the first line must name the columns: {','.join(COLUMNS)}")
-    rows = csv.DictReader(io.StringIO(table, newline=""), delimiter=separator[1], strict=True)
-    missing = set(COLUMNS) - {"PatternType"} - set(rows.fieldnames or ())
-    if missing:
-        raise AclTextError(f"the column `{min(missing)}` is missing", 1)
-    with add_line_to_errors(1):
-        check_keys_are_known(rows.fieldnames or (), COLUMNS, "the columns")
+    rows = csv.reader(io.StringIO(table, newline=""), delimiter=separator[1], strict=True)
     acls: list[AclWithLine] = []
     mistakes = ErrorCollector()
     try:
+        acl_of_row = _reader_of_rows(next(rows))
         for row in rows:
-            with mistakes.collect_errors(rows.line_num):
-                acls.append((_acl_of_row(row), rows.line_num))
+            try:  # once for each of many lines, so without a context manager
+                if row:
+                    acls.append((acl_of_row(row), rows.line_num))
+            except AclTextError as error:
+                mistakes.add_error(error, rows.line_num)
     except csv.Error as error:
         raise AclTextError(str(error), rows.line_num) from error
     mistakes.raise_collected_errors()
@@ -76,17 +86,23 @@ def format_acls(acls: Iterable[Acl]) -> str:
     return table.getvalue()
 
 
-def _acl_of_row(row: dict[str, str]) -> Acl:
-    if None in row.values() or None in row:
-        raise AclTextError("the line must have as many fields as the first line")
-    return parse_acl_texts(
-        (
-            row["KafkaPrincipal"],
-            row["Host"],
-            row["ResourceType"],
-            row["ResourceName"],
-            row.get("PatternType", "LITERAL"),
-            row["Operation"],
-            row["PermissionType"],
-        )
-    )
+def _reader_of_rows(columns: list[str]) -> Callable[[list[str]], Acl]:
+    """Return a function from the fields of a row to its ACL. Raise AclTextError for wrong columns.
+
+    The function raises AclTextError, too.
+    """
+    places = {name: place for place, name in enumerate(columns)}
+    missing = set(COLUMNS) - {"PatternType"} - set(places)
+    if missing:
+        raise AclTextError(f"the column `{min(missing)}` is missing", 1)
+    with add_line_to_errors(1):
+        check_keys_are_known(columns, COLUMNS, "the columns")
+    places.setdefault("PatternType", len(columns))
+    texts = itemgetter(*(places[name] for name in _COLUMNS_OF_TEXTS))
+
+    def acl_of_row(row: list[str]) -> Acl:
+        if len(row) != len(columns):
+            raise AclTextError("the line must have as many fields as the first line")
+        return parse_acl_texts(texts([*row, "LITERAL"]))
+
+    return acl_of_row

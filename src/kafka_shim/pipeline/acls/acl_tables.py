@@ -21,7 +21,7 @@ from kafka_shim.authorizer.operations import (
     operations_whose_deny_includes,
 )
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.protocol.enums import Operation, PatternType, Permission
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 SUPER_USER, DEFAULT_ALLOW, DEFAULT_DENY = -3, -2, -1
 """Rules that are no ACL, in place of a rank."""
@@ -67,13 +67,17 @@ class AclTables(msgspec.Struct, frozen=True):
 def acl_tables(acl_set: AclSet) -> AclTables:
     """Return the tables of an ACL set."""
     ranked = rank_acls(acl_set.acls)
-    keys = [
-        (a.resource_type, a.pattern_type, a.resource_name, a.principal == ANY_USER) for a in ranked
+    patterns: dict[tuple[ResourceType, PatternType, str, bool], int] = {}
+    numbers = [
+        patterns.setdefault(
+            (acl.resource_type, acl.pattern_type, acl.resource_name, acl.principal == ANY_USER),
+            len(patterns),
+        )
+        for acl in ranked
     ]
-    patterns = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     acls = {
         "rank": list(range(len(ranked))),
-        "pattern": [patterns[key] for key in keys],
+        "pattern": numbers,
         "principal": [acl.principal for acl in ranked],
         "host": [acl.host for acl in ranked],
         "is_deny": [acl.permission is Permission.DENY for acl in ranked],

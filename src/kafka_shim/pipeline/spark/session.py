@@ -140,5 +140,7 @@ def _local_settings(cores: int, *, without_optimising_compiler: bool) -> dict[st
         # which are none in rows, and with which it takes longer
         "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
         "spark.kryo.referenceTracking": "false",
+        # a serializer that named a class in a message clears its maps after each further row
+        "spark.kryo.pool": "false",
         "spark.driver.extraJavaOptions": " ".join(options),
     }
