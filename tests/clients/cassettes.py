@@ -52,7 +52,8 @@ _GAVE_UP = frozenset({7, -185, -192, -195})
 """REQUEST_TIMED_OUT, and librdkafka's _TIMED_OUT, _MSG_TIMED_OUT and _TRANSPORT."""
 _NO_SUCH_CALL = frozenset({"KeyError", "TypeError", "no call is named transact"})
 """What drivers answer to a call that they do not have: the names or the text of their errors."""
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"\d+|(?<=/)bootstrap\b")
+"""In a text: librdkafka names a broker by its id, or `bootstrap` until it knows it."""
 
 
 def main() -> int:
