@@ -43,7 +43,7 @@ from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
 from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
 
 ROUNDS = 3
-RATIO_GOAL = 0.95
+RATIO_GOAL = 0.9
 """The broker's cache responds to both: less than 1 allows for what else the machine does."""
 KINDS = ("Metadata", "ListOffsets")
 RECORD_BYTES = 10_000

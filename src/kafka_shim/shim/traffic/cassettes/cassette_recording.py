@@ -59,10 +59,7 @@ class TraceInProgress:
     def observer(self, writer: str) -> MaskingObserver:
         """Return an observer that records with this name of a writer."""
         recorder = TraceRecorder(
-            self._folder,
-            SystemClock(),
-            writer=writer,
-            accesses_source=DERIVED,
+            self._folder, SystemClock(), writer=writer, accesses_source=DERIVED
         )
         recorder.masks = self._masks.texts
         self._recorders.append(recorder)

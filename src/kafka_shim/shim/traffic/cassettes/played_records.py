@@ -6,7 +6,7 @@ clients then name all partitions each time.
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -163,38 +163,35 @@ def fetch_response(
     return response if has_content else None
 
 
-class _FetchedOffset:
+class _FetchedOffset(NamedTuple):
     """The offset of a partition from which a client fetches."""
 
-    def __init__(
-        self, state: PlaybackState, topic: str, partition: int, offset: int, principal: Principal
-    ) -> None:
-        self._state = state
-        self._index = state.index
-        self._place = topic, partition
-        self._offset = offset
-        self._principal = principal
+    state: PlaybackState
+    topic: str
+    partition: int
+    offset: int
+    principal: Principal
 
     def records_error_or_empty_row(self) -> PartitionData:
         """Return what the recording has now. Raise MismatchError if the topic was not fetched."""
         error = self._error_applying_now()
         reaching = f"offset>=? and error=0 order by offset, id limit {_FETCHES_MAX}"
-        for row in self._fetched(reaching, self._offset):
+        for row in self._fetched(reaching, self.offset):
             if self._is_superseded(row, error):
                 continue
             data = self._available_records(row)
             if data is not None:
                 return data
         if error is not None:
-            self._index.set_played(error)
+            self.state.index.set_played(error)
             return self._recorded_row(error)
         return self._empty_row()
 
     def _fetched(self, condition: str, *values: object) -> Iterator[Interaction]:
         """Yield what the principal fetched from the partition."""
         partition = f"topic=? and partition=? and {_BY_PRINCIPAL}"
-        return self._index.select(
-            f"{partition} and {condition}", *self._place, self._principal, *values
+        return self.state.index.select(
+            f"{partition} and {condition}", self.topic, self.partition, self.principal, *values
         )
 
     def _error_applying_now(self) -> Interaction | None:
@@ -202,13 +199,13 @@ class _FetchedOffset:
         latest: Interaction | None = None
         for row in self._fetched("error!=0 order by id"):
             is_other_offset = (
-                row.error == ErrorCode.OFFSET_OUT_OF_RANGE and row.number != self._offset
+                row.error == ErrorCode.OFFSET_OUT_OF_RANGE and row.number != self.offset
             )
-            if is_other_offset or not self._state.has_received_preceding_changes(row.state):
+            if is_other_offset or not self.state.has_received_preceding_changes(row.state):
                 continue
             if not row.is_played:
                 return row
-            if self._state.is_current(row.state):
+            if self.state.is_current(row.state):
                 latest = row
         return latest if latest is not None and latest.error in _LASTING_ERRORS else None
 
@@ -228,21 +225,21 @@ class _FetchedOffset:
         transaction that ended before they were recorded has not ended.
         """
         ended = {TRANSACTIONS: row.transactions}
-        if row.transactions and not (self._state.has_received_preceding_changes(row.state | ended)):
+        if row.transactions and not (self.state.has_received_preceding_changes(row.state | ended)):
             return None
         recorded = self._recorded_row(row)
         available = []
         for batch in complete_batches(recorded.records):
-            if batch.last_offset < self._offset:
+            if batch.last_offset < self.offset:
                 continue
             offsets = batch.first_offset, batch.last_offset
-            unsent = self._index.first(_UNSENT_RECORD, *self._place, *offsets)
+            unsent = self.state.index.first(_UNSENT_RECORD, self.topic, self.partition, *offsets)
             cut = batch if unsent is None else batch.cut_before(unsent.offset)
             if cut is not None:
                 available.append(cut)
             if unsent is not None:
                 break
-        if not available or available[-1].last_offset < self._offset:
+        if not available or available[-1].last_offset < self.offset:
             return None
         end_offset = available[-1].last_offset + 1
         high_watermark = recorded.high_watermark if end_offset > row.offset else end_offset
@@ -258,23 +255,23 @@ class _FetchedOffset:
         others were fetched from the topic, or records sent.
         """
         last = next(self._fetched("error=0 order by id desc limit 1"), None)
-        topic, partition = self._place
-        is_empty = topic in self._index.topics and not self._index.first("topic=?", topic)
-        was_fetched = self._index.first(f"topic=? and {_BY_PRINCIPAL}", topic, self._principal)
+        index = self.state.index
+        is_empty = self.topic in index.topics and not index.first("topic=?", self.topic)
+        was_fetched = index.first(f"topic=? and {_BY_PRINCIPAL}", self.topic, self.principal)
         if not (is_empty or was_fetched):
-            reason = f"{topic}-{partition}: {self._principal} never fetched this topic"
+            reason = f"{self.topic}-{self.partition}: {self.principal} never fetched this topic"
             raise MismatchError("content", reason)
         template = PartitionData(log_start_offset=0) if last is None else self._recorded_row(last)
         return msgspec.structs.replace(
             template,
-            partition_index=partition,
+            partition_index=self.partition,
             records=b"",
-            high_watermark=self._offset,
-            last_stable_offset=self._offset,
+            high_watermark=self.offset,
+            last_stable_offset=self.offset,
             aborted_transactions=[],
         )
 
     def _recorded_row(self, row: Interaction) -> PartitionData:
-        data = self._index.response_partition(row)
+        data = self.state.index.response_partition(row)
         assert isinstance(data, PartitionData)
         return data

@@ -52,6 +52,10 @@ BLOCKS_IN_MEMORY = 4
 MESSAGES_IN_MEMORY = 2_000
 _CLIENT_SUFFIX = re.compile(r"(?:[-_][0-9a-f]{4,}|[-_.]?\d+)+$")
 
+_WITHOUT_SASL = """
+topic is null and connection not in (select connection from Interaction where api_key=?)
+group by principal"""
+
 _Position = tuple[int, int, int]
 """Of an entry: the number of its segment, its block's position there, and its number there."""
 
@@ -68,15 +72,13 @@ class _PendingRequest(NamedTuple):
     changes: StateCounts
 
 
-class TraceIndex:
+class TraceIndex(InteractionTable):
     """All requests of a trace by their content, the records in it, and its brokers."""
 
     def __init__(self, trace: Path) -> None:
+        super().__init__()
         self._entries_of_block = lru_cache(BLOCKS_IN_MEMORY)(_read_entries_of_block)
         self._decode_at = lru_cache(MESSAGES_IN_MEMORY)(self._read_message_at)
-        self._table = InteractionTable()
-        self.select, self.first = self._table.select, self._table.first
-        self.set_played = self._table.set_played
         self.topic_names: dict[bytes, str] = {}
         self.topics: set[str] = set()
         """Those that responses name."""
@@ -88,7 +90,6 @@ class TraceIndex:
         self._state: Counter[str] = Counter()
         self._segments: dict[str, int] = {}
         self._connections: dict[ConnectionId, int] = {}
-        self._principals_without_sasl: dict[ConnectionId, str | None] = {}
         self._pending: dict[ConnectionId, dict[int, _PendingRequest]] = {}
         self._fetch_offsets: dict[ConnectionId, dict[tuple[str, int], int]] = {}
         """Of each connection, since incremental requests name only what changes."""
@@ -97,17 +98,16 @@ class TraceIndex:
         for event in events:
             self._add_event(event)
         for unanswered in self._pending.values():
-            self._table.insert(row for request in unanswered.values() for row in request.rows)
-        self._table.create_indexes()
+            self.insert(row for request in unanswered.values() for row in request.rows)
+        self.create_indexes()
         self.damage: list[Damage] = events.damage
-        principals = {*self._principals_without_sasl.values()} - {None}
+        principals = {row.principal for row in self.select(_WITHOUT_SASL, ApiKey.SASL_HANDSHAKE)}
         self.principal_without_sasl = principals.pop() if len(principals) == 1 else None
         """None if it depends on the certificate, which a trace does not have."""
-        del self._pending, self._principals_without_sasl, self._fetch_offsets, self._last_empty
+        del self._pending, self._fetch_offsets, self._last_empty
 
     def _add_event(self, event: Event) -> None:
         self.principals.add(event.principal)
-        self._principals_without_sasl.setdefault(event.connection_id, event.principal)
         pending = self._pending.setdefault(event.connection_id, {})
         number = event.entry.sequence
         try:
@@ -132,7 +132,7 @@ class TraceIndex:
         try:
             header, message = read_request_frame(entry.frame)
         except ProtocolError:
-            self._table.insert([row._replace(exact=frame_content(entry.frame))])
+            self.insert([row._replace(exact=frame_content(entry.frame))])
             raise
         key, version = header.api_key, header.api_version
         client = client_without_suffix(header.client_id)
@@ -144,8 +144,6 @@ class TraceIndex:
         elif key == ApiKey.FETCH:
             self._note_fetch_offsets(event.connection_id, message)
         else:
-            if key == ApiKey.SASL_HANDSHAKE:
-                self._principals_without_sasl[event.connection_id] = None
             fields = request_fields(message, version, self.topic_names)
             reads, changed = touched_state(key, message, fields)
             changes = dict.fromkeys(changed, 1)
@@ -156,7 +154,7 @@ class TraceIndex:
             )
         if key == ApiKey.PRODUCE and message.acks == 0:
             self._count_changes(changes)
-            self._table.insert([row, *records])
+            self.insert([row, *records])
         else:
             request = _PendingRequest([row, *records], entry.time_us, reads, changes)
             pending[entry.sequence] = request
@@ -180,7 +178,7 @@ class TraceIndex:
         try:
             rows = self._rows_with_response(event, entry, request)
         finally:
-            self._table.insert(rows)
+            self.insert(rows)
 
     def _rows_with_response(
         self, event: Event, entry: Response, request: _PendingRequest
