@@ -9,6 +9,7 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
 from kafka_shim.protocol.messages.join_group_request import (
     JoinGroupRequest,
@@ -181,6 +182,16 @@ def test_a_change_that_is_sent_twice_is_reported(trace: Path) -> None:
     assert mismatch.kind == "count"
     played.ask(ApiKey.PRODUCE, 9, records("orders", A, B, C))
     assert played.mismatch(ApiKey.PRODUCE, 9, records("orders", A)).kind == "count"
+
+
+def test_a_produce_request_takes_its_recorded_time(trace: Path) -> None:
+    played = start(trace, speed=0.5)
+    header = RequestHeader(ApiKey.PRODUCE, 9, 1, "wire")
+    response = played.connection("a").respond(header, records("orders", A)).if_due()
+    assert response is not None
+    recorded = played.state.index.first("api_key=? and topic is null", ApiKey.PRODUCE)
+    assert recorded is not None
+    assert response.delay_s == recorded.latency_us / 1_000_000 * 2 > 0
 
 
 def test_an_additional_record_is_reported_as_one(trace: Path) -> None:

@@ -112,8 +112,8 @@ class PlayedProduce:
             sent = Sent(name, self._header, self._sender, record.fields, record=record)
             try:
                 match = due_counterpart(self._state, sent)
-            except MismatchError:
-                if not self._allows_new_records:
+            except MismatchError as error:
+                if not self._allows_new_records or error.kind == "order":
                     raise
                 new.append(number)
             else:
