@@ -22,7 +22,7 @@ from kafka_shim.pipeline.jobs.denials import denials
 from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 from kafka_shim.pipeline.local.pandas_import import keep_pyarrow_from_importing_pandas
 from kafka_shim.pipeline.spark.session import spark_session
-from kafka_shim.pipeline.tables import OBSERVED
+from kafka_shim.pipeline.tables import OBSERVED, spark_ddl
 
 SUPER_USER = "User:u7"
 
@@ -52,7 +52,8 @@ def read_accesses(engine: SqlEngine, folder: str) -> Relation:
         rows: Relation = engine.parquet_files(files, [*OBSERVED.names])
     else:
         assert isinstance(engine, SparkEngine)
-        rows = engine.session.read.parquet(folder).select(*OBSERVED.names)
+        # with the schema, as a lake is read
+        rows = engine.session.read.schema(spark_ddl(OBSERVED)).parquet(folder)
     return engine.computed_once(rows)
 
 

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 _STACK = "-Xss16m"
 """When a stream is stopped in the middle of a micro-batch, Spark matches the text of the error with
 a regular expression that takes a stack frame a character; a megabyte is not always enough."""
-_COLLECTOR = "-XX:+UseParallelGC"
-"""On two cores, G1's concurrent threads take time of the tasks."""
+_MEMORY = ("-XX:+UseParallelGC", "-XX:MetaspaceSize=256m")
+"""On two cores, G1's concurrent threads take time of the tasks. By default, the collector visits
+the whole heap each time that Spark's classes have filled some 20 MiB more.
+"""
 _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties").absolute()
 
 
@@ -116,7 +118,7 @@ def _runs_under_spark_submit_or_remote() -> bool:
 
 
 def _local_settings(cores: int, *, without_optimising_compiler: bool) -> dict[str, str]:
-    options = [_STACK, _COLLECTOR, f"-Dlog4j.configurationFile={_LOG_SETTINGS.as_uri()}"]
+    options = [_STACK, *_MEMORY, f"-Dlog4j.configurationFile={_LOG_SETTINGS.as_uri()}"]
     options += ["-XX:TieredStopAtLevel=1"] if without_optimising_compiler else []
     return {
         "spark.driver.host": "127.0.0.1",
