@@ -114,4 +114,4 @@ RSKAFKA = RustProject(
     environment={"TEST_INTEGRATION": "1", "TEST_BROKER_IMPL": "kafka"},
 )
 RSKAFKA_NEEDS = Needs(settings={"auto.create.topics.enable": "false"})
-SAMSA = RustProject("samsa", "0.1.8", ("KAFKA_BROKERS",), tests="[!rt]*")
+SAMSA = RustProject("samsa", "0.1.8", ("KAFKA_BROKERS",), tests="[!rt]*", updated=("rsasl",))
