@@ -15,7 +15,8 @@ ALL = commands()
 RUN_BY_OTHERS = {
     "README.md: pip install kafka-shim": "tests/test_package.py::"
         "test_the_command_that_an_error_shows_works",
-    "README.md: kafka-shim serve": "tests/shim/cli/test_serve_and_run.py::"
+    "README.md: kafka-shim serve --user carol:carol-secret":
+        "tests/shim/cli/test_serve_and_run.py::"
         "test_serve_prints_its_address_and_stops_gracefully",
     "docs/start/install.md: pip install kafka-shim": "tests/test_package.py::"
         "test_the_command_that_an_error_shows_works",
@@ -66,7 +67,8 @@ RUN_BY_OTHERS = {
     " kafka-authorizer.log trace":
         "tests/shim/cli/test_trace_import.py::"
         "test_lines_of_an_audit_log_are_imported_as_accesses",
-    "docs/start/tutorial.md: pip install '.[pytest]' confluent-kafka":
+    "docs/start/tutorial.md: pip install"
+    " 'kafka-shim[pytest] @ git+https://github.com/kafka-shim/kafka-shim' confluent-kafka":
         "tests/docs/test_tutorial.py::test_the_tutorial_works_in_a_new_environment",
 }  # fmt: skip
 """Commands that need more than a shell, and the tests that run them."""

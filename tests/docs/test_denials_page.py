@@ -16,7 +16,7 @@ def test_the_page_shows_what_is_printed(shell: Shell, demo: Mapping[str, str]) -
     shown = {
         command.text: text.split(f"    $ {command.text}\n", 1)[1].split("\n\n", 1)[0]
         for command in of(PAGE)
-        if ADDRESS_ON_PAGE in command.text
+        if ADDRESS_ON_PAGE in command.text and f"$ {command.text}\n" in text
     }
     assert len(shown) == 3
     for command in of(PAGE):

@@ -27,6 +27,11 @@ _CHECKS: Final = ("broker_config_checks.py", "config_change.py", "configs.py")
 """Modules that name settings only to validate or to return them."""
 _READ_ELSEWHERE: Final = frozenset({"listeners", FETCH_BYTES_MAX})
 """Settings that the shim reads, but without a dot in their name, or in one of `_CHECKS`."""
+_DEFAULTS_OF_SHIM: Final = {
+    "group.initial.rebalance.delay.ms": "0",
+    "log.cleaner.enable": "false",
+}
+"""The defaults that docs/explanation/differences.md explains."""
 _DEFINITIONS: Final = Path(settings_package.__file__).parent / "config_definitions.json"
 _TITLES: Final = {
     "broker": "Brokers",
@@ -42,10 +47,12 @@ and whether the shim reads them.
 
 You can set every setting of the chosen release. The shim validates it as Kafka does, and returns it
 in DescribeConfigs. A mark in the column *read* means that the shim uses the value itself, or as the
-default of a setting of topics or groups. Settings without a mark, such as those of disks,
-replication and tiered storage, at most limit the values of other settings. The column *default* has
-the default of the newest release with the setting. [Some defaults of the shim
-differ](../explanation/differences.md#differences-in-timing-defaults-and-limits).
+default of a setting of topics or groups. The shim ignores the other settings, such as those of
+disks and replication, except where Kafka validates a setting by the value of another one. The
+column *default* has the default of the newest release with the setting, and also the shim's
+default if it differs. An empty field means an empty default, or none.
+
+The authorizer's settings `super.users` and `allow.everyone.if.no.acl.found` are not in the tables.
 [Configuration](../guides/configuration.md) describes how to set settings.
 """
 
@@ -67,6 +74,8 @@ def _row(name: str, definitions: dict[str, dict[str, Any] | None]) -> str:
     mark = "✓" if {name, newest.get("broker")} & names_that_have_an_effect() else ""
     default = newest.get("default")
     shown = f"`{default}`" if default not in (None, "") else ""
+    if name in _DEFAULTS_OF_SHIM:
+        shown += f", in the shim `{_DEFAULTS_OF_SHIM[name]}`"
     return f"| `{name}` | {mark} | {newest['type']} | {shown} | {_releases(definitions)} |"
 
 
@@ -84,11 +93,17 @@ def names_that_have_an_effect() -> frozenset[str]:
 
 
 def _releases(definitions: dict[str, dict[str, Any] | None]) -> str:
-    """Return the releases that have a setting: `0.11-2.8`."""
-    first = next(iter(definitions))
-    end = next((release for release, definition in definitions.items() if not definition), None)
-    last = RELEASES[-1] if end is None else RELEASES[RELEASES.index(end) - 1]
-    return first if first == last else f"{first}-{last}"
+    """Return the releases that have a setting: `0.11-2.8`, or `4.2, 4.4` with a gap."""
+    ranges: list[list[str]] = []
+    has_setting = False
+    for release in RELEASES:
+        began = has_setting
+        has_setting = bool(definitions.get(release, has_setting))
+        if has_setting and not began:
+            ranges.append([release])
+        elif has_setting:
+            ranges[-1][1:] = [release]
+    return ", ".join("-".join(each) for each in ranges)
 
 
 @cache

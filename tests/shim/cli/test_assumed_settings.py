@@ -18,6 +18,7 @@ NAMES = ["allow.everyone.if.no.acl.found", "super.users"]
 NOTE = "assumed: allow.everyone.if.no.acl.found=false and no super users, since the broker does not"
 OPEN = "--allow-everyone-if-no-acl-found"
 CLOSED = f"--no-{OPEN.removeprefix('--')}"
+UNLESS = "denied, unless User:x is a super user"
 KNOWN = [CLOSED, "--super-user", "User:ANONYMOUS"]
 
 
@@ -67,6 +68,50 @@ def printed(
 def test_assumed_settings_are_named(words: str, printed: Callable[[str], str]) -> None:
     assert NOTE in printed(words)
     assert "assumed:" not in printed(" ".join([words, *KNOWN]))
+
+
+@pytest.mark.parametrize(
+    ("words", "verdict"),
+    [
+        ("explain --principal User:x --operation Read --topic orders", f"{UNLESS}: Read on topic"),
+        ("explain --principal User:x --api Fetch --topic orders", f"{UNLESS}: Fetch v"),
+        (
+            "explain --principal User:x --operation Read --topic fresh",
+            f"{UNLESS} or {NAMES[0]} is true: Read on topic `fresh`",
+        ),
+        ("explain --principal User:x --api Fetch --topic fresh", f"{UNLESS} or {NAMES[0]} is true"),
+        ("who-can Write topic:orders", "allowed Write on topic `orders`, besides super users:\n"),
+        ("who-can Write topic:fresh", "no principal is allowed Write on topic `fresh`, besides"),
+        (
+            "who-can Read group:closed",
+            "denied, unless a super user, although an ACL allows it:\n  User:alice\n",
+        ),
+    ],
+)
+def test_a_denial_depends_on_unknown_super_users(
+    words: str, verdict: str, at: list[str], printed: Callable[[str], str]
+) -> None:
+    for flag, principal in ("--allow-principal", "User:alice"), ("--deny-principal", "User:*"):
+        entry = [flag, principal, "--operation", "All", "--group", "closed"]
+        assert main(["acls", *at, "--add", *entry]) == 0
+    assert verdict in printed(words)
+    known = printed(" ".join([words, *KNOWN]))
+    assert "besides super users" not in known
+    assert "unless" not in known
+
+
+def test_known_settings_leave_no_condition(printed: Callable[[str], str]) -> None:
+    words = "explain --principal User:x --operation Read --topic fresh"
+    assert printed(f"{words} --super-user User:y").startswith(f"denied, unless {NAMES[0]} is true:")
+    assert printed(f"{words} {CLOSED}").startswith(f"{UNLESS}: ")
+    assert printed(f"{words} {' '.join(KNOWN)}").startswith("denied: ")
+
+
+def test_a_matrix_as_a_page_names_assumed_settings(
+    printed: Callable[[str], str],
+) -> None:
+    page = printed("policy matrix --html")
+    assert NOTE in page.partition("</html>")[0]
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,18 @@ def assumed_settings_note(assumed_settings: Collection[str]) -> str:
     )
 
 
+def denied_unless_text(
+    principal: str, assumed_settings: Collection[str], *, allowed_in_open_mode: bool
+) -> str:
+    """Return `denied`, with the unknown values of settings that would allow the access."""
+    conditions = []
+    if SUPER_USERS in assumed_settings:
+        conditions.append(f"{principal} is a super user")
+    if ALLOW_EVERYONE in assumed_settings and allowed_in_open_mode:
+        conditions.append(f"{ALLOW_EVERYONE} is true")
+    return f"denied, unless {' or '.join(conditions)}" if conditions else "denied"
+
+
 def write_note_on_assumed_settings(assumed_settings: Collection[str]) -> None:
     """Write the note to standard error, for commands whose output has no room for it."""
     if assumed_settings:

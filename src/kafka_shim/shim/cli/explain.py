@@ -2,7 +2,11 @@
 
 import argparse
 import json
+from collections.abc import Iterator
 
+import msgspec
+
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.message_text import escaped
 from kafka_shim.authorizer.model import WILDCARD, Action, Actor
 from kafka_shim.protocol.api_versions import highest_unstable_versions, served_versions
@@ -14,7 +18,7 @@ from kafka_shim.shim.cli.acl_source import (
     load_authorizer,
     require_acl_source_and_valid_options,
 )
-from kafka_shim.shim.cli.authorizer_settings import assumed_settings_note
+from kafka_shim.shim.cli.authorizer_settings import assumed_settings_note, denied_unless_text
 from kafka_shim.shim.cli.explain_text import (
     explanation_lines,
     explanation_object,
@@ -42,7 +46,7 @@ from kafka_shim.shim.explaining.api_explanation import (
     explain_api_checks,
     steps_to_allow_request,
 )
-from kafka_shim.shim.explaining.explanation import explain_decision
+from kafka_shim.shim.explaining.explanation import Explanation, explain_decision
 
 DEFAULT_HOST = "127.0.0.1"
 
@@ -58,6 +62,10 @@ The ACLs come from files and folders, or from a running broker, kafka-shim or re
 With --api, all permission checks of this request type are explained, in the broker's order. Two
 kinds of checks determine the exit code: all unconditional checks, and the first conditional check
 for each resource type that the options name (--topic, --group, --cluster and so on).
+
+Brokers do not return their super users. Where the broker's settings could allow a denied operation,
+the first line says so, as in `denied, unless User:carol is a super user`, and JSON has their names
+in `assumed_settings`. Give them with --super-user and --allow-everyone-if-no-acl-found.
 
 Exit codes: 0 allowed, 3 denied (with --expect: 0 as expected, 3 otherwise), 2 usage error, 1 the
 broker failed. In scripts, write `--expect denied`. `! kafka-shim explain ...` would also succeed
@@ -138,7 +146,7 @@ def _explain_access_or_request(args: argparse.Namespace) -> int:
         )
     else:
         texts = [
-            "\n".join(map(escaped, explanation_lines(explanation, source.bootstrap_server)))
+            "\n".join(map(escaped, _explanation_lines(caller, source, explanation)))
             for explanation in explained
         ]
         print("\n\n".join(texts))
@@ -152,11 +160,7 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
     caller = _caller_of_options(args, source)
     outcomes = explain_api_checks(caller, api, version, source.release, names)
     _require_resource_names_of_api(api, outcomes)
-    allowed = all(
-        outcome.allowed
-        for outcome in outcomes
-        if outcome.counts_for_result and outcome.name_outcomes
-    )
+    allowed = _are_counting_outcomes_allowed(outcomes)
     steps = () if allowed else steps_to_allow_request(caller, outcomes)
     if args.json:
         _print_json(
@@ -176,8 +180,15 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
             }
         )
         return _exit_code_for_expectation(args, allowed=allowed)
+    denied_text = denied_unless_text(
+        caller.actor.principal,
+        source.assumed_settings,
+        allowed_in_open_mode=_are_counting_outcomes_allowed(
+            explain_api_checks(_caller_in_open_mode(caller), api, version, source.release, names)
+        ),
+    )
     print(
-        f"{'allowed' if allowed else 'denied'}: {api.wire_name} v{version} by"
+        f"{'allowed' if allowed else denied_text}: {api.wire_name} v{version} by"
         f" {caller.actor.principal} from {caller.actor.host} (Kafka {source.release})"
     )
     for outcome in outcomes:
@@ -188,6 +199,41 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
         print("\n" + "\n".join(remedy_lines(steps, source.bootstrap_server)))
     _print_note_on_assumed_settings(source, allowed=allowed)
     return _exit_code_for_expectation(args, allowed=allowed)
+
+
+def _are_counting_outcomes_allowed(outcomes: list[RequirementOutcome]) -> bool:
+    return all(
+        outcome.allowed
+        for outcome in outcomes
+        if outcome.counts_for_result and outcome.name_outcomes
+    )
+
+
+def _explanation_lines(
+    caller: Caller, source: LoadedAuthorizer, explanation: Explanation
+) -> Iterator[str]:
+    """Yield the lines of an explanation; a denial names settings that would allow the access."""
+    in_open_mode = _caller_in_open_mode(caller).authorizer.authorize(
+        explanation.actor, explanation.action
+    )
+    denied_text = denied_unless_text(
+        explanation.actor.principal,
+        source.assumed_settings,
+        allowed_in_open_mode=in_open_mode.allowed,
+    )
+    return explanation_lines(explanation, source.bootstrap_server, denied_text)
+
+
+def _caller_in_open_mode(caller: Caller) -> Caller:
+    """Return the caller where resources without any ACL are open."""
+    present = caller.authorizer
+    open_authorizer = StandardAuthorizer(
+        super_users=present.super_users,
+        allow_everyone=True,
+        rules=present.rules,
+        store=present.store,
+    )
+    return msgspec.structs.replace(caller, authorizer=open_authorizer)
 
 
 def _exit_code_for_expectation(args: argparse.Namespace, *, allowed: bool) -> int:

@@ -23,12 +23,14 @@ _PLACE_OF_ERROR = {
 }
 
 
-def explanation_lines(explanation: Explanation, bootstrap_server: str | None) -> Iterator[str]:
-    """Yield the lines of `explain` for one access."""
+def explanation_lines(
+    explanation: Explanation, bootstrap_server: str | None, denied_text: str = "denied"
+) -> Iterator[str]:
+    """Yield the lines of `explain` for one access; `denied_text` is the verdict if it is denied."""
     actor, action = explanation.actor, explanation.action
     allowed = explanation.decision.allowed
     yield (
-        f"{'allowed' if allowed else 'denied'}: {action_text(action)}"
+        f"{'allowed' if allowed else denied_text}: {action_text(action)}"
         f" by {actor.principal} from {actor.host}"
     )
     yield f"because {decision_reason_text(explanation)}{':' if explanation.decision.acl else ''}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kafka_shim.authorizer.acl_formats.kafka_list import format_acl_on_one_line
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.authorizer import SUPER_USERS
 from kafka_shim.authorizer.message_text import text_of_escaped_result_lines
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, DecisionReason
 from kafka_shim.shim.cli import EXIT_MISMATCH
@@ -27,7 +28,8 @@ from kafka_shim.shim.explaining.who_can import (
 DESCRIPTION = """\
 List the principals that can perform an operation on a resource, each with its hosts and the ACL
 that allows the operation. The list considers DENY ACLs. `everyone else` stands for all principals
-that are not in the list.
+that are not in the list. The list lacks super users that the broker does not return, and then says
+so; give them with --super-user.
 
   kafka-shim who-can Read topic:orders --bootstrap-server 127.0.0.1:9092
   kafka-shim who-can ClusterAction cluster --acls acls.yaml --json
@@ -68,17 +70,22 @@ def _print_who_can(args: argparse.Namespace) -> int:
         content = who_can_json(action, result) | {"assumed_settings": source.assumed_settings}
         print(json.dumps(content, indent=2, ensure_ascii=False))
     else:
-        print(text_of_escaped_result_lines(_who_can_lines(action, result)))
+        has_unknown_super_users = SUPER_USERS in source.assumed_settings
+        lines = _who_can_lines(action, result, has_unknown_super_users=has_unknown_super_users)
+        print(text_of_escaped_result_lines(lines))
         if source.assumed_settings:
             print(assumed_settings_note(source.assumed_settings))
     return 0 if result.allowed_principals else EXIT_MISMATCH
 
 
-def _who_can_lines(action: Action, result: WhoCanResult) -> Iterator[str]:
+def _who_can_lines(
+    action: Action, result: WhoCanResult, *, has_unknown_super_users: bool
+) -> Iterator[str]:
+    besides = ", besides super users" if has_unknown_super_users else ""
     if not result.allowed_principals:
-        yield f"no principal is allowed {action_text(action)}"
+        yield f"no principal is allowed {action_text(action)}{besides}"
     else:
-        yield f"allowed {action_text(action)}:"
+        yield f"allowed {action_text(action)}{besides}:"
     for allowed in result.allowed_principals:
         yield f"  {_principal_text(allowed.principal)}, {_hosts_text(allowed)}"
         if allowed.because is not DecisionReason.ACL:
@@ -86,7 +93,8 @@ def _who_can_lines(action: Action, result: WhoCanResult) -> Iterator[str]:
         yield from (f"    {format_acl_on_one_line(acl)}" for acl in allowed.acls)
         yield from (f"    but not: {format_acl_on_one_line(acl)}" for acl in allowed.exception_acls)
     if result.denied_principals:
-        yield "denied, although an ACL allows it:"
+        unless = ", unless a super user" if has_unknown_super_users else ""
+        yield f"denied{unless}, although an ACL allows it:"
     for denied in result.denied_principals:
         yield f"  {_principal_text(denied.principal)}"
         yield from (f"    {format_acl_on_one_line(acl)}" for acl in denied.denying_acls)

@@ -21,6 +21,7 @@ from kafka_shim.authorizer.policy.name_sets import NameSet
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
 from kafka_shim.shim.cli.acl_folders import first_names_text
 from kafka_shim.shim.cli.authorizer_settings import (
+    assumed_settings_note,
     read_cluster_acls,
     release_of_options_or_cluster,
     write_note_on_assumed_settings,
@@ -114,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
         if args.json
         else _leave_out_and_note_those_without_access(args, resources, rows)
     )
-    print(_format_matrix(args, *shown), end="")
+    print(_format_matrix(args, *shown, side.assumed_settings), end="")
     return 0
 
 
@@ -150,7 +151,6 @@ def _side_and_requested_topics(
     if not set_default_bootstrap_server(args):
         raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
     side = side_of_cluster(args, read_cluster_acls(args))
-    write_note_on_assumed_settings(side.assumed_settings)
     topics = []
     if args.topics_of_cluster:
         with connect_with_options(args) as client:
@@ -182,15 +182,21 @@ def _resources_of_options(args: argparse.Namespace) -> list[MatrixResource]:
 
 
 def _format_matrix(
-    args: argparse.Namespace, resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]
+    args: argparse.Namespace,
+    resources: Sequence[MatrixResource],
+    rows: Sequence[MatrixRow],
+    assumed_settings: Sequence[str],
 ) -> str:
+    """Return the output; a note on assumed settings is part of text and HTML."""
+    notes = [assumed_settings_note(assumed_settings)] if assumed_settings else []
+    if args.html:
+        return html_table(resources, rows, notes)
+    if not args.csv and not args.json:
+        return "".join(f"{line}\n" for line in (*text_table(resources, rows), *notes))
+    write_note_on_assumed_settings(assumed_settings)
     if args.csv:
         return csv_table(resources, rows)
-    if args.html:
-        return html_table(resources, rows)
-    if args.json:
-        return json.dumps(_cell_objects(resources, rows), indent=2, ensure_ascii=False) + "\n"
-    return "".join(f"{line}\n" for line in text_table(resources, rows))
+    return json.dumps(_cell_objects(resources, rows), indent=2, ensure_ascii=False) + "\n"
 
 
 def _cell_objects(

@@ -76,15 +76,17 @@ def csv_table(resources: Sequence[MatrixResource], rows: Iterable[MatrixRow]) ->
     return out.getvalue()
 
 
-def html_table(resources: Sequence[MatrixResource], rows: Iterable[MatrixRow]) -> str:
-    """Return an HTML page without references to other files."""
+def html_table(
+    resources: Sequence[MatrixResource], rows: Iterable[MatrixRow], notes: Sequence[str] = ()
+) -> str:
+    """Return an HTML page without references to other files; notes are below the table."""
     html_rows = (
         f"<th>{escape(principal_or_everyone_else_heading(row))}</th>"
         f"{''.join(map(_html_cell, row.cells))}"
         for row in rows
     )
     return html_page_with_table(
-        "Kafka ACLs", ["", *map(column_heading, resources)], html_rows, _PARTLY
+        "Kafka ACLs", ["", *map(column_heading, resources)], html_rows, "; ".join((_PARTLY, *notes))
     )
 
 
