@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from kafka_shim.authorizer.acl_formats import format_acls_losslessly
+from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline import cli
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.jobs import import_job
 from kafka_shim.pipeline.option_checks import validated_reader_options
+from kafka_shim.pipeline.rows.access_roles import LEFT_OUT, UNLOGGED
 from kafka_shim.protocol.enums import ResourceType
 from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, RECORDED
 from kafka_shim.shim.traffic.importers.authorizer_log import parse_authorizer_log_line
@@ -86,27 +88,109 @@ def test_a_log_that_names_no_requests_shows_what_was_used(
     assert f"in 4 accesses from {unused['first_seen']} to {unused['last_seen']}" in output.err
 
 
+LINE_OF_INIT = (
+    "[2026-11-25 04:11:19,{}] TRACE Principal = User:alice is Denied operation = {} from host"
+    " = 127.0.0.1 on resource = {} for request = InitProducerId with resourceRefCount = {}"
+    " based on rule DefaultDeny (kafka.authorizer.logger)\n"
+)
+"""Of Kafka 4.4.0: WRITE on any topic follows a denied IDEMPOTENT_WRITE. If the made-up name is
+denied, ACLs decide, which is not logged."""
+
+
+def lines_of_init(millisecond: int = 228) -> list[str]:
+    return [
+        LINE_OF_INIT.format(228, "IDEMPOTENT_WRITE", "Cluster:LITERAL:kafka-cluster", 1),
+        LINE_OF_INIT.format(millisecond, "WRITE", "Topic:LITERAL:hardcode", 0),
+    ]
+
+
 @pytest.mark.parametrize("millisecond", [228, 229])
 def test_alternatives_of_a_request_are_one_at_any_time(
     millisecond: int, tmp_path: Path, capsys: Any
 ) -> None:
-    """Real lines of Kafka 4.4.0: WRITE on any topic follows a denied IDEMPOTENT_WRITE."""
-    line = (
-        "[2026-11-25 04:11:19,{}] TRACE Principal = User:alice is Denied operation = {} from host"
-        " = 127.0.0.1 on resource = {} for request = InitProducerId with resourceRefCount = {}"
-        " based on rule DefaultDeny (kafka.authorizer.logger)\n"
-    )
-    lines = [
-        line.format(228, "IDEMPOTENT_WRITE", "Cluster:LITERAL:kafka-cluster", 1),
-        line.format(millisecond, "WRITE", "Topic:LITERAL:hardcode", 0),
-    ]
-    assert import_authorizer_log(lines, tmp_path / "trace").unread == 0
+    assert import_authorizer_log(lines_of_init(millisecond), tmp_path / "trace").unread == 0
     file = tmp_path / "acls.yaml"
     file.write_text("- {principal: User:alice, allow: Write, topic: orders}\n")
     words = ["what-breaks", str(tmp_path / "trace"), "--acls", str(file), "--engine", "local"]
     assert cli.run(parsed(*words, "--json")) == 0
     (outcome,) = printed_objects(capsys.readouterr().out)
     assert (outcome["newly_allowed"], outcome["rows"]) == (0, [])
+    reasons = {total["reason"]: total["principals"] for total in outcome["left_out"]}
+    assert reasons[LEFT_OUT[UNLOGGED]] == {"User:alice": 1}
+
+
+def write_acls(*topics: str) -> str:
+    return "".join(f"- {{principal: User:alice, allow: Write, topic: {name}}}\n" for name in topics)
+
+
+ORDERS, INVOICES = (f"TOPIC|{name}|LITERAL|User:alice|*|WRITE|ALLOW" for name in ("orders", "inv"))
+WROTE = (
+    "[2026-11-25 04:11:20,001] DEBUG Principal = User:alice is Allowed operation = WRITE from host"
+    " = 127.0.0.1 on resource = Topic:LITERAL:orders for request = Produce with resourceRefCount ="
+    " 1 based on rule MatchingAcl(acl=StandardAcl[resourceType=TOPIC, resourceName=orders,"
+    " patternType=LITERAL, principal=User:alice, host=*, operation=WRITE, permissionType=ALLOW])"
+    " (kafka.authorizer.logger)\n"
+)
+BOB_READS = "TOPIC|old|LITERAL|User:bob|*|READ|ALLOW"
+ALL_DESCRIBE = "TOPIC|old|LITERAL|User:*|*|DESCRIBE|ALLOW"
+BY_BOB = WROTE.replace("User:alice", "User:bob")
+
+
+@pytest.mark.parametrize(
+    ("lines", "topics", "kept", "is_noted"),
+    [
+        ([*lines_of_init(), BY_BOB], ("orders",), {ORDERS}, False),
+        ([*lines_of_init(), BY_BOB], ("orders", "inv"), {INVOICES}, False),  # one of them is enough
+        ([*lines_of_init(), WROTE], ("orders", "inv"), {ORDERS}, False),
+        ([WROTE], ("orders", "inv"), {ORDERS}, True),
+        ([WROTE], ("orders",), {ORDERS}, False),
+    ],
+)
+def test_the_acl_with_which_an_idempotent_producer_starts_is_kept(
+    lines: list[str],
+    topics: tuple[str, ...],
+    kept: set[str],
+    is_noted: bool,
+    tmp_path: Path,
+    capsys: Any,
+) -> None:
+    import_authorizer_log(lines, tmp_path / "trace")
+    file = tmp_path / "acls.yaml"
+    file.write_text(write_acls(*topics))
+    words = ["unused-acls", str(tmp_path / "trace"), "--acls", str(file), "--engine", "local"]
+    assert cli.run(parsed(*words, "--json")) == 0
+    output = capsys.readouterr()
+    (outcome,) = printed_objects(output.out)
+    assert {row["acl"] for row in outcome["rows"] if not row["can_go"]} == kept
+    assert ("lets an idempotent producer start" in output.err) == is_noted
+
+
+@pytest.mark.parametrize(
+    ("selected", "known"),
+    [
+        (("--principal", "User:alice"), {ORDERS, INVOICES}),
+        (("--principal", "User:alice", "--principal", "User:bob"), {ORDERS, INVOICES, BOB_READS}),
+        (("--apis", "Produce"), {ORDERS}),
+        ((), {ORDERS, INVOICES, BOB_READS, ALL_DESCRIBE}),
+    ],
+)
+@pytest.mark.parametrize("job", ["unused-acls", "least-acls"])
+def test_acls_outside_of_the_selection_are_not_removed(
+    job: str, selected: tuple[str, ...], known: set[str], tmp_path: Path, capsys: Any
+) -> None:
+    """Bob's ACL and that of everybody are used by nobody, ORDERS is used by alice."""
+    import_authorizer_log([WROTE, BY_BOB], tmp_path / "trace")
+    file = tmp_path / "acls.yaml"
+    acls = [rule(text) for text in (ORDERS, INVOICES, BOB_READS, ALL_DESCRIBE)]
+    file.write_text(format_acls_losslessly(acls, "yaml"))
+    option = "--acls" if job == "unused-acls" else "--against"
+    words = [job, str(tmp_path / "trace"), option, str(file), "--engine", "local", *selected]
+    assert cli.run(parsed(*words, "--json")) == 0
+    output = capsys.readouterr().err
+    removed = {
+        format_acl_rule(acl) for acl in acls if format_command("--remove --force", acl) in output
+    }
+    assert removed == known - {ORDERS}
 
 
 def test_a_log_of_denials_shows_nothing_about_what_is_allowed(tmp_path: Path, capsys: Any) -> None:

@@ -1,15 +1,18 @@
 """Advice from a real broker's trace and log agrees with what failed when ACLs were removed."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kafka_shim.authorizer.acl_formats import format_acls_losslessly
-from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
+from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
+from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.rows.access_roles import LEFT_OUT, UNNAMED
+from kafka_shim.protocol.enums import Permission
 from kafka_shim.shim.cli import main
 from tests.pipeline.removals import SOURCES, Trial, acls, fewest_acls, unpacked
 from tests.recordings.traffic.recording import PROXY
@@ -91,3 +94,37 @@ def test_programs_do_the_same_with_the_fewest_acls(source: str, recorded: Record
     trial, traces = recorded
     assert fewest_acls(traces[source]) == trial.fewest[source]
     assert trial.with_fewest[source] == trial.before
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_the_least_acls_do_not_replace_an_acl_without_which_anything_changed(
+    source: str, recorded: Recorded, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trial, traces = recorded
+    file = tmp_path / "acls.json"
+    file.write_text(format_acls_losslessly(acls(), "json"))
+    words = ["trace", "least-acls", str(traces[source]), "--against", str(file), "--json"]
+    assert main(words) == 0
+    output = capsys.readouterr()
+    rows: dict[str, Any] = json.loads(output.out)
+    kept = [parse_acl_rule(row["acl"]) for row in rows["rows"]]
+    commands = set(re.findall(r"kafka-acls --remove --force .*", output.err))
+    removed = {
+        format_acl_rule(acl)
+        for acl in acls()
+        if format_command("--remove --force", acl) in commands
+    }
+    assert commands == {
+        format_command("--remove --force", acl) for acl in acls() if format_acl_rule(acl) in removed
+    }
+    for rule in (rule for rule in removed if changed_users(trial, rule)):
+        acl = parse_acl_rule(rule)
+        assert acl is not None
+        smaller = [
+            other
+            for other in kept
+            if other is not None
+            and (other.principal, other.resource_type) == (acl.principal, acl.resource_type)
+            and other.resource_name.startswith(acl.resource_name)
+        ]
+        assert bool(smaller) == (acl.permission is Permission.ALLOW), rule

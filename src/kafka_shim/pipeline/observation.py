@@ -12,10 +12,11 @@ from kafka_shim.pipeline.acls.acl_set import AclSet, read_distinct_acls_from_fil
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.request_accesses import (
     accesses_of_requests,
+    accesses_that_acls_may_have_decided,
     observed_super_users_and_allow_everyone,
     roles_of_requests,
 )
-from kafka_shim.pipeline.rows.access_roles import LEFT_OUT, LISTED, UNATTRIBUTED
+from kafka_shim.pipeline.rows.access_roles import LEFT_OUT, LISTED, UNATTRIBUTED, UNLOGGED
 from kafka_shim.pipeline.tables import ACCESSES, CLIENTS, OBSERVED
 from kafka_shim.protocol.trace.entries import AUDIT
 
@@ -31,19 +32,19 @@ class Observation(msgspec.Struct):
     all_accesses: Relation
     """All accesses, which the engine keeps."""
 
-    def with_listed_accesses(self) -> "Observation":
-        """Return the observation with the accesses that decide what a list shows."""
+    def with_all_that_acls_may_have_decided(self) -> "Observation":
+        """Return the observation with the accesses that decide what a list shows, and with those
+        whose decision the log does not show.
+        """
+        considered = {LEFT_OUT[LISTED], LEFT_OUT[UNLOGGED]}
+        left_out = self.totals_and_settings["left_out"]
+        added = [total["accesses"] for total in left_out if total["reason"] in considered]
         head = self.totals_and_settings | {
-            "left_out": [
-                total
-                for total in self.totals_and_settings["left_out"]
-                if total["reason"] != LEFT_OUT[LISTED]
-            ],
-            "considered": self.totals_and_settings["considered"]
-            + self.totals_and_settings["left_out_lists"],
+            "left_out": [total for total in left_out if total["reason"] not in considered],
+            "considered": self.totals_and_settings["considered"] + sum(added),
             "left_out_lists": 0,
         }
-        accesses = accesses_of_requests(self.engine, self.all_accesses, with_listed_accesses=True)
+        accesses = accesses_that_acls_may_have_decided(self.engine, self.all_accesses)
         return Observation(self.engine, accesses, head, self.all_accesses)
 
     def read_acl_set_with_observed_settings(self, path: str) -> AclSet:

@@ -1,7 +1,20 @@
 """The accesses that requests needed, and the settings of the authorizer that they show."""
 
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
-from kafka_shim.pipeline.rows.access_roles import EITHER, LISTED, REQUIRED, UNATTRIBUTED
+from kafka_shim.pipeline.rows.access_roles import (
+    EITHER,
+    LISTED,
+    REQUIRED,
+    UNATTRIBUTED,
+    UNLOGGED,
+)
+
+
+def accesses_that_acls_may_have_decided(engine: SqlEngine, accesses: Relation) -> Relation:
+    """Return the accesses that requests needed, those that decide lists, and unlogged ones."""
+    return _accesses_with_roles(
+        engine, accesses, (*roles_of_requests(with_listed_accesses=True), UNLOGGED)
+    )
 
 
 def accesses_of_requests(
@@ -11,6 +24,10 @@ def accesses_of_requests(
     would show.
     """
     roles = roles_of_requests(with_listed_accesses=with_listed_accesses)
+    return _accesses_with_roles(engine, accesses, roles)
+
+
+def _accesses_with_roles(engine: SqlEngine, accesses: Relation, roles: tuple[str, ...]) -> Relation:
     listed = ", ".join(f"'{role}'" for role in roles)
     return engine.sql(f"select * from {{accesses}} where role in ({listed})", accesses=accesses)
 

@@ -125,7 +125,7 @@ def _add_history_topics_and_fix_options(job: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     path = _history_path(args, trace_input)
     history, topics = read_findings_history(path), _existing_topics(args.topics)
-    observation = trace_input.cached_observation(args).with_listed_accesses()
+    observation = trace_input.cached_observation(args).with_all_that_acls_may_have_decided()
     present = observation.read_acl_set_with_observed_settings(args.acls)
     engine = trace_input.engine
     reasons = reason_by_acl_without_evidence_in_trace(trace_input, observation, present)

@@ -1,15 +1,16 @@
 """`least-acls`: the smallest ACL set that allows what was observed, and nothing that was denied."""
 
 import argparse
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
 from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
 from kafka_shim.authorizer.acl_formats.trace_rule import parse_acl_rule
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.model import Acl
-from kafka_shim.pipeline.acls.acl_set import AclSet, read_distinct_acls_from_file
+from kafka_shim.authorizer.model import WILDCARD, Acl
+from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.job import Job
@@ -19,6 +20,7 @@ from kafka_shim.pipeline.report.outcome import (
     Outcome,
     access_outcome_with_observation_notes,
 )
+from kafka_shim.protocol.enums import Operation, ResourceType
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.observation import Observation
@@ -118,9 +120,9 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         *_generated_name_prefix_notes(acls),
     ]
     if args.against:
-        outcome.notes += _counts_and_commands_to_add_and_remove(
-            read_distinct_acls_from_file(args.against), acls
-        )
+        present = observation.read_acl_set_with_observed_settings(args.against)
+        needed = _reasons_against_removal(trace_input, observation, present, acls)
+        outcome.notes += _counts_and_commands_to_add_and_remove(present.acls, acls, needed)
     if args.format:
         outcome.text = _format_acls_losslessly_or_raise(acls, args.format)
     return outcome
@@ -188,13 +190,56 @@ def _format_acls_losslessly_or_raise(acls: list[Acl], acl_format: str) -> str:
         raise PipelineError(f"--format {acl_format}: {error}") from error
 
 
-def _counts_and_commands_to_add_and_remove(present: list[Acl], wanted: list[Acl]) -> list[str]:
-    removed = [acl for acl in present if acl not in set(wanted)]
+def _reasons_against_removal(
+    trace_input: "TraceInput", observation: "Observation", present: AclSet, least: list[Acl]
+) -> dict[Acl, str]:
+    """Return the ACLs whose removal is not proven, although the least ACLs lack them."""
+    from kafka_shim.pipeline.jobs.unused_acls import (
+        acls_possibly_used_by_undecided_accesses,
+        reason_by_acl_without_evidence_in_trace,
+    )
+    from kafka_shim.pipeline.jobs.what_breaks import what_breaks
+
+    everything = observation.with_all_that_acls_may_have_decided()
+    reasons = reason_by_acl_without_evidence_in_trace(trace_input, everything, present)
+    while True:  # what stays may need others, such as a DENY
+        missing = [acl for acl in present.acls if acl not in {*least, *reasons}]
+        staying = [acl for acl in present.acls if acl in reasons]
+        changed = what_breaks(
+            observation.engine,
+            everything.request_accesses,
+            observation.acl_set_with_observed_settings([*least, *staying]),
+            baseline=present,
+        )
+        changing = acls_possibly_used_by_undecided_accesses(
+            missing, set(map(_access_of_change, observation.engine.rows(changed)))
+        )
+        if not changing:
+            return reasons
+        reasons |= dict.fromkeys(changing, "without them, left-out accesses would change")
+
+
+def _access_of_change(row: dict[str, Any]) -> tuple[str, Operation, ResourceType, str]:
+    """Return principal, operation, resource type and name, empty for any name."""
+    name = "" if row["resource_name"] == WILDCARD else row["resource_name"]
+    return row["principal"], Operation[row["operation"]], ResourceType[row["resource_type"]], name
+
+
+def _counts_and_commands_to_add_and_remove(
+    present: Collection[Acl], wanted: list[Acl], reasons_against_removal: Mapping[Acl, str]
+) -> list[str]:
+    missing = [acl for acl in present if acl not in set(wanted)]
+    removed = [acl for acl in missing if acl not in reasons_against_removal]
     added = [acl for acl in wanted if acl not in set(present)]
+    reasons = Counter(reasons_against_removal[acl] for acl in missing if acl not in set(removed))
     return [
         f"{len(added)} to add and {len(removed)} to remove",
         *("  " + format_command("--add", acl) for acl in added),
         *("  " + format_command("--remove --force", acl) for acl in removed),
+        *(
+            f"not known whether {count} other ACLs are needed: {reason}"
+            for reason, count in reasons.items()
+        ),
     ]
 
 

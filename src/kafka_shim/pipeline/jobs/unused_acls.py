@@ -23,6 +23,8 @@ from kafka_shim.pipeline.report.outcome import (
     Outcome,
     access_outcome_with_observation_notes,
 )
+from kafka_shim.pipeline.rows.access_roles import UNLOGGED
+from kafka_shim.pipeline.selection_options import selection_from_options
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, RECORDED
 
@@ -154,7 +156,7 @@ def _add_required_acls_option(job: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    observation = trace_input.cached_observation(args).with_listed_accesses()
+    observation = trace_input.cached_observation(args).with_all_that_acls_may_have_decided()
     present = observation.read_acl_set_with_observed_settings(args.acls)
     reasons = reason_by_acl_without_evidence_in_trace(trace_input, observation, present)
     engine = trace_input.engine
@@ -242,7 +244,19 @@ def reason_by_acl_without_evidence_in_trace(
             present.acls, _accesses_without_decision(trace_input)
         )
         reasons |= dict.fromkeys(maybe_used, "messages do not show the decisions of some requests")
-    return reasons
+    return reasons | _reasons_by_acl_outside_selection(trace_input, present)
+
+
+def _reasons_by_acl_outside_selection(trace_input: "TraceInput", present: AclSet) -> dict[Acl, str]:
+    """Return the ACLs that accesses may have used that --apis or --principal leave out."""
+    selection = selection_from_options(trace_input.options)
+    if selection.apis:
+        return dict.fromkeys(present.acls, "--apis leaves out requests")
+    return {
+        acl: "--principal leaves out accesses"
+        for acl in present.acls
+        if selection.principals and acl.principal not in selection.principals
+    }
 
 
 def _check_removals_together_and_add_notes(
@@ -271,9 +285,33 @@ def _check_removals_together_and_add_notes(
         else "no ACL can be removed: no access was judged"
     )
     outcome.notes += [f"  {row['remove']}" for row in rows]
+    if _may_have_allowed_unlogged_producers(observation, present, removable):
+        outcome.notes.append(
+            "a log without the level TRACE does not show that WRITE on any topic lets an idempotent"
+            " producer start (InitProducerId)"
+        )
     for reason, count in _count_unknown_usage_by_reason(engine, usage).items():
         outcome.notes.append(f"not known whether {count} other ACLs were used: {reason}")
     outcome.totals["changes"] = changes
+
+
+def _may_have_allowed_unlogged_producers(
+    observation: "Observation", present: "AclSet", removable: Collection[str]
+) -> bool:
+    """Return whether one of these ACLs may have allowed InitProducerId (KIP-679) unseen."""
+    if AUDIT not in observation.totals_and_settings["sources"]:
+        return False
+    logged = observation.engine.sql(
+        f"select 1 as found from {{accesses}} where role = '{UNLOGGED}' limit 1",
+        accesses=observation.all_accesses,
+    )
+    return not count_rows(observation.engine, logged) and any(
+        acl.resource_type is ResourceType.TOPIC
+        and acl.permission is Permission.ALLOW
+        and _may_decide(acl, Operation.WRITE)
+        and format_acl_rule(acl) in removable
+        for acl in present.acls
+    )
 
 
 def _count_unknown_usage_by_reason(engine: SqlEngine, usage: Relation) -> dict[str, int]:

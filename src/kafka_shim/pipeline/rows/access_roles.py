@@ -34,6 +34,10 @@ POSSIBLE = "possible"
 UNNAMED = "unnamed"
 """Derived: the request does not tell the name, such as a topic id that nothing explains."""
 
+UNLOGGED = "unlogged"
+"""Denied by the log, but for a made-up name: whether an ACL on any resource allows it, the log does
+not show (KIP-679)."""
+
 UNATTRIBUTED = "unattributed"
 """The log does not name the request, so what a denial means is unknown; an allowed one was used."""
 LEFT_OUT: Final = {
@@ -42,6 +46,7 @@ LEFT_OUT: Final = {
     LISTED: "a denial only leaves a name out of a list; --lists counts them",
     POSSIBLE: "they depend on the state of the broker",
     UNNAMED: "the trace does not show the name of the resource",
+    UNLOGGED: "an authorizer's log does not show whether ACLs on any resource allowed them",
 }
 """Why jobs about ACLs leave out accesses of a role."""
 UNKNOWN_DECISION: Final = "the trace does not show whether they were allowed"

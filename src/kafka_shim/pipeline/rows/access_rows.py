@@ -8,7 +8,7 @@ import msgspec
 from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.pipeline.rows.access_roles import (
     EITHER,
-    TRIED,
+    UNLOGGED,
     access_roles,
     apis_whose_roles_need_request_names,
     format_alternatives_of_access,
@@ -196,7 +196,8 @@ def _recorded_rows(
             access
         ):  # its denial does not decide the request
             access = msgspec.structs.replace(access, resource_name=WILDCARD)  # noqa: PLW2901
-            role = role if access.allowed else TRIED  # noqa: PLW2901
+            role = role if access.allowed else UNLOGGED  # noqa: PLW2901
+        has_alternatives = role in (EITHER, UNLOGGED)
         yield AccessRow(
             access.sequence,
             access.time_us,
@@ -206,7 +207,9 @@ def _recorded_rows(
             access.resource_type,
             access.resource_name,
             role,
-            tuple(format_alternatives_of_access(access, topics, release)) if role == EITHER else (),
+            tuple(format_alternatives_of_access(access, topics, release))
+            if has_alternatives
+            else (),
             source,
             access.allowed,
             access.rule,
