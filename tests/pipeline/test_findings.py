@@ -273,6 +273,19 @@ def test_a_file_without_names_of_topics_is_an_error(
     assert not history.exists()
 
 
+@pytest.mark.parametrize("options", [("--principal", "User:a"), ("--apis", "Fetch")])
+def test_findings_that_are_not_selected_are_not_resolved(
+    options: tuple[str, ...], recorded: Recorded, runs: Runs, capsys: Any
+) -> None:
+    assert runs.run(recorded.long)[1]["new"]
+    before = runs.history.read_bytes()
+    words = ["pipeline", "findings", recorded.long, "--engine", "local", *options]
+    words += ["--acls", recorded.acl_file, "--history", str(runs.history)]
+    assert main(words) == 1
+    assert "of other --apis or --principal" in capsys.readouterr().err
+    assert runs.history.read_bytes() == before
+
+
 def test_a_damaged_history_is_reported(recorded: Recorded, tmp_path: Path, capsys: Any) -> None:
     history = tmp_path / "history.json"
     history.write_text("[]")

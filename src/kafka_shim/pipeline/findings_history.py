@@ -32,9 +32,12 @@ class Finding(msgspec.Struct, frozen=True):
 class FindingsHistory(msgspec.Struct):
     """The open findings after a run, and when each ACL was last used and needed, in any run.
 
-    The last observation that needed an ACL is known by its end.
+    The last observation that needed an ACL is known by its end. `apis` and `principals` are the
+    selected ones, empty for all.
     """
 
+    apis: list[str] = []
+    principals: list[str] = []
     observed_until: str | None = None
     findings: list[Finding] = []
     last_use_by_acl: dict[str, str] = {}

@@ -125,6 +125,11 @@ def _add_history_topics_and_fix_options(job: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     path = _history_path(args, trace_input)
     history, topics = read_findings_history(path), _existing_topics(args.topics)
+    apis, principals = (
+        sorted(filter(None, (args.apis or "").split(","))),
+        sorted(args.principal or ()),
+    )
+    _raise_if_history_has_other_selection(path, history, apis, principals)
     observation = trace_input.cached_observation(args).with_all_that_acls_may_have_decided()
     present = observation.read_acl_set_with_observed_settings(args.acls)
     engine = trace_input.engine
@@ -153,7 +158,9 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     still_open = [finding for status, finding in statuses if status != RESOLVED]
     needs = {row["acl"]: until for row in usage if until is not None and not row["can_go"]}
     last_needs = latest_by_acl(history.last_need_by_acl, needs)
-    write_findings_history(path, FindingsHistory(until, still_open, last_uses, last_needs))
+    write_findings_history(
+        path, FindingsHistory(apis, principals, until, still_open, last_uses, last_needs)
+    )
     return outcome
 
 
@@ -166,6 +173,16 @@ def _needed_earlier(history: FindingsHistory, present: AclSet) -> dict[str, str]
     denies = {format_acl_rule(acl) for acl in present.acls if acl.permission is Permission.DENY}
     used_denies = {acl: at for acl, at in history.last_use_by_acl.items() if acl in denies}
     return used_denies | history.last_need_by_acl
+
+
+def _raise_if_history_has_other_selection(
+    path: Path, history: FindingsHistory, apis: list[str], principals: list[str]
+) -> None:
+    """Raise PipelineError if findings that are not selected would be called resolved."""
+    if history.findings and (history.apis, history.principals) != (apis, principals):
+        raise PipelineError(
+            f"{path}: its findings are of other --apis or --principal; name another --history"
+        )
 
 
 def _history_path(args: argparse.Namespace, trace_input: "TraceInput") -> Path:
