@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from kafka_shim.protocol.trace import segments
 from kafka_shim.protocol.trace.blocks import (
     COMPRESSIONS,
     HEADER_BYTES,
@@ -245,3 +246,30 @@ def test_a_trace_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     assert writer.current_segment_path.stat().st_mode & 0o777 == 0o600
     assert writer.current_segment_path.parent.stat().st_mode & 0o777 == 0o700
     writer.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs Linux's /proc")
+def test_a_segment_that_is_read_does_not_stay_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "RELEASED_BYTES", 1 << 20)
+    writer = SegmentWriter(tmp_path, "w")
+    frames = [random.Random(number).randbytes(1 << 18) for number in range(32)]
+    for number, frame in enumerate(frames):
+        writer.write_block_and_rotate(BlockBody([], [Request(1, number, number, frame)]))
+    writer.close()
+    (path,) = segment_paths(tmp_path)
+    read, in_memory = [], []
+    for block in read_segment(path):
+        assert isinstance(block, Block)
+        read += [entry.frame for entry in block.body.entries if isinstance(entry, Request)]
+        in_memory.append(mapped_bytes_in_memory(path))
+    assert read == frames
+    assert 0 < max(in_memory) < 3 << 20
+
+
+def mapped_bytes_in_memory(path: Path) -> int:
+    lines = Path("/proc/self/smaps").read_text().splitlines()
+    at = next(number for number, line in enumerate(lines) if line.endswith(str(path)))
+    rss = next(line for line in lines[at:] if line.startswith("Rss:"))
+    return int(rss.split()[1]) * 1024

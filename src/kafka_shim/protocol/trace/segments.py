@@ -4,10 +4,11 @@
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from io import FileIO
-from mmap import ACCESS_READ, mmap
+from mmap import ACCESS_READ, PAGESIZE, mmap
 from pathlib import Path
 
 import msgspec
@@ -25,8 +26,13 @@ from kafka_shim.protocol.trace.blocks import (
 )
 from kafka_shim.protocol.trace.entries import BlockBody
 
+if sys.platform != "win32":
+    from mmap import MADV_DONTNEED
+
 SUFFIX = ".ktrace"
 SEGMENT_BYTES = 64 * 1024 * 1024
+RELEASED_BYTES = 16 * 1024 * 1024
+"""How much of a segment is read before its memory is released."""
 _NAME = re.compile(r"(?P<writer>.+)-(?P<number>\d{8})\.ktrace")
 
 
@@ -107,7 +113,10 @@ def _read_entry_blocks_and_damage(
     stop: int,
     selects_block: Callable[[BlockHeader], bool] | None,
 ) -> Iterator[Block | Damage]:
+    released = position - position % PAGESIZE
     while position < stop:
+        if position - released >= RELEASED_BYTES:
+            released = _release_pages(data, released, position)
         try:
             header = read_block_header(data, position)
             if selects_block is not None and not selects_block(header):
@@ -124,6 +133,17 @@ def _read_entry_blocks_and_damage(
             is_tail = following == len(data) and has_no_next_segment(path)
             yield Damage(str(path), position, following - position, str(error), is_tail)
             position = following
+
+
+def _release_pages(data: mmap, start: int, end: int) -> int:
+    """Release the whole pages from `start` to `end`, and return where they end.
+
+    Otherwise they count as memory of the process until the file is closed.
+    """
+    end -= end % PAGESIZE
+    if sys.platform != "win32":
+        data.madvise(MADV_DONTNEED, start, end - start)
+    return end
 
 
 def _find_next_header_or_end(data: mmap, at: int) -> int:
