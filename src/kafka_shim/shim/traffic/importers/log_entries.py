@@ -130,6 +130,9 @@ class LogEntryReader:
             yield LogEntry(number, text, error="no field of its JSON is a message")
 
     def _entries_in_text(self, number: int, text: str) -> Iterator[LogEntry]:
+        if '"' not in text:  # most lines: neither JSON nor CSV
+            yield self._entry_with_own_or_outer_time(number, text, None)
+            return
         start = _start_of_json(text)
         if start < 0:
             yield from self._entries_in_text_without_json(number, text)
