@@ -1,6 +1,7 @@
 """docs/guides/ci.md: its workflows are parsed, and their commands run literally."""
 
 import argparse
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -80,21 +81,50 @@ def test_the_image_advertises_the_address_that_clients_use(name: str) -> None:
     state = state_of_shim_variables(variables)
     config = config_from_arguments(parser.parse_args(words), variables, state_of_environment=state)
     (host, port), *_ = [listener.advertised for listener in config.listeners if listener.advertised]
-    used = (job.get("env") or job["variables"])["KAFKA_BOOTSTRAP_SERVERS"]
-    assert used == f"{host}:{port}"
+    used = job.get("env") or job["variables"]
+    assert used["KAFKA_BOOTSTRAP_SERVERS"] == f"{host}:{port}"
+    addresses = {each.name: each.advertised for each in config.listeners}
+    assert addresses["SASL_PLAINTEXT"] is not None
+    host, sasl_port = addresses["SASL_PLAINTEXT"]
+    assert used["KAFKA_BOOTSTRAP_SERVERS_SASL_PLAINTEXT"] == f"{host}:{sasl_port}"
     if "ports" in service:
         assert service["ports"][0] == f"{port}:{config.listeners[0].port}"
     assert script_of(name)[-1] == "pytest"
 
 
+def test_the_composed_broker_has_an_address_for_each_kind_of_client() -> None:
+    """The container's broker, whose ports are free ones here."""
+    [page] = [block.text for block in blocks() if block.page == "docs/guides/container.md"]
+    services = yaml.safe_load(page)["services"]
+    variables = services["kafka"]["environment"]
+    assert services["kafka"]["ports"] == ["29092:29092"]
+    assert "HOST://0.0.0.0:29092" in variables["KAFKA_LISTENERS"]
+    shown = ["kafka:9092", "localhost:29092"]
+    assert services["test"]["environment"]["KAFKA_BOOTSTRAP_SERVERS"] == shown[0]
+    local = re.sub(r"0\.0\.0\.0:\d+", "127.0.0.1:0", variables["KAFKA_LISTENERS"])
+    words = [*SHIM, "serve", "--config", str(ROOT / "examples" / "container.yaml")]
+    with subprocess.Popen(
+        words, env=environment() | variables | {"KAFKA_LISTENERS": local}, stdout=subprocess.PIPE,
+        text=True,
+    ) as child:  # fmt: skip
+        assert child.stdout is not None
+        lines = [child.stdout.readline() for _ in shown]
+        child.terminate()
+    assert [line.strip().partition(", advertised as ")[2] for line in lines] == shown
+
+
 @pytest.mark.client
-def test_a_client_of_the_service_is_denied(tmp_path: Path) -> None:
+@pytest.mark.parametrize("workflow", ["github-image.yml", "gitlab-image.yml"])
+def test_a_client_of_the_service_is_denied(workflow: str, tmp_path: Path) -> None:
     """`serve` with the variables of the recipe: alice writes to one topic, not to the other."""
-    [service] = job_of("github-image.yml")["services"].values()
+    job = job_of(workflow)
+    [service] = job["services"].values() if "steps" in job else job["services"]
+    variables = dict(service.get("env") or service["variables"])
+    variables.pop("KAFKA_ADVERTISED_LISTENERS", None)  # the test's clients are on this machine
     ready = tmp_path / "ready"
     words = ["serve", "--port", "0", "--stop-with-stdin", "--ready-file", str(ready)]
     with subprocess.Popen(
-        [*SHIM, *words], env=environment() | service["env"], stdin=subprocess.PIPE,
+        [*SHIM, *words], env=environment() | variables, stdin=subprocess.PIPE,
         stdout=subprocess.PIPE, text=True,
     ) as child:  # fmt: skip
         assert child.stdin is not None

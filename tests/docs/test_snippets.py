@@ -72,6 +72,9 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("docs/guides/cassettes.md", "yaml"): (
         "tests/shim/cli/test_playback.py::test_the_service_on_the_page_plays_to_other_containers",
     ),
+    ("docs/guides/container.md", "yaml"): (
+        "tests/docs/test_ci_page.py::test_the_composed_broker_has_an_address_for_each_kind_of_client",
+    ),
     ("docs/guides/configuration.md", "properties"): SAME_BROKER,
     ("docs/guides/configuration.md", "sh"): SAME_BROKER,
     ("docs/guides/configuration.md", "toml"): SAME_BROKER,

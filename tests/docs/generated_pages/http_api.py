@@ -8,8 +8,8 @@ from kafka_shim.shim.control.openapi import openapi_document
 _INTRODUCTION: Final = """\
 # HTTP API
 
-The control API creates topics, users and ACLs, injects faults, and returns requests and decisions,
-over HTTP ([how to use it](../guides/languages.md)).
+All calls of the HTTP API, which creates topics, users and ACLs, injects faults, and returns
+requests and decisions. [Java, Node, Go and other languages](../guides/languages.md) has examples.
 
 `--control HOST:PORT` starts the control API. It needs `pip install 'kafka-shim[control]'`. The
 OpenAPI document is at `/openapi.json`. With `--control-token`, send `Authorization: Bearer TOKEN`.

@@ -9,7 +9,7 @@ from kafka_shim.shim.control import prometheus_metrics
 _INTRODUCTION: Final = """\
 # Metrics
 
-`GET /metrics` of the [HTTP API](http-api.md) returns these totals in the text format of Prometheus.
+Metrics of a broker for Prometheus, which `GET /metrics` of the [HTTP API](http-api.md) returns.
 The API needs the option `--control` and `pip install 'kafka-shim[control]'`. Denied permission
 checks have `result="denied"` in `kafka_shim_authz_decisions_total`. Denied requests have an `error`
 such as `TOPIC_AUTHORIZATION_FAILED` in `kafka_shim_requests_total`.

@@ -47,7 +47,7 @@ _CLIENT = {
         "Use these credentials the next time that the client logs in; do not open it again.",
         {"login": shared_shape_reference("login")},
     ),
-    "close": Command("Close the client, within a second or two."),
+    "close": Command("Close the client, within 12 seconds."),
     "wait": Command(
         "Let the client run until one of the events happens: a member gets partitions"
         " (`assigned`), must give them back (`revoked`) or has lost them (`lost`), or the client"
@@ -63,7 +63,8 @@ _CLIENT = {
 _OPERATIONS = nullable(STRINGS)
 _TOPICS = {
     "create_topics": Command(
-        "Create topics with these numbers of partitions. `configs` apply to each of them.",
+        "Create topics with these numbers of partitions and replication factor 1. `configs` apply"
+        " to each of them.",
         {"topics": INTEGER_BY_NAME, "configs_": STRING_BY_NAME},
         items_field_of_results_by_name(),
     ),

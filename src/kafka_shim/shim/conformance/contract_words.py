@@ -95,9 +95,9 @@ SHARED_FIELDS: Mapping[str, str] = {
     "tls.certificate": "path of a PEM file with the client's certificate; null: none",
     "tls.key": "path of a PEM file with its key",
     "acl.resource_type": "`TOPIC`, `GROUP`, `CLUSTER`, `TRANSACTIONAL_ID`, `DELEGATION_TOKEN` or"
-    " `USER`",
+    " `USER`; in an answer also `UNKNOWN`",
     "acl.name": "the resource's name",
-    "acl.pattern_type": "`LITERAL` or `PREFIXED`",
+    "acl.pattern_type": "`LITERAL` or `PREFIXED`; in an answer also `UNKNOWN`",
     "acl.principal": "such as `User:alice`",
     "acl.host": "an address, or `*` for all",
     "acl.operation": "such as `READ` or `DESCRIBE_CONFIGS`",
