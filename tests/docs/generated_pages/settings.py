@@ -27,11 +27,11 @@ _CHECKS: Final = ("broker_config_checks.py", "config_change.py", "configs.py")
 """Modules that name settings only to validate or to return them."""
 _READ_ELSEWHERE: Final = frozenset({"listeners", FETCH_BYTES_MAX})
 """Settings that the shim reads, but without a dot in their name, or in one of `_CHECKS`."""
-_DEFAULTS_OF_SHIM: Final = {
-    "group.initial.rebalance.delay.ms": "0",
-    "log.cleaner.enable": "false",
+_NOTES_ON_DEFAULTS: Final = {
+    "group.initial.rebalance.delay.ms": "in the shim `0`",
+    "log.cleaner.enable": "but the shim compacts only if you set `true`",
 }
-"""The defaults that docs/explanation/differences.md explains."""
+"""The differences that docs/explanation/differences.md explains."""
 _DEFINITIONS: Final = Path(settings_package.__file__).parent / "config_definitions.json"
 _TITLES: Final = {
     "broker": "Brokers",
@@ -49,8 +49,8 @@ You can set every setting of the chosen release. The shim validates it as Kafka 
 in DescribeConfigs. A mark in the column *read* means that the shim uses the value itself, or as the
 default of a setting of topics or groups. The shim ignores the other settings, such as those of
 disks and replication, except where Kafka validates a setting by the value of another one. The
-column *default* has the default of the newest release with the setting, and also the shim's
-default if it differs. An empty field means an empty default, or none.
+column *default* has the default of the newest release with the setting, and how the shim
+differs. An empty field means an empty default, or none.
 
 The authorizer's settings `super.users` and `allow.everyone.if.no.acl.found` are not in the tables.
 [Configuration](../guides/configuration.md) describes how to set settings.
@@ -74,8 +74,8 @@ def _row(name: str, definitions: dict[str, dict[str, Any] | None]) -> str:
     mark = "✓" if {name, newest.get("broker")} & names_that_have_an_effect() else ""
     default = newest.get("default")
     shown = f"`{default}`" if default not in (None, "") else ""
-    if name in _DEFAULTS_OF_SHIM:
-        shown += f", in the shim `{_DEFAULTS_OF_SHIM[name]}`"
+    if name in _NOTES_ON_DEFAULTS:
+        shown += f", {_NOTES_ON_DEFAULTS[name]}"
     return f"| `{name}` | {mark} | {newest['type']} | {shown} | {_releases(definitions)} |"
 
 
