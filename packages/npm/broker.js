@@ -64,7 +64,8 @@ class Broker {
   }
 
   async createTopic(name, options = {}) {
-    await this.request("POST", "/topics", { name, ...snakeCased(options) });
+    const settings = typeof options === "object" ? options : { partitions: options };
+    await this.request("POST", "/topics", { name, ...snakeCased(settings) });
   }
 
   async topics() {
@@ -82,11 +83,11 @@ class Broker {
   }
 
   async addAcls(...acls) {
-    await this.request("POST", "/acls", { acls });
+    await this.request("POST", "/acls", { acls: acls.flat() });
   }
 
   async removeAcls(...acls) {
-    await this.request("POST", "/acls/remove", { acls });
+    await this.request("POST", "/acls/remove", { acls: acls.flat() });
   }
 
   async addFault(fault) {

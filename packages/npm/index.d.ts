@@ -106,15 +106,16 @@ export class Broker implements AsyncDisposable {
   /** Settings of librdkafka, such as for @confluentinc/kafka-javascript. */
   librdkafka(user?: string): Record<string, string>;
 
-  createTopic(name: string, options?: {
+  /** Create a topic; a number is its number of partitions. */
+  createTopic(name: string, options?: number | {
     partitions?: number; configs?: Record<string, string>; replicationFactor?: number;
   }): Promise<void>;
   topics(): Promise<Topic[]>;
   /** Return the newest records of a partition, oldest first. */
   records(topic: string, partition?: number): Promise<StoredRecord[]>;
   addUser(name: string, password: string): Promise<void>;
-  addAcls(...acls: Acl[]): Promise<void>;
-  removeAcls(...acls: Acl[]): Promise<void>;
+  addAcls(...acls: (Acl | Acl[])[]): Promise<void>;
+  removeAcls(...acls: (Acl | Acl[])[]): Promise<void>;
   /** Add a fault and return its id. */
   addFault(fault: Fault): Promise<number>;
   /** Return how often a fault matched (`calls`) and was applied (`fired`). */

@@ -49,6 +49,25 @@ test("a reset returns to the state at the start", async (t) => {
   assert.deepEqual((await broker.topics()).map(({ name }) => name), ["orders"]);
 });
 
+test("a number is the number of partitions, and anything else an error", async (t) => {
+  const broker = await start(t);
+  await broker.createTopic("orders", 2);
+  await broker.createTopic("payments");
+  await assert.rejects(broker.createTopic("refunds", "many"), /Expected `int`.*partitions/);
+  const created = (await broker.topics()).map(({ name, partitions }) => [name, partitions]);
+  assert.deepEqual(created, [["orders", 2], ["payments", 1]]);
+});
+
+test("ACLs are arguments or lists", async (t) => {
+  const broker = await start(t);
+  const acls = [MAY_WRITE, { ...MAY_WRITE, topic: "payments" }];
+  const resources = async () => (await broker.request("GET", "/state")).acls.map((acl) => acl.resource_name);
+  await broker.addAcls(acls, { ...MAY_WRITE, topic: "refunds" });
+  assert.deepEqual((await resources()).sort(), ["orders", "payments", "refunds"]);
+  await broker.removeAcls(acls);
+  assert.deepEqual(await resources(), ["refunds"]);
+});
+
 test("clients' settings have the user's password", async (t) => {
   const broker = await start(t, { users: { alice: "alice-secret" } });
   await broker.addUser("bob", "bob-secret");
