@@ -25,8 +25,21 @@ _COSTS = """\
 Where the time of these requests goes, in microseconds per request. `read` and `write` are the
 system calls, `handle` is the handler without `authorize`, `dispatch` is the rest of the dispatcher,
 `client` is the client's processor time if it has one request in flight, and `rest` is the event
-loop, the connection, waking, and colder caches than those of a loop over one stage. The
-benchmarks' page says [what was tried](../README.md#what-was-tried).\
+loop, the connection, waking, and colder caches than those of a loop over one stage.\
+"""
+_TRIED = """\
+What was tried:
+
+| attempt | rate |
+|---|---|
+| mypyc for 20 modules (`against/compiled.py`) | x1.01 with 64 in flight, x0.95 with one |
+| uvloop, Python 3.13 | below 5 % |
+| records of `__transaction_state` are made when they are read | transactions: x1.4 |
+| up to 15 records are checked one by one | Produce of 10: x1.1 |
+| the broker polls 100 us after a response, not 50 | x1.1 with one in flight |
+
+Of the time to start, the bare interpreter takes 53 %, libraries such as msgspec 11 %, and the
+shim's 167 modules 35 %.\
 """
 
 
@@ -67,6 +80,7 @@ def published(rows: Sequence[Row], state: str, costs: Sequence[Cost]) -> str:
     goals = missed(rows)
     parts += ["Missed goals:" if goals else "All goals are met."]
     parts += ["\n".join(f"- {goal}" for goal in goals)] if goals else []
+    parts += [_TRIED] if goals else []
     parts += [_COSTS, _costs_table(costs)] if costs else []
     return "\n\n".join(parts)
 
