@@ -21,7 +21,9 @@ CATCHABLE: Final = ("PipelineError",)
 
 USED_ITSELF: Final = {
     "Dispatcher": "responds for a cluster; a playback's responds from a recording",
-    "PendingExchange": "of a handler that waits; a playback's response is a frame already",
+    "PendingResponse": "of a handler that waits; a playback's response also comes later by itself",
+    "PlayedConnection": "plays only; in the mode new-episodes, a connection also forwards",
+    "SaslFailure": "of a client; a playback's says that its authentication was not recorded",
     "Client": "raises if there is no response; a connection of the vectors returns what happened",
     "History": "a broker's; the conformance suite's also keeps responses",
     "Partition": "all but those of the topic of groups, whose subclass makes `log` a property:"

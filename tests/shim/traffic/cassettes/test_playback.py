@@ -189,7 +189,7 @@ def test_a_produce_request_takes_its_recorded_time(trace: Path) -> None:
     header = RequestHeader(ApiKey.PRODUCE, 9, 1, "wire")
     response = played.connection("a").respond(header, records("orders", A)).if_due()
     assert response is not None
-    recorded = played.state.index.first("api_key=? and topic is null", ApiKey.PRODUCE)
+    recorded = played.state.index.table.first("api_key=? and topic is null", ApiKey.PRODUCE)
     assert recorded is not None
     assert response.delay_s == recorded.latency_us / 1_000_000 * 2 > 0
 

@@ -124,7 +124,9 @@ def next_current_counterpart(state: PlaybackState, sent: Sent) -> Interaction | 
     same = "exact=? and principal=coalesce(?, principal) and version=?"
     values = sent.content.exact, sent.principal, sent.header.api_version
     for order in "is_played=0 order by id", "is_played=1 order by id desc":
-        row = state.index.first(f"{same} and response_position is not null and {order}", *values)
+        row = state.index.table.first(
+            f"{same} and response_position is not null and {order}", *values
+        )
         if row is not None:
             return row if state.is_current(row.state) else None
     return None
@@ -153,7 +155,7 @@ def _with_content(
     """Yield the last played counterparts with a content, or the first others."""
     end = f"desc limit {PLAYED_MAX}" if is_played else f"limit {UNPLAYED_MAX}"
     same = f"{column}=? and is_played=? and principal=coalesce(?, principal)"
-    return state.index.select(f"{same} order by id {end}", content, is_played, sent.principal)
+    return state.index.table.select(f"{same} order by id {end}", content, is_played, sent.principal)
 
 
 def _measures(state: PlaybackState, sent: Sent) -> Iterator[tuple[str, bytes]]:
@@ -176,7 +178,7 @@ def _check_order(state: PlaybackState, sent: Sent, recorded: Interaction) -> Non
     """Raise MismatchError if the change before it on its connection was not sent so far."""
     place = recorded.connection, recorded.sequence, recorded.id
     preceding = "connection=? and sequence=? and id<? order by id desc"
-    earlier = state.index.first(preceding, *place)
+    earlier = state.index.table.first(preceding, *place)
     if earlier is None or earlier.is_played:
         return
     difference = FieldDifference("", "", "")
@@ -216,14 +218,14 @@ def _nearest_candidates(state: PlaybackState, sent: Sent) -> Iterator[Interactio
     """Yield what is compared with a request or record: the same of others, and then the first ones
     of the API or of the topic; of any topic if it has none.
     """
-    select = state.index.select
+    select = state.index.table.select
     yield from select("loose=? order by id limit 1", sent.content.loose)
     if sent.record is None:
         of_api = "api_key=? and topic is null order by id limit ?"
         yield from select(of_api, sent.header.api_key, NEAREST_MAX)
         return
     records, topic = "api_key=? and topic is not null", sent.record.topic
-    if state.index.first("api_key=? and topic=?", ApiKey.PRODUCE, topic):
+    if state.index.table.first("api_key=? and topic=?", ApiKey.PRODUCE, topic):
         records = "api_key=? and +topic=?"  # in the order of ids: no index of topics
     values = (ApiKey.PRODUCE, topic)[: records.count("?")]
     yield from select(f"{records} order by id limit {NEAREST_RECORDS_MAX}", *values)

@@ -78,7 +78,7 @@ class PlaybackState:
         """Return the report, with the recorded changes that no client sent."""
         report = self.report
         report.unsent, report.unsent_count = [], 0
-        for each in self.index.select("sequence is not null and is_played=0 order by id"):
+        for each in self.index.table.select("sequence is not null and is_played=0 order by id"):
             report.unsent_count += 1
             if len(report.unsent) < UNSENT_KEPT_MAX:
                 record = "" if each.topic is None else f": {self.index.record(each).text}"

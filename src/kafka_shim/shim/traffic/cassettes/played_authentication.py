@@ -110,13 +110,13 @@ class PlayedAuthentication:
         """Return the next recorded success of the principal, or failure; the last one again."""
         index = self._state.index
         of_kind = "api_key=? and topic is null and response_position is not null and (error!=0)=?"
-        row = index.first(
+        row = index.table.first(
             f"{of_kind} and (error!=0 or principal=?) order by is_played, id * (1 - 2 * is_played)",
             *(ApiKey.SASL_AUTHENTICATE, has_error, self.principal),
         )
         if row is None:
             return None
-        index.set_played(row)
+        index.table.set_played(row)
         response = index.response(row)
         assert isinstance(response, SaslAuthenticateResponse)
         return response

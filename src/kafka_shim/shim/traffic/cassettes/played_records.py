@@ -81,7 +81,7 @@ class PlayedProduce:
                 self._add_topic(topic)
         except MismatchError:
             for match in self._matches:
-                state.index.set_played(match, is_played=False)
+                state.index.table.set_played(match, is_played=False)
             raise
         state.count_changes(records_of_topic(str(match.topic)) for match in self._matches)
 
@@ -117,7 +117,7 @@ class PlayedProduce:
                     raise
                 new.append(number)
             else:
-                self._state.index.set_played(match)
+                self._state.index.table.set_played(match)
                 self._matches.append(match)
         return new
 
@@ -183,14 +183,14 @@ class _FetchedOffset(NamedTuple):
             if data is not None:
                 return data
         if error is not None:
-            self.state.index.set_played(error)
+            self.state.index.table.set_played(error)
             return self._recorded_row(error)
         return self._empty_row()
 
     def _fetched(self, condition: str, *values: object) -> Iterator[Interaction]:
         """Yield what the principal fetched from the partition."""
         partition = f"topic=? and partition=? and {_BY_PRINCIPAL}"
-        return self.state.index.select(
+        return self.state.index.table.select(
             f"{partition} and {condition}", self.topic, self.partition, self.principal, *values
         )
 
@@ -233,7 +233,9 @@ class _FetchedOffset(NamedTuple):
             if batch.last_offset < self.offset:
                 continue
             offsets = batch.first_offset, batch.last_offset
-            unsent = self.state.index.first(_UNSENT_RECORD, self.topic, self.partition, *offsets)
+            unsent = self.state.index.table.first(
+                _UNSENT_RECORD, self.topic, self.partition, *offsets
+            )
             cut = batch if unsent is None else batch.cut_before(unsent.offset)
             if cut is not None:
                 available.append(cut)
@@ -256,8 +258,8 @@ class _FetchedOffset(NamedTuple):
         """
         last = next(self._fetched("error=0 order by id desc limit 1"), None)
         index = self.state.index
-        is_empty = self.topic in index.topics and not index.first("topic=?", self.topic)
-        was_fetched = index.first(f"topic=? and {_BY_PRINCIPAL}", self.topic, self.principal)
+        is_empty = self.topic in index.topics and not index.table.first("topic=?", self.topic)
+        was_fetched = index.table.first(f"topic=? and {_BY_PRINCIPAL}", self.topic, self.principal)
         if not (is_empty or was_fetched):
             reason = f"{self.topic}-{self.partition}: {self.principal} never fetched this topic"
             raise MismatchError("content", reason)

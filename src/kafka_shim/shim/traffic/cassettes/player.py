@@ -236,7 +236,7 @@ class PlayedConnection:
             self._to_client.learn(self, None, recorded, sent.message)
             self._to_recording.learn(self, None, sent.message, recorded)
         if not interaction.is_played:
-            self._index.set_played(interaction)
+            self._index.table.set_played(interaction)
             self._cluster.state_version.count_possible_change()  # the next response may be another
             self._state.count_changes(touched_state(key, recorded, fields).changes)
 

@@ -72,11 +72,11 @@ class _PendingRequest(NamedTuple):
     changes: StateCounts
 
 
-class TraceIndex(InteractionTable):
+class TraceIndex:
     """All requests of a trace by their content, the records in it, and its brokers."""
 
     def __init__(self, trace: Path) -> None:
-        super().__init__()
+        self.table = InteractionTable()
         self._entries_of_block = lru_cache(BLOCKS_IN_MEMORY)(_read_entries_of_block)
         self._decode_at = lru_cache(MESSAGES_IN_MEMORY)(self._read_message_at)
         self.topic_names: dict[bytes, str] = {}
@@ -98,10 +98,12 @@ class TraceIndex(InteractionTable):
         for event in events:
             self._add_event(event)
         for unanswered in self._pending.values():
-            self.insert(row for request in unanswered.values() for row in request.rows)
-        self.create_indexes()
+            self.table.insert(row for request in unanswered.values() for row in request.rows)
+        self.table.create_indexes()
         self.damage: list[Damage] = events.damage
-        principals = {row.principal for row in self.select(_WITHOUT_SASL, ApiKey.SASL_HANDSHAKE)}
+        principals = {
+            row.principal for row in self.table.select(_WITHOUT_SASL, ApiKey.SASL_HANDSHAKE)
+        }
         self.principal_without_sasl = principals.pop() if len(principals) == 1 else None
         """None if it depends on the certificate, which a trace does not have."""
         del self._pending, self._fetch_offsets, self._last_empty
@@ -132,7 +134,7 @@ class TraceIndex(InteractionTable):
         try:
             header, message = read_request_frame(entry.frame)
         except ProtocolError:
-            self.insert([row._replace(exact=frame_content(entry.frame))])
+            self.table.insert([row._replace(exact=frame_content(entry.frame))])
             raise
         key, version = header.api_key, header.api_version
         client = client_without_suffix(header.client_id)
@@ -154,7 +156,7 @@ class TraceIndex(InteractionTable):
             )
         if key == ApiKey.PRODUCE and message.acks == 0:
             self._count_changes(changes)
-            self.insert([row, *records])
+            self.table.insert([row, *records])
         else:
             request = _PendingRequest([row, *records], entry.time_us, reads, changes)
             pending[entry.sequence] = request
@@ -178,7 +180,7 @@ class TraceIndex(InteractionTable):
         try:
             rows = self._rows_with_response(event, entry, request)
         finally:
-            self.insert(rows)
+            self.table.insert(rows)
 
     def _rows_with_response(
         self, event: Event, entry: Response, request: _PendingRequest
@@ -272,7 +274,7 @@ class TraceIndex(InteractionTable):
     def has_unreadable(self, frame: bytes) -> bool:
         """Return whether a request that cannot be read was recorded."""
         content = frame_content(frame)
-        return self.first("exact=? and response_position is null", content) is not None
+        return self.table.first("exact=? and response_position is null", content) is not None
 
     def request(self, row: Interaction) -> Any:
         """Return the recorded request; callers must not change it."""
