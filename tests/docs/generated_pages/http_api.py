@@ -1,5 +1,6 @@
 """docs/reference/http-api.md, made from the OpenAPI document of the control API."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -13,8 +14,9 @@ requests and decisions. [Java, Node, Go and other languages](../guides/languages
 
 `--control HOST:PORT` starts the control API. It needs `pip install 'kafka-shim[control]'`. The
 OpenAPI document is at `/openapi.json`. With `--control-token`, send `Authorization: Bearer TOKEN`.
-Calls go to the first broker of the process. For another broker, write `/brokers/{broker}` before
-the path. Bodies and responses are JSON.
+Each of `/brokers` is a cluster of its own, and `/nodes` are the brokers of one cluster. Calls go to
+the first cluster of the process; for another one, write `/brokers/{broker}` before the path. A
+cluster keeps its last 10,000 requests, up to 32 MiB. Bodies and responses are JSON.
 
 | status | meaning |
 |---|---|
@@ -26,6 +28,7 @@ the path. Bodies and responses are JSON.
 The field `error` has the reason, in one line.
 """
 _MARKS: Final = str.maketrans({"|": "\\|", "<": "&lt;", "*": "\\*"})
+_CODE: Final = re.compile(r"(`[^`]*`)")
 
 
 def http_api_page() -> str:
@@ -42,7 +45,7 @@ def http_api_page() -> str:
 
 
 def _call_lines(title: str, operation: dict[str, Any]) -> Iterator[str]:
-    yield from (f"### {title}", "", f"{operation['summary'].translate(_MARKS).rstrip('.')}.", "")
+    yield from (f"### {title}", "", f"{_escaped(operation['summary']).rstrip('.')}.", "")
     if body := operation.get("requestBody"):
         yield from (f"Body: {_type(body['content']['application/json']['schema'])}.", "")
     content = operation["responses"]["200"]["content"]
@@ -52,14 +55,22 @@ def _call_lines(title: str, operation: dict[str, Any]) -> Iterator[str]:
     if parameters:
         yield from ("| query parameter | meaning |", "|---|---|")
         for parameter in parameters:
-            yield f"| `{parameter['name']}` | {parameter['description'].translate(_MARKS)} |"
+            yield f"| `{parameter['name']}` | {_escaped(parameter['description'])} |"
         yield ""
+
+
+def _escaped(text: str) -> str:
+    """Return a text with Markdown's marks escaped, except in code, where `|` alone is one."""
+    return "".join(
+        part.replace("|", "\\|") if part.startswith("`") else part.translate(_MARKS)
+        for part in _CODE.split(text)
+    )
 
 
 def _object_lines(name: str, schema: dict[str, Any]) -> Iterator[str]:
     yield from (f"### {name}", "")
     if text := schema.get("description"):
-        yield from (" ".join(text.split()).translate(_MARKS), "")
+        yield from (_escaped(" ".join(text.split())), "")
     properties: dict[str, Any] = schema.get("properties", {})
     if properties:
         required = set(schema.get("required", ()))

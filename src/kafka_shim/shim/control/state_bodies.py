@@ -312,7 +312,7 @@ class ChangeRow(msgspec.Struct):
 
 
 class ChangeRows(msgspec.Struct):
-    """Changes, oldest first, and the number of the last. `observes_acls` is false with an
+    """Changes, oldest first, and the number of the last. `observes_acls` is false with a
     custom authorizer, whose ACLs can change unseen.
     """
 
