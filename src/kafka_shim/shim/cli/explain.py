@@ -2,11 +2,11 @@
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
-from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, StandardAuthorizer
 from kafka_shim.authorizer.message_text import escaped
 from kafka_shim.authorizer.model import WILDCARD, Action, Actor
 from kafka_shim.protocol.api_versions import highest_unstable_versions, served_versions
@@ -180,15 +180,15 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
             }
         )
         return _exit_code_for_expectation(args, allowed=allowed)
-    denied_text = denied_unless_text(
-        caller.actor.principal,
-        source.assumed_settings,
-        allowed_in_open_mode=_are_counting_outcomes_allowed(
-            explain_api_checks(_caller_in_open_mode(caller), api, version, source.release, names)
-        ),
-    )
+
+    def is_allowed(other: Caller) -> bool:
+        return _are_counting_outcomes_allowed(
+            explain_api_checks(other, api, version, source.release, names)
+        )
+
+    verdict = "allowed" if allowed else _denied_text(caller, source, is_allowed)
     print(
-        f"{'allowed' if allowed else denied_text}: {api.wire_name} v{version} by"
+        f"{verdict}: {api.wire_name} v{version} by"
         f" {caller.actor.principal} from {caller.actor.host} (Kafka {source.release})"
     )
     for outcome in outcomes:
@@ -213,15 +213,29 @@ def _explanation_lines(
     caller: Caller, source: LoadedAuthorizer, explanation: Explanation
 ) -> Iterator[str]:
     """Yield the lines of an explanation; a denial names settings that would allow the access."""
-    in_open_mode = _caller_in_open_mode(caller).authorizer.authorize(
-        explanation.actor, explanation.action
-    )
-    denied_text = denied_unless_text(
-        explanation.actor.principal,
-        source.assumed_settings,
-        allowed_in_open_mode=in_open_mode.allowed,
-    )
+    if explanation.decision.allowed:
+        return explanation_lines(explanation, source.bootstrap_server)
+
+    def is_allowed(other: Caller) -> bool:
+        return other.authorizer.authorize(explanation.actor, explanation.action).allowed
+
+    denied_text = _denied_text(caller, source, is_allowed)
     return explanation_lines(explanation, source.bootstrap_server, denied_text)
+
+
+def _denied_text(
+    caller: Caller, source: LoadedAuthorizer, is_allowed: Callable[[Caller], bool]
+) -> str:
+    """Return `denied`, with the settings that the broker does not return and that would allow it.
+
+    `is_allowed` tells this of another caller.
+    """
+    return denied_unless_text(
+        caller.actor.principal,
+        source.assumed_settings,
+        allowed_in_open_mode=ALLOW_EVERYONE in source.assumed_settings
+        and is_allowed(_caller_in_open_mode(caller)),
+    )
 
 
 def _caller_in_open_mode(caller: Caller) -> Caller:

@@ -71,14 +71,14 @@ def _print_who_can(args: argparse.Namespace) -> int:
         print(json.dumps(content, indent=2, ensure_ascii=False))
     else:
         has_unknown_super_users = SUPER_USERS in source.assumed_settings
-        lines = _who_can_lines(action, result, has_unknown_super_users=has_unknown_super_users)
+        lines = _result_lines(action, result, has_unknown_super_users=has_unknown_super_users)
         print(text_of_escaped_result_lines(lines))
         if source.assumed_settings:
             print(assumed_settings_note(source.assumed_settings))
     return 0 if result.allowed_principals else EXIT_MISMATCH
 
 
-def _who_can_lines(
+def _result_lines(
     action: Action, result: WhoCanResult, *, has_unknown_super_users: bool
 ) -> Iterator[str]:
     besides = ", besides super users" if has_unknown_super_users else ""
