@@ -1,9 +1,9 @@
 """docs/reference/http-api.md, made from the OpenAPI document of the control API."""
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
+from kafka_shim.shim.cli.reference import plain_text_in_markdown
 from kafka_shim.shim.control.openapi import openapi_document
 
 _INTRODUCTION: Final = """\
@@ -27,8 +27,6 @@ cluster keeps its last 10,000 requests, up to 32 MiB. Bodies and responses are J
 
 The field `error` has the reason, in one line.
 """
-_MARKS: Final = str.maketrans({"|": "\\|", "<": "&lt;", "*": "\\*"})
-_CODE: Final = re.compile(r"(`[^`]*`)")
 
 
 def http_api_page() -> str:
@@ -60,11 +58,8 @@ def _call_lines(title: str, operation: dict[str, Any]) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Return a text with Markdown's marks escaped, except in code, where `|` alone is one."""
-    return "".join(
-        part.replace("|", "\\|") if part.startswith("`") else part.translate(_MARKS)
-        for part in _CODE.split(text)
-    )
+    """Return a text in Markdown; in tables, `|` would end a cell, also in code."""
+    return plain_text_in_markdown(text).replace("|", "\\|")
 
 
 def _object_lines(name: str, schema: dict[str, Any]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import kafka_shim.testing as api
+from kafka_shim.shim.cli.reference import plain_text_in_markdown
 from kafka_shim.shim.testing.faults import Faults
 from kafka_shim.shim.testing.groups import Groups
 from kafka_shim.shim.testing.nodes import Nodes
@@ -41,7 +42,6 @@ _OPTIONS: Final = (
     api.OffsetOptions,
     api.Rule,
 )
-_MARKS: Final = re.compile(r"([*<\[])")
 
 
 def python_api_page() -> str:
@@ -111,11 +111,4 @@ def _text(documented: Any) -> str:
     """Return the docstring in one paragraph for each of its paragraphs."""
     text = inspect.getdoc(documented) or ""
     paragraphs = [" ".join(part.split()) for part in text.split("\n\n")]
-    quoted = re.compile(r"(`[^`]*`)")
-    return "\n\n".join(
-        "".join(
-            part if part.startswith("`") else _MARKS.sub(r"\\\1", part)
-            for part in quoted.split(paragraph)
-        )
-        for paragraph in paragraphs
-    )
+    return "\n\n".join(map(plain_text_in_markdown, paragraphs))

@@ -122,11 +122,17 @@ def _invocation(parser: argparse.ArgumentParser, action: argparse.Action) -> str
 
 
 def _help_text(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
-    """Return the help of an option in one line, whose characters are not taken for Markdown."""
-    text = " ".join(parser._get_formatter()._expand_help(action).split()) if action.help else ""
-    parts = _QUOTED.split(text)
+    """Return the help of an option in one line of Markdown."""
+    if not action.help:
+        return ""
+    return plain_text_in_markdown(" ".join(parser._get_formatter()._expand_help(action).split()))
+
+
+def plain_text_in_markdown(text: str) -> str:
+    """Return a text whose characters are not taken for Markdown, except that `x` is code."""
     return "".join(
-        part if part.startswith("`") else _FREE_TEXT.sub(r"\\\1", part) for part in parts
+        part if part.startswith("`") else _FREE_TEXT.sub(r"\\\1", part)
+        for part in _QUOTED.split(text)
     )
 
 
