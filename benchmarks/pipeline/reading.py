@@ -9,7 +9,7 @@ import pyarrow as pa
 from benchmarks.pipeline.ratio import Bench, Ratio, faster, time_sliced
 from benchmarks.pipeline.tuples import TuplesSource
 from kafka_shim.pipeline.rows.batches import Split, plan_splits, sum_equal_rows, table_batches
-from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.pipeline.spark.data_source import trace_table
 from kafka_shim.pipeline.tables import OBSERVED
 

@@ -14,7 +14,7 @@ from confluent_kafka import Producer
 from kafka_shim.authorizer.least_acls import least_grants
 from kafka_shim.pipeline.acls.required_access import observed_access_of_row
 from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
-from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.pipeline.spark_requirements import missing_requirement
 from kafka_shim.protocol.enums import ResourceType
 from tests.clients.toolchains import DRIVERS, spark_jars

@@ -16,7 +16,7 @@ from confluent_kafka import KafkaException, Producer
 
 from examples import pipeline_demo
 from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
-from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.response_frames import read_response_and_its_version

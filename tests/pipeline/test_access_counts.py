@@ -11,7 +11,7 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.rows import batches
 from kafka_shim.pipeline.rows.batches import plan_splits, task_batches
-from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.trace.entries import AUDIT, Access, BlockBody, Connection, Entry
 from kafka_shim.protocol.trace.segments import SegmentWriter

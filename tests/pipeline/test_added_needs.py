@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from kafka_shim.pipeline.rows.added_needs import new_needs_with_visible_denial
-from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (

@@ -18,7 +18,7 @@ from kafka_shim.pipeline.rows.batches import (
     sum_equal_rows,
     table_batches,
 )
-from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.pipeline.spark.trace_reader import TraceReader
 from kafka_shim.pipeline.tables import TABLES
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType

@@ -9,8 +9,8 @@ import pytest
 
 from examples import pipeline_demo
 from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
-from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.rows.existence import ExistenceIndex, existence_records_from_rows
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.pipeline.tables import TABLES
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.codec import codecs

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.rows.existence import ExistenceIndex, existence_records_from_rows
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.create_topics_response import (

@@ -11,8 +11,8 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.batches import Split, table_batches
-from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.rows.complete_blocks import end_of_complete_or_damaged_blocks
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.pipeline.rows.stream_offsets import (
     limit_to_whole_segments,
     splits_between,

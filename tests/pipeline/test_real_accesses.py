@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.trace.entries import Request, Response
 from tests.pipeline.real_accesses import Exchange, recorded

@@ -16,7 +16,7 @@ from kafka_shim.pipeline.intervals import parse_interval_seconds
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs import import_job
 from kafka_shim.pipeline.rows.batches import plan_splits
-from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.pipeline.selection_options import selection_from_options
 from kafka_shim.pipeline.spark.table_formats import check_delta_package, must_load_delta_package
 from kafka_shim.pipeline.trace_input import lake_at_paths

@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.rows.existence import ExistenceIndex, ExistenceRecord
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey
 

@@ -71,9 +71,6 @@ def _differing_outcomes(before: "DataFrame", after: "DataFrame", kind: str) -> "
     return changed.withColumn("difference", f.lit(kind)).select(*_COLUMNS)
 
 
-_SHOWN = ("difference", "principal", "what", "before", "after")
-
-
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     from kafka_shim.pipeline.trace_input import spark_trace_input
 
@@ -82,7 +79,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
 
     after = spark_trace_input(trace_input.spark, [args.compared], trace_input.options)
     outcome = table_outcome_with_fail_option(
-        args, trace_input, diff(side(trace_input), side(after)), _SHOWN
+        args, trace_input, diff(side(trace_input), side(after)), _COLUMNS
     )
     for trace in (trace_input, after):
         head = trace.cached_observation(args).totals_and_settings

@@ -34,7 +34,8 @@ from kafka_shim.pipeline.jobs.unused_acls import (
 from kafka_shim.pipeline.lazy import pa
 from kafka_shim.pipeline.options import ACL_FORMATS
 from kafka_shim.pipeline.report.outcome import Outcome, access_outcome_with_observation_notes
-from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
+from kafka_shim.pipeline.selection_options import selection_from_options
+from kafka_shim.protocol.enums import ApiKey, PatternType, Permission, ResourceType
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.observation import Observation
@@ -125,10 +126,9 @@ def _add_history_topics_and_fix_options(job: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     path = _history_path(args, trace_input)
     history, topics = read_findings_history(path), _existing_topics(args.topics)
-    apis, principals = (
-        sorted(filter(None, (args.apis or "").split(","))),
-        sorted(args.principal or ()),
-    )
+    selection = selection_from_options(trace_input.options)
+    apis = sorted(ApiKey(key).wire_name for key in selection.apis)
+    principals = sorted(selection.principals)
     _raise_if_history_has_other_selection(path, history, apis, principals)
     observation = trace_input.cached_observation(args).with_all_that_acls_may_have_decided()
     present = observation.read_acl_set_with_observed_settings(args.acls)

@@ -203,7 +203,8 @@ def _reasons_against_removal(
     everything = observation.with_all_that_acls_may_have_decided()
     reasons = reason_by_acl_without_evidence_in_trace(trace_input, everything, present)
     while True:  # what stays may need others, such as a DENY
-        missing = [acl for acl in present.acls if acl not in {*least, *reasons}]
+        needed = {*least, *reasons}
+        missing = [acl for acl in present.acls if acl not in needed]
         staying = [acl for acl in present.acls if acl in reasons]
         changed = what_breaks(
             observation.engine,
@@ -228,10 +229,13 @@ def _access_of_change(row: dict[str, Any]) -> tuple[str, Operation, ResourceType
 def _counts_and_commands_to_add_and_remove(
     present: Collection[Acl], wanted: list[Acl], reasons_against_removal: Mapping[Acl, str]
 ) -> list[str]:
-    missing = [acl for acl in present if acl not in set(wanted)]
+    present_set, wanted_set = set(present), set(wanted)
+    missing = [acl for acl in present if acl not in wanted_set]
     removed = [acl for acl in missing if acl not in reasons_against_removal]
-    added = [acl for acl in wanted if acl not in set(present)]
-    reasons = Counter(reasons_against_removal[acl] for acl in missing if acl not in set(removed))
+    added = [acl for acl in wanted if acl not in present_set]
+    reasons = Counter(
+        reasons_against_removal[acl] for acl in missing if acl in reasons_against_removal
+    )
     return [
         f"{len(added)} to add and {len(removed)} to remove",
         *("  " + format_command("--add", acl) for acl in added),

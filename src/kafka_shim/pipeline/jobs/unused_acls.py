@@ -24,6 +24,7 @@ from kafka_shim.pipeline.report.outcome import (
     access_outcome_with_observation_notes,
 )
 from kafka_shim.pipeline.rows.access_roles import UNLOGGED
+from kafka_shim.pipeline.selection_options import selection_from_options
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, RECORDED
 
@@ -248,8 +249,6 @@ def reason_by_acl_without_evidence_in_trace(
 
 def _reasons_by_acl_outside_selection(trace_input: "TraceInput", present: AclSet) -> dict[Acl, str]:
     """Return the ACLs that accesses may have used that --apis or --principal leave out."""
-    from kafka_shim.pipeline.selection_options import selection_from_options  # imports Arrow
-
     selection = selection_from_options(trace_input.options)
     if selection.apis:
         return dict.fromkeys(present.acls, "--apis leaves out requests")

@@ -25,7 +25,6 @@ from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
     ConnectionValues,
     PendingRequestsAndAccessCounts,
-    Selection,
     connections_by_number,
 )
 from kafka_shim.pipeline.rows.derived_accesses import (
@@ -36,6 +35,7 @@ from kafka_shim.pipeline.rows.derived_accesses import (
 )
 from kafka_shim.pipeline.rows.entity import node_and_listener
 from kafka_shim.pipeline.rows.existence import EMPTY_EXISTENCE
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.codec.resource_names import read_resource_names
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header

@@ -12,9 +12,9 @@ from kafka_shim.pipeline.rows.access_row import api_name, operation_name, resour
 from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
     PendingRequestsAndAccessCounts,
-    Selection,
     connections_by_number,
 )
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.request_frames import read_request_frame

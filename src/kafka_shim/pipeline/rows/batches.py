@@ -27,11 +27,11 @@ from kafka_shim.pipeline.rows.columns import (
     AccessCounter,
     ColumnBuilder,
     PendingRequestsAndAccessCounts,
-    Selection,
 )
 from kafka_shim.pipeline.rows.complete_blocks import damage_at_block_start
 from kafka_shim.pipeline.rows.entity_rows import add_entity_rows_if_derived
 from kafka_shim.pipeline.rows.frame_rows import add_request_rows, add_response_rows
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.pipeline.tables import (
     ADDED_NEEDS,
     CLIENTS,

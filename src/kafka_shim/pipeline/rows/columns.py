@@ -6,12 +6,9 @@ from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-import msgspec
 import pyarrow as pa
 
 from kafka_shim.pipeline.rows.fetch_sessions import FetchSessions
-from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.trace.blocks import BlockHeader
 from kafka_shim.protocol.trace.entries import Connection
 from kafka_shim.protocol.trace.segments import Block
 
@@ -19,7 +16,6 @@ if TYPE_CHECKING:
     from kafka_shim.pipeline.rows.access_row import AccessRow
     from kafka_shim.pipeline.rows.derived_accesses import PendingPlannedRequest
     from kafka_shim.pipeline.rows.entity import ObservedEntity
-    from kafka_shim.pipeline.rows.existence import ExistenceIndex
 
 CONNECTION_COLUMNS = frozenset(
     {
@@ -33,46 +29,6 @@ ConnectionValues = Mapping[str, Any]
 """What all rows about one connection have in common: values of `CONNECTION_COLUMNS`."""
 
 _WRITER = re.compile(r"(.+)-\d{8}\.ktrace")
-
-
-class Selection(msgspec.Struct, frozen=True):
-    """The wanted entries: times in microseconds, [since, until); no APIs or principals means all.
-
-    `release` determines which accesses were alternatives for the same requirement. For derived
-    accesses, `topic_names_by_id` are given, and `existence` says what existed (None: unknown).
-    `present_release` is the release that `added_needs` compares with.
-    """
-
-    since_us: int | None = None
-    until_us: int | None = None
-    apis: frozenset[int] = frozenset()
-    release: str = RELEASES[-1]
-    topic_names_by_id: dict[bytes, str] = {}
-    present_release: str = RELEASES[-1]
-    existence: "ExistenceIndex | None" = None
-    principals: frozenset[str] = frozenset()
-
-    @property
-    def has_time_limit(self) -> bool:
-        """Return whether the times are limited."""
-        return self.since_us is not None or self.until_us is not None
-
-    @property
-    def selects_everything(self) -> bool:
-        """Return whether every entry is wanted."""
-        return not (self.has_time_limit or self.apis)
-
-    def overlaps_block_times(self, header: BlockHeader) -> bool:
-        return (self.since_us is None or header.last_us >= self.since_us) and (
-            self.until_us is None or header.first_us < self.until_us
-        )
-
-    def selects_entry(self, time_us: int, api_key: int) -> bool:
-        return (
-            (not self.apis or api_key in self.apis)
-            and (self.since_us is None or time_us >= self.since_us)
-            and (self.until_us is None or time_us < self.until_us)
-        )
 
 
 class AccessCounter(Protocol):

@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
     PendingRequestsAndAccessCounts,
-    Selection,
     connections_by_number,
 )
 from kafka_shim.pipeline.rows.entity import (
@@ -26,6 +25,7 @@ from kafka_shim.pipeline.rows.entity import (
     ObservedEntity,
     node_and_listener,
 )
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError

@@ -6,9 +6,9 @@ from kafka_shim.pipeline.rows.access_row import api_name
 from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
     PendingRequestsAndAccessCounts,
-    Selection,
     connections_by_number,
 )
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.codec.resource_names import ResourceNames, read_resource_names
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header

@@ -6,13 +6,13 @@ from pathlib import Path
 import msgspec
 
 from kafka_shim.pipeline.rows.batches import Split, table_batches
-from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.rows.existence import (
     ExistenceIndex,
     ExistenceRecord,
     existence_records_from_rows,
     merge_records_of_same_entity,
 )
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.trace.blocks import (
     HEADER_BYTES,
     BlockError,

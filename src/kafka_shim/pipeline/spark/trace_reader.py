@@ -13,7 +13,7 @@ from kafka_shim.pipeline.rows.batches import (
     group_splits_into_tasks,
     task_batches,
 )
-from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.pipeline.rows.trace_facts import TraceFacts
 from kafka_shim.pipeline.tables import TABLES
 

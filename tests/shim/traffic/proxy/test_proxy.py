@@ -13,7 +13,7 @@ import pytest
 
 from kafka_shim.authorizer.model import Acl, Actor
 from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
-from kafka_shim.pipeline.rows.columns import Selection
+from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
