@@ -40,11 +40,87 @@ The first denial of a request also has `to_allow`, the smallest change of ACLs t
 request. At most 200 decisions of a request are logged for each level. Further ones are only
 counted.
 
+## Startup
+
+On standard output, `kafka-shim serve` prints a line `listening on NAME://HOST:PORT` for each
+listener, and then `[KafkaServer id=1] started, as Kafka 4.4`. From this line on, clients can
+connect. Notes on standard error begin with `kafka-shim: note:`. They report what you probably did
+not intend, such as an ACL without effect or an ignored setting.
+
 ## Events
 
-| event | level | values | logged by |
+| event | level | values | meaning |
 |---|---|---|---|
 """
+_REQUEST_VALUES: Final = ("api_key", "api_version", "correlation_id")
+_REPORT: Final = "A defect of kafka-shim. Report it, with the traceback."
+_MEANINGS: Final = {
+    "DIRECTORY: cannot write": (
+        "The data directory cannot be written, for the reason in the line: often the disk is full."
+        " The broker stops, so that no change is acknowledged that is not on disk."
+    ),
+    "a broker's address is invalid, or there are too many brokers: clients get it unchanged, and"
+    " the proxy does not record their requests to it": (
+        "The cluster named a broker that the proxy cannot stand in for. The trace lacks the"
+        " requests to it."
+    ),
+    "all TLS 1.3 suites are enabled: they cannot be chosen": (
+        "Python's TLS library cannot choose among them. Use TLS 1.2 to test a choice of suites."
+    ),
+    "authentication failed": (
+        "A user is unknown, a password is wrong, or a token is invalid: see `reason`, and"
+        " [Troubleshooting](../guides/troubleshooting.md#wrong-user-or-password)."
+    ),
+    "broker created": "A test or program created a broker through the control API.",
+    "broker not reached": (
+        "The proxy could not connect to a broker of the cluster, or not authenticate there. Its"
+        " client was disconnected. Verify the address and the credentials of the proxy."
+    ),
+    "broker removed": "A broker that was created through the control API was stopped.",
+    "cannot listen for a broker": (
+        "The proxy found no port for a broker of the cluster. Clients connect to that broker"
+        " directly, and the trace lacks their requests to it."
+    ),
+    "connection closed": (
+        "The broker closed a connection, for `reason`:"
+        " [Troubleshooting](../guides/troubleshooting.md#a-connection-was-closed)."
+    ),
+    "connections closed": "`count` further connections were closed for the same reason.",
+    "further decisions of this request are not logged": (
+        "The request had more than 200 denied, or 200 allowed, decisions. The values are the"
+        " numbers of decisions that were left out."
+    ),
+    "handler failed": f"The client got UNKNOWN_SERVER_ERROR. {_REPORT}",
+    "handler performed no authorization check": f"The client got UNKNOWN_SERVER_ERROR. {_REPORT}",
+    "link broke: a bug of the proxy": f"A proxied connection was closed. {_REPORT}",
+    "link ended": (
+        "A connection through the proxy broke, or one side sent invalid bytes: see `reason`."
+    ),
+    "log cannot be compacted": (
+        "Records of a compacted topic cannot be read, or need a package to decompress them:"
+        " see `reason`. All records are kept."
+    ),
+    "no recorded response": (
+        "The cassette has no response to a request: see"
+        " [Cassettes](../guides/cassettes.md#mismatches)."
+    ),
+    "recording has ended early": (
+        "The trace cannot be written, for `reason`. The broker goes on, and its later requests are"
+        " not recorded."
+    ),
+    "records that cannot be masked are left out": (
+        "The recorder could not read records that `--mask` applies to. The trace lacks them."
+    ),
+    "response cannot be written": f"The connection was closed. {_REPORT}",
+    "the data directory was not closed by a broker, and its file `lock` is missing: whether its"
+    " last changes are there is not known": (
+        "Copy a data directory with its file `lock`, and only while no broker uses it."
+    ),
+    "tls settings without effect here": (
+        "These settings of a real broker are accepted, and change nothing."
+    ),
+}
+"""What each event says about the broker, and what to do about it."""
 
 
 class LogCall(NamedTuple):
@@ -53,15 +129,22 @@ class LogCall(NamedTuple):
     event: str
     level: str
     values: tuple[str, ...]
-    path: str
 
 
 def log_lines_page() -> str:
-    """Return the page: each event with its level and its values."""
+    """Return the page: each event with its level, its values and its meaning.
+
+    Raises:
+        ValueError: an event has no meaning here, or a meaning has no event.
+    """
+    calls = {*_calls(), LogCall("DIRECTORY: cannot write", "error", ())}
+    if {call.event for call in calls} != _MEANINGS.keys():
+        differing = {call.event for call in calls} ^ _MEANINGS.keys()
+        raise ValueError(f"events without a meaning, or meanings without an event: {differing}")
     rows = [
         f"| {call.event} | {call.level} | {', '.join(f'`{name}`' for name in call.values)} |"
-        f" `{call.path}` |"
-        for call in sorted(set(_calls()))
+        f" {_MEANINGS[call.event]} |"
+        for call in sorted(calls)
     ]
     return _INTRODUCTION + "\n".join(rows) + "\n"
 
@@ -78,6 +161,11 @@ def _calls() -> Iterator[LogCall]:
                 and node.func.attr in _LEVELS
                 and isinstance(event, ast.Constant)
             ):
-                names = tuple(keyword.arg for keyword in node.keywords if keyword.arg)
-                source = path.relative_to(_SHIM.parent).as_posix()
-                yield LogCall(str(event.value), _LEVELS[node.func.attr], names, source)
+                names = tuple(
+                    keyword.arg
+                    for keyword in node.keywords
+                    if keyword.arg and keyword.arg != "exc_info"
+                )
+                if any(keyword.arg is None for keyword in node.keywords):
+                    names += _REQUEST_VALUES
+                yield LogCall(str(event.value), _LEVELS[node.func.attr], names)

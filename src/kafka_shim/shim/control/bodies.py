@@ -142,7 +142,9 @@ class TelemetryPushRows(msgspec.Struct):
 
 
 class NewLeader(msgspec.Struct, forbid_unknown_fields=True):
-    """The broker that becomes the leader; without a replica, it replaces the old leader's."""
+    """The broker that becomes the leader or the coordinator. A new leader without a replica of the
+    partition gets the old leader's replica.
+    """
 
     node_id: int
 
@@ -298,7 +300,7 @@ class RequestRemedy(msgspec.Struct):
 class DecisionRow(msgspec.Struct):
     """A decision. `number` is that of its request. `would_allow` is the smallest change of the ACLs
     after which the whole request would have succeeded; null if this was allowed, or if no change of
-    ACLs helps. `logged`: Kafka's audit log has the decision.
+    ACLs helps. `logged` is true if Kafka's audit log has the decision.
     """
 
     number: int

@@ -59,7 +59,7 @@ _REQUEST_FILTERS = {
 _DECISION_FILTERS = {
     **_REQUEST_FILTERS,
     "allowed": "true or false",
-    "logged": "true: only those that Kafka's audit log contains at its default level or at debug",
+    "logged": "true: only decisions that Kafka's audit log has at its levels info and debug",
     "operation": "such as WRITE",
     "resource_type": "such as TOPIC",
     "resource_name": "the full name",

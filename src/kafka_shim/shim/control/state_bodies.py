@@ -296,9 +296,10 @@ class ChangedItem(msgspec.Struct):
 
 
 class ChangeRow(msgspec.Struct):
-    """Equal changes by one request or call. `kind` is acl, topic, partitions, settings, user,
-    fault, leader, broker or cluster; `action` is added, removed or changed. The calls of `undo`
-    undo it; none: that is impossible. `items_left_out` are not kept.
+    """Changes of one kind and with one action that one request or call made. `kind` is acl, topic,
+    partitions, settings, user, fault, leader, broker or cluster. `action` is added, removed or
+    changed. `undo` has the calls that undo the changes; it is empty if they cannot be undone.
+    `items_left_out` is the number of changed items that `items` lacks, because there were too many.
     """
 
     number: int
@@ -322,7 +323,9 @@ class ChangeRows(msgspec.Struct):
 
 
 class UsedAcl(msgspec.Struct):
-    """An ACL that decided about kept requests; the time is in µs since 1970."""
+    """An ACL, the number of kept decisions that it made, and the time of the last one, in µs since
+    1970.
+    """
 
     acl: AclRow
     decisions: int
@@ -330,8 +333,8 @@ class UsedAcl(msgspec.Struct):
 
 
 class AclUse(msgspec.Struct):
-    """The ACLs that decided about the kept requests, of which the oldest came at `since_us` and the
-    newest is `last`.
+    """The ACLs that made decisions about the kept requests. `since_us` is the time of the oldest
+    kept request, in µs since 1970, and `last` is the number of the newest request.
     """
 
     acls: list[UsedAcl]

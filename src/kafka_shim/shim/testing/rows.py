@@ -339,7 +339,7 @@ class RequestRow(Row):
 class DecisionRow(Row):
     """A decision. `number` is that of its request. `would_allow` is the smallest change of the ACLs
     after which the whole request would have succeeded; None if this was allowed, or if no change of
-    ACLs helps. `logged`: Kafka's audit log has the decision.
+    ACLs helps. `logged` is true if Kafka's audit log has the decision.
     """
 
     number: int
