@@ -46,11 +46,12 @@ Kafka's settings of brokers, topics, groups and client metrics, with their relea
 and whether the shim reads them.
 
 You can set every setting of the chosen release. The shim validates it as Kafka does, and returns it
-in DescribeConfigs. A mark in the column *read* means that the shim uses the value itself, or as the
-default of a setting of topics or groups. The shim ignores the other settings, such as those of
-disks and replication, except where Kafka validates a setting by the value of another one. The
-column *default* has the default of the newest release with the setting, and how the shim
-differs. An empty field means an empty default, or none.
+in DescribeConfigs. A mark in the column *read* means that the shim acts on the value, or that
+topics and groups inherit it. Other settings, such as those of disks and replication, have no
+effect, except on the validation of settings that depend on them. The column *default* has Kafka's
+default in the newest release with the setting, and how the shim differs. An empty field means an
+empty default, or none. The [default permissions](../guides/configuration.md#default-permissions)
+set `authorizer.class.name`.
 
 The authorizer's settings `super.users` and `allow.everyone.if.no.acl.found` are not in the tables.
 [Configuration](../guides/configuration.md) describes how to set settings.

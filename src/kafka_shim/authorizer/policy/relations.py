@@ -1,7 +1,7 @@
 """Whether two sets of ACLs decide alike, one includes the other, or no access is allowed by both.
 
-The statements hold for all principals, addresses and names. One that does not hold has the
-smallest access that contradicts it.
+The statements hold for all principals, addresses and names. One that does not hold has an access
+that contradicts it.
 """
 
 from collections.abc import Sequence

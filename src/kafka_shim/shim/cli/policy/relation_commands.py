@@ -29,7 +29,7 @@ _STATEMENTS = {
 }
 _DESCRIPTION = """\
 Prove that {statement}: for all principals, hosts, operations and
-names. If this does not hold, print the smallest access that contradicts it. A and B are files or
+names. If this does not hold, print an access that contradicts it. A and B are files or
 folders, or the clusters of --a and --b.
 
   kafka-shim policy {verb} old.yaml new.yaml
