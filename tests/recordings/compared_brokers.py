@@ -145,18 +145,18 @@ def _module_version(name: str, module: str) -> str:
 BROKERS: Final = {
     "kafka-shim": ComparedBroker(
         lambda: f"kafka-shim {kafka_shim.__version__}",
-        "`kafka-shim serve` and the settings in the file",
+        "`kafka-shim serve`, with the settings that the vectors name",
         _shim,
     ),
     "kfake": ComparedBroker(
         lambda: f"kfake of franz-go ({_module_version('kfake', 'pkg/kfake')})",
-        "`conformance/brokers/kfake`, and `--log-in-as-admin`",
+        "`conformance/brokers/kfake`, and tested with `--log-in-as-admin`",
         lambda: _go_broker("kfake", logs_in=True),
     ),
     "kroxylicious": ComparedBroker(
         lambda: f"Kroxylicious {KROXYLICIOUS}, a proxy, before Apache Kafka {KAFKA}",
-        "`conformance/brokers/kroxylicious`, and `--settle-ms 300`. It has no filter, so Kafka"
-        " decides. It lists the versions of Kafka's clients 4.0.0, and no newer ones",
+        "`conformance/brokers/kroxylicious`, and tested with `--settle-ms 300`. It has no filter,"
+        " so Kafka decides. It lists API versions up to those of Kafka 4.0.0",
         _kroxylicious,
         SETTLE_S,
     ),

@@ -41,7 +41,7 @@ def test_real_brokers_that_were_not_run_again_keep_their_rows(
         "| 4.4.0 | 5 | 1 | 0 | 0 | 0 |",
         "| 3.9.2 | 7 | 1 | 0 | 0 | 0 |",
         "| 2.8.2 | 1 | 0 | 0 | 0 | 0 |",
-        "| API | different | the shortest | what differs |",
+        "| API | different | shortest vector | what differs |",
         "| Fetch | 1 | `a/1` | `errorCode: 0` |",
     ]
 

@@ -58,7 +58,7 @@ def _details(reports: Sequence[tuple[str, str, Any]]) -> Iterator[str]:
         yield from (f"## {name}", "", f"Started with {command}.", "")
         rows = [row for row in report["results"] if row["outcome"] == "different"]
         if rows:
-            yield from ("| API | different | the shortest | what differs |", "|---|---|---|---|")
+            yield from ("| API | different | shortest vector | what differs |", "|---|---|---|---|")
         counts = Counter(row["when"]["api"] for row in rows)
         for api, count in counts.most_common():
             of_api = [row for row in rows if row["when"]["api"] == api]

@@ -28,7 +28,7 @@ class DenialEffect(Enum):
     BOTH = "the response's code and each element's"
     HIDE = "left out"
     VALUE = "a separate field"
-    EMPTY = "an empty response, no code"
+    EMPTY = "an empty response without code"
 
 
 WITHOUT_ERROR: Final = frozenset({DenialEffect.HIDE, DenialEffect.VALUE, DenialEffect.EMPTY})

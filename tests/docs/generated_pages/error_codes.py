@@ -25,7 +25,7 @@ These errors mean that the principal lacks a permission: on a topic (29), a grou
 _ALL: Final = """\
 ## All codes
 
-The column *named by the handlers of* lists the APIs whose own code in the shim names the error.
+The column *named by the handlers of* lists the APIs whose handlers in the shim name the error.
 Code that all APIs share, such as that of missing permissions, is not in this column.
 
 | code | name | named by the handlers of |

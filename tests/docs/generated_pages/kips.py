@@ -33,7 +33,7 @@ KIPS: Final = (
     Kip(152, "errors of failed authentications", "exact", "tests/recordings/log_ins/"),
     Kip(163, "DESCRIBE for OffsetFetch", "exact", "tests/authorizer/test_requirements.py"),
     Kip(195, "CreatePartitions", "exact", f"{_HANDLERS}test_create_partitions.py"),
-    Kip(219, "throttling by closed channels", "exact", "tests/recordings/quotas/"),
+    Kip(219, "throttling by muted channels", "exact", "tests/recordings/quotas/"),
     Kip(227, "fetch sessions", "exact", "tests/shim/state/test_fetch_sessions.py"),
     Kip(229, "DeleteGroups", "exact", f"{_HANDLERS}test_offsets_and_deletion.py"),
     Kip(231, "DESCRIBE for ListGroups", "exact", "tests/authorizer/test_requirements.py"),
@@ -92,5 +92,5 @@ KIPS: Final = (
     Kip(1206, "acquisition mode of share groups", "exact", f"{_GROUPS}sharing_scenarios.py"),
     Kip(1263, "delayed assignments", "exact", f"{_GROUPS}modern_play.py"),
     Kip(1331, "descriptions of topologies", "differs", f"{_GROUPS}description_scenarios.py",
-        "any plug-in keeps them in memory"),
+        "any plug-in class keeps them in memory"),
 )  # fmt: skip

@@ -59,8 +59,8 @@ _MEANINGS: Final = {
         "The data directory cannot be written, for the reason in the line: often the disk is full."
         " The broker stops, so that no change is acknowledged that is not on disk."
     ),
-    "a broker's address is invalid, or there are too many brokers: clients get it unchanged, and"
-    " the proxy does not record their requests to it": (
+    "a broker's address is invalid, or there are too many brokers: clients get the address"
+    " unchanged, and the proxy does not record their requests to this broker": (
         "The cluster named a broker that the proxy cannot stand in for. The trace lacks the"
         " requests to it."
     ),
@@ -73,7 +73,7 @@ _MEANINGS: Final = {
     ),
     "broker created": "A test or program created a broker through the control API.",
     "broker not reached": (
-        "The proxy could not connect to a broker of the cluster, or not authenticate there. Its"
+        "The proxy could not connect to a broker of the cluster, or not authenticate there. The"
         " client was disconnected. Verify the address and the credentials of the proxy."
     ),
     "broker removed": "A broker that was created through the control API was stopped.",

@@ -43,7 +43,7 @@ ENVELOPE = Requirement(
     since="2.8",
     until="4.0",
     kip=590,
-    note="advertised by brokers on ZooKeeper only, 3.4 to 3.9",
+    note="3.4 to 3.9: only brokers on ZooKeeper advertise it",
 )
 ALLOCATE_PRODUCER_IDS = Requirement(
     api=ApiKey.ALLOCATE_PRODUCER_IDS,
@@ -53,5 +53,5 @@ ALLOCATE_PRODUCER_IDS = Requirement(
     since="3.0",
     until="4.0",
     kip=730,
-    note="advertised by brokers on ZooKeeper only, 3.0 to 3.9",
+    note="3.0 to 3.9: only brokers on ZooKeeper advertise it",
 )

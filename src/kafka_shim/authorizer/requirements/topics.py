@@ -170,7 +170,7 @@ DELETE_TOPICS_DESCRIBE = Requirement(
     names=("topics[].name", "topics[].topic_id", "topic_names[]"),
     kip=516,
     source="ControllerApis",
-    note="by id it only decides whether the response has the name; 2.8 checks it by id only",
+    note="for ids, it only decides whether the response has the name; 2.8 checks only ids",
 )
 DELETE_TOPICS = Requirement(
     api=ApiKey.DELETE_TOPICS,

@@ -22,8 +22,8 @@ from kafka_shim.shim.conformance.shapes import (
 
 _CLIENT = {
     "hello": Command(
-        "Name the client. List the commands that the driver supports and the capabilities of the"
-        " client; without `capabilities` it has all.",
+        "Name the client, and list the commands of the driver and the capabilities of the client."
+        " Without `capabilities`, the client has all.",
         ok={
             "name": STRING,
             "version": STRING,
@@ -78,8 +78,8 @@ _TOPICS = {
     ),
     "list_topics": Command("List the names of topics.", ok={"topics": STRINGS}),
     "describe_topics": Command(
-        "Describe topics; `operations` are the authorized ones by Kafka's names, null if they were"
-        " not requested or the broker did not return them.",
+        "Describe topics. In the answer, `operations` are the authorized operations, by Kafka's"
+        " names; null if they were not requested, or not returned.",
         {"names": STRINGS, "operations": BOOLEAN},
         items_field_of_results_by_name(operations=_OPERATIONS, partitions_=INTEGER),
     ),
@@ -116,7 +116,8 @@ _ACLS = {
         items_field_of_results_by_name(),
     ),
     "describe_acls": Command(
-        "List the ACLs that a filter matches; null matches any value, types may be ANY and MATCH."
+        "List the ACLs that a filter matches. Null and ANY match any value; the pattern type can"
+        " also be MATCH."
         " Report a type that the client does not know as UNKNOWN.",
         {"filter": shared_shape_reference("acl_filter")},
         {"acls": array_of(shared_shape_reference("acl"))},
@@ -185,8 +186,8 @@ _FOR_A_WHILE: Mapping[str, Shape] = {"count": INTEGER, "seconds": NUMBER}
 _VALUES = {"values": STRINGS}
 _RECORDS = {
     "produce": Command(
-        "Write values, and wait until they are acknowledged: idempotently if the settings say so,"
-        " and inside the transaction if one has begun.",
+        "Write values: idempotently if the settings say so, and in the transaction if one has"
+        " begun. Wait until they are acknowledged.",
         {"topic": STRING, "values": STRINGS, "partition_": INTEGER},
         {"offsets": INTEGERS},
     ),

@@ -48,9 +48,9 @@ CAPABILITIES: Mapping[str, str] = {
 
 SETTINGS: Mapping[str, str] = {
     "request.timeout.ms": "timeout of one request",
-    "default.api.timeout.ms": "timeout of a command",
+    "default.api.timeout.ms": "timeout of a call of the client",
     "delivery.timeout.ms": "timeout for writing a record",
-    "max.block.ms": "how long a producer waits for metadata, and for a transaction",
+    "max.block.ms": "how long a producer waits for metadata, and for each step of a transaction",
     "metadata.max.age.ms": "time after which metadata is requested again",
     "auto.offset.reset": "earliest or latest",
     "enable.auto.commit": "true or false",

@@ -179,7 +179,7 @@ class NewUser(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class AclRules(msgspec.Struct, forbid_unknown_fields=True):
-    """ACLs as objects, or rules: `{principal: User:alice, allow: [Write], topic: orders}`."""
+    """ACLs as in responses, or rules: `{principal: User:alice, allow: [Write], topic: orders}`."""
 
     acls: list[dict[str, Any]]
 
@@ -228,7 +228,7 @@ class TopicRows(msgspec.Struct):
 
 
 class CompactedPartition(msgspec.Struct):
-    """A compacted partition: the sizes of what could be compacted before and after it."""
+    """A compacted partition: the sizes of the part that is compacted, before and afterwards."""
 
     partition: int
     records_before: int
@@ -258,8 +258,8 @@ class SnapshotRow(msgspec.Struct):
 class RequestRow(msgspec.Struct):
     """A received request. `request` has Kafka's field names, and sizes in place of records; null if
     it cannot be read. `errors` are the codes in the response except 0. `errors` and `latency_us`
-    are null without a response. `decisions_left_out` counts the decisions after the first 1000,
-    which are not kept.
+    are null without a response. `decisions_left_out` counts the decisions that were not kept:
+    those after the first 1000.
     """
 
     number: int
@@ -299,7 +299,7 @@ class RequestRemedy(msgspec.Struct):
 
 class DecisionRow(msgspec.Struct):
     """A decision. `number` is that of its request. `would_allow` is the smallest change of the ACLs
-    after which the whole request would have succeeded; null if this was allowed, or if no change of
+    after which the whole request would have succeeded; null for an allowed one, or if no change of
     ACLs helps. `logged` is true if Kafka's audit log has the decision.
     """
 
@@ -322,8 +322,8 @@ class DecisionRow(msgspec.Struct):
 
 
 class DecisionRows(msgspec.Struct):
-    """Decisions, oldest first; `last` as with requests. `left_out` counts the decisions of these
-    requests that are not kept, regardless of filters.
+    """Decisions, oldest first; `last` as with requests. `left_out` counts the decisions that
+    are not kept, regardless of filters.
     """
 
     decisions: list[DecisionRow]

@@ -46,7 +46,7 @@ class _BrokerCollector(Collector):
     def _response_counts(self) -> Metric:
         counts = CounterMetricFamily(
             "kafka_shim_requests",
-            "Error codes of responses, each once per response; NONE for responses without",
+            "Responses by error code, once for each code in a response; NONE: without an error",
             labels=["api", "version", "error"],
         )
         for (api, version, error), count in self._history.response_counts.items():

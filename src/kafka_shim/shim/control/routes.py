@@ -91,10 +91,10 @@ _LEAST_ACLS_PARAMETERS = {
 _MATRIX_PARAMETERS = {
     "resource_type": "such as TOPIC (default: TOPIC)",
     "host": "address of the clients (default: 127.0.0.1)",
-    "first_principal": "index of the first principal with decisions (default: 0)",
-    "principals": "number of principals with decisions, at most 100",
-    "first_resource": "index of the first resource with decisions (default: 0)",
-    "resources": "number of resources with decisions, at most 200",
+    "first_principal": "index of the first principal that is returned (default: 0)",
+    "principals": "number of principals that are returned, at most 100",
+    "first_resource": "index of the first resource that is returned (default: 0)",
+    "resources": "number of resources that are returned, at most 200",
     "principal_contains": "only principals with this text in them",
     "resource_contains": "only resources with this text in their names",
 }
@@ -199,7 +199,7 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
     Route("GET", "/changes", "changes", "The last changes of the state, and who made them",
           lambda control, call: control.list_changes(call.query), state_bodies.ChangeRows,
           query={"after": "only changes with a greater number"}),
-    Route("GET", "/telemetry", "telemetry", "Metrics that clients pushed (KIP-714), by size",
+    Route("GET", "/telemetry", "telemetry", "Sizes of the metrics that clients pushed (KIP-714)",
           lambda control, _: control.nodes.list_telemetry_pushes(), bodies.TelemetryPushRows),
     Route("GET", "/faults", "list_faults", "All faults, with their counts",
           lambda control, _: control.faults.list_faults(), bodies.FaultRows),

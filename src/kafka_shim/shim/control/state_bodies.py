@@ -18,9 +18,10 @@ class HeaderRow(msgspec.Struct):
 
 
 class RecordRow(msgspec.Struct):
-    """A record. `key` and `value` are null where they are null or not UTF-8; the hexadecimal fields
-    are null only for null. `control` is `commit` or `abort` for the end of a transaction.
-    `value_bytes` is the size of the whole value, of which `value` and `value_hex` may be a part.
+    """A record. `key` and `value` are null if there is none, or if its bytes are not UTF-8; the
+    hexadecimal fields are null only if there is none. `control` is `commit` or `abort` for the end
+    of a transaction. `value_bytes` is the size of the whole value; `value` and
+    `value_hex` can have only its beginning.
     """
 
     partition: int
@@ -50,7 +51,7 @@ class RecordRows(msgspec.Struct):
 class NewRecord(msgspec.Struct, forbid_unknown_fields=True):
     """A record to produce; a value of null is a tombstone. `headers` are values by key.
 
-    `key_hex` and `value_hex` are bytes, instead of text. A partition of null is that of the key.
+    `key_hex` and `value_hex` are bytes, instead of text. A `partition` of null: the key selects it.
     """
 
     value: str | None = None
@@ -69,7 +70,7 @@ class ProducedRecord(msgspec.Struct):
 
 
 class AssignedTopic(msgspec.Struct):
-    """Partitions of a topic; of a subtopology for members of streams groups."""
+    """Partitions of a topic; for members of streams groups, `topic` is a subtopology."""
 
     topic: str
     partitions: list[int]
@@ -115,9 +116,9 @@ class GroupRows(msgspec.Struct):
 
 
 class NewOffsets(msgspec.Struct, forbid_unknown_fields=True):
-    """New offsets of a group, for all of its partitions, those of a topic, or one: `to` is
-    `earliest`, `latest` or an offset; or `time_ms`, of the first record at or after it; or `shift`,
-    to add to the present ones. With `dry_run`, they are returned but not set.
+    """New offsets of a group, for all of its partitions, for those of `topic`, or for one
+    `partition`. Give one of `to` (`earliest`, `latest` or an offset), `time_ms` (the first record
+    at or after it) and `shift` (is added). With `dry_run`, they are returned but not set.
     """
 
     to: int | str | None = None
@@ -129,7 +130,7 @@ class NewOffsets(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class OffsetChange(msgspec.Struct):
-    """The offset of a partition before and after a reset; before is null without one."""
+    """The offset of a partition before and after a reset; `before` is null if there was none."""
 
     topic: str
     partition: int
@@ -187,8 +188,8 @@ class TransactionRows(msgspec.Struct):
 
 class AllowedPrincipalRow(msgspec.Struct):
     """A principal that is allowed, its hosts (`*`: all except `except_hosts`), and the ACLs that
-    allow it. `denials` are the ACLs behind the exceptions. `everyone`: all principals that are not
-    listed.
+    allow it. `denials` are the ACLs behind the exceptions. `everyone` is true for the row of all
+    principals that are not listed.
     """
 
     principal: str

@@ -196,7 +196,7 @@ The columns of the tables:
 * *Denied*: the error that the client gets, and the place of the error.
 * *Releases*: the Kafka releases that make this check. If the check is only for some versions of the
   request, *versions* lists them.
-* *When, and notes*: the condition of the check. Further lines are other effects.
+* *When, and notes*: the condition of the check (*when ...*), if there is one, and other effects.
 
 The column *Denied* names the place of the error:
 
@@ -206,7 +206,8 @@ The column *Denied* names the place of the error:
 * *left out*: the request succeeds. The response does not list denied names.
 
 An ALLOW of READ, WRITE, DELETE or ALTER includes DESCRIBE. An ALLOW of ALTER_CONFIGS includes
-DESCRIBE_CONFIGS. ALL stands for every operation. Any other DENY denies only its own operation.
+DESCRIBE_CONFIGS. ALL stands for every operation. A DENY of another operation denies only this
+operation.
 
 The tables describe brokers on ZooKeeper up to 2.8, and brokers on KRaft since 3.0. A note names
 ZooKeeper if the check is different there.

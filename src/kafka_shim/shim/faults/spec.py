@@ -22,7 +22,7 @@ class FaultError(ValueError):
 
 
 class Match(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Which requests: all that are given must hold. `topic`, `group`, `transactional_id`: the
+    """Which requests: all given fields must match. `topic`, `group`, `transactional_id`: the
     request names it, alone or among others; `partition`: of that topic, or of any. `api` is a name
     such as `Produce`.
     """
@@ -39,10 +39,10 @@ class Match(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class Trigger(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """When, among the requests that match; without any, once: at the first.
+    """Which of the matching requests get the fault; by default the first.
 
-    `on_call` n: at the n-th only; `times` n: at the first n; `with_probability` p: each time with
-    that chance (0 to 1), the same ones for the same `seed`.
+    `on_call` n: only the n-th; `times` n: the first n; `with_probability` p: each with this chance
+    (0 to 1), and the same requests for the same `seed`.
     """
 
     on_call: int | None = None

@@ -68,7 +68,7 @@ class KafkaBroker:
 
     @property
     def bootstrap_servers(self) -> str:
-        """The bootstrap servers of the first listener, `host:port,...`, without authentication."""
+        """The bootstrap servers of the first listener, as `host:port,...`; by default PLAINTEXT."""
         return ",".join(next(iter(self._transport.listeners.values())))
 
     @property
@@ -78,7 +78,7 @@ class KafkaBroker:
         return {name: ",".join(addresses) for name, addresses in addresses_by_listener.items()}
 
     def sasl_mechanisms(self) -> dict[str, list[str]]:
-        """Return the enabled SASL mechanisms by listener name; none for those without SASL."""
+        """Return the enabled SASL mechanisms by listener name; an empty list without SASL."""
         rows = self._call_control_api("GET", "/listeners")["listeners"]
         return {row["name"]: row["sasl_mechanisms"] for row in rows}
 
@@ -161,7 +161,7 @@ class KafkaBroker:
     def requests(
         self, api: ApiName | None = None, principal: str | None = None, client_id: str | None = None
     ) -> list[RequestRow]:
-        """Return the requests since the last reset, oldest first, by Kafka's field names."""
+        """Return the requests since the last reset, oldest first, with Kafka's field names."""
         filters = {
             "api": api,
             "principal": _typed_principal_or_none(principal),
@@ -263,7 +263,9 @@ class KafkaBroker:
         return WhoCanRow(self._call_control_api("GET", "/who-can", query=query))
 
     def matrix(self, resource_type: ResourceTypeName = "TOPIC") -> dict[str, dict[str, list[str]]]:
-        """Return the allowed operations by principal and resource, which ACLs or requests name."""
+        """Return the operations that are allowed, by principal and by resource. Both are those that
+        ACLs or requests name.
+        """
         allowed: dict[str, dict[str, list[str]]] = {}
         at = {"first_principal": 0, "first_resource": 0}
         while True:

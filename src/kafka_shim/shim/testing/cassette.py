@@ -84,7 +84,7 @@ class KafkaCassette:
         return client_config(style, self.listeners[name], security) | more
 
     def stop(self) -> dict[str, Any]:
-        """End it, and write a recording; return the report, which is empty after a recording.
+        """Stop, and return the report of the playback; of a recording, write it and return {}.
 
         Raise BrokerError if the recording could not be written.
         """

@@ -40,9 +40,10 @@ class Groups:
         to: int | Literal["earliest", "latest"] | None = None,
         **options: Unpack[OffsetOptions],
     ) -> GroupOffsetsRow:
-        """Set the offsets of a group without members: `to` an offset or an end of the log, to the
-        first record at or after `time_ms`, or by `shift`. Of all partitions, those of a topic, or
-        one. With `dry_run`, only return what would change.
+        """Set the offsets of a group without members. `to` is an offset, `earliest` or `latest`;
+        `time_ms` selects the first record at or after this time; `shift` is added to the offsets.
+        The options `topic` and `partition` select partitions. With `dry_run`, only return what
+        would change.
         """
         body = {"to": to, **options}
         return GroupOffsetsRow(self._call_control_api("POST", f"{_path(group_id)}/offsets", body))

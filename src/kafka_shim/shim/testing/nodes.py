@@ -25,7 +25,7 @@ class Nodes:
         self._call_control_api("POST", f"/nodes/{node_id}/start")
 
     def move_leader(self, topic: str, partition: int, node_id: int) -> int:
-        """Make another broker the leader, with or without a replica; return the leader epoch."""
+        """Make any other broker the leader, also one without a replica; return the leader epoch."""
         path = f"/topics/{quote(topic, safe='')}/partitions/{partition}/leader"
         return int(self._call_control_api("POST", path, {"node_id": node_id})["leader_epoch"])
 

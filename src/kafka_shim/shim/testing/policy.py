@@ -23,9 +23,7 @@ from kafka_shim.shim.testing.names import OperationName
 
 
 class PolicyDecision(msgspec.Struct, frozen=True):
-    """The answer to a question, which is true or false in a condition; `assert` shows the reason
-    of one that is false.
-    """
+    """An answer, which is true or false in a condition; a failed `assert` shows its reason."""
 
     is_true: bool
     question: str
@@ -39,7 +37,7 @@ class PolicyDecision(msgspec.Struct, frozen=True):
 
 
 class KafkaPolicy:
-    """The decisions of a Kafka release by the ACLs of files and folders, of any form."""
+    """What a Kafka release decides with the ACLs of files and folders, in any format."""
 
     def __init__(self, paths: Iterable[str | Path], release: str | None = None) -> None:
         self.release = release or RELEASES[-1]
@@ -65,7 +63,8 @@ class KafkaPolicy:
 
     def holds(self, **expectation: Any) -> PolicyDecision:
         """Return whether an expectation of `kafka-shim policy test` holds, true or false, with the
-        reason; `may_not` is `may-not`. Raise ValueError if the expectation is invalid.
+        reason. The keywords are the keys of a file, with `_` for `-`. Raise ValueError if the
+        expectation is invalid.
         """
         entry: Mapping[str, Any] = {key.replace("_", "-"): v for key, v in expectation.items()}
         parsed_expectation = parse_expectation(entry, "expectation", self.release)

@@ -30,7 +30,7 @@ class TopicRow(Row):
 
 
 class CompactedPartitionRow(Row):
-    """A compacted partition: the sizes of what could be compacted before and after it."""
+    """A compacted partition: the sizes of the part that is compacted, before and afterwards."""
 
     partition: int
     records_before: int
@@ -89,9 +89,10 @@ class HeaderRow(Row):
 
 
 class RecordRow(Row):
-    """A record. `key` and `value` are None where they are None or not UTF-8; the hexadecimal fields
-    are None only for None. `control` is `commit` or `abort` for the end of a transaction.
-    `value_bytes` is the size of the whole value, of which `value` and `value_hex` may be a part.
+    """A record. `key` and `value` are None if there is none, or if its bytes are not UTF-8; the
+    hexadecimal fields are None only if there is none. `control` is `commit` or `abort` for the end
+    of a transaction. `value_bytes` is the size of the whole value; `value` and
+    `value_hex` can have only its beginning.
     """
 
     partition: int
@@ -121,7 +122,7 @@ class ProducedRecordRow(Row):
 
 
 class AssignedTopicRow(Row):
-    """Partitions of a topic; of a subtopology for members of streams groups."""
+    """Partitions of a topic; for members of streams groups, `topic` is a subtopology."""
 
     topic: str
     partitions: list[int]
@@ -170,7 +171,7 @@ class GroupDetailRow(Row):
 
 
 class OffsetChangeRow(Row):
-    """The offset of a partition before and after a reset; before is None without one."""
+    """The offset of a partition before and after a reset; `before` is None if there was none."""
 
     topic: str
     partition: int
@@ -230,8 +231,8 @@ class ProducerRow(Row):
 
 class AllowedPrincipalRow(Row):
     """A principal that is allowed, its hosts (`*`: all except `except_hosts`), and the ACLs that
-    allow it. `denials` are the ACLs behind the exceptions. `everyone`: all principals that are not
-    listed.
+    allow it. `denials` are the ACLs behind the exceptions. `everyone` is true for the row of all
+    principals that are not listed.
     """
 
     principal: str
@@ -314,8 +315,8 @@ class TelemetryPushRow(Row):
 class RequestRow(Row):
     """A received request. `request` has Kafka's field names, and sizes in place of records; None if
     it cannot be read. `errors` are the codes in the response except 0. `errors` and `latency_us`
-    are None without a response. `decisions_left_out` counts the decisions after the first 1000,
-    which are not kept.
+    are None without a response. `decisions_left_out` counts the decisions that were not kept:
+    those after the first 1000.
     """
 
     number: int
@@ -338,7 +339,7 @@ class RequestRow(Row):
 
 class DecisionRow(Row):
     """A decision. `number` is that of its request. `would_allow` is the smallest change of the ACLs
-    after which the whole request would have succeeded; None if this was allowed, or if no change of
+    after which the whole request would have succeeded; None for an allowed one, or if no change of
     ACLs helps. `logged` is true if Kafka's audit log has the decision.
     """
 

@@ -112,8 +112,8 @@ class Proxy:
         self._rejected += 1
         if self._rejected == 1:
             log.warning(
-                "a broker's address is invalid, or there are too many brokers: clients get it "
-                "unchanged, and the proxy does not record their requests to it",
+                "a broker's address is invalid, or there are too many brokers: clients get the "
+                "address unchanged, and the proxy does not record their requests to this broker",
                 host=broker[0][:80], port=broker[1], brokers_max=BROKERS_MAX,
             )  # fmt: skip
 
