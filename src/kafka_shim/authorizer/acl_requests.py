@@ -107,9 +107,13 @@ def parse_filters(
     filters: Sequence[WireAcl], rules: AclRules = NEWEST_RULES
 ) -> list[AclFilter] | ConnectionCloses:
     """Convert the filters of a DescribeAcls (one) or DeleteAcls request."""
-    if rules.zero_code_in_filter is _CLOSE_CONNECTION and any(0 in f.enum_codes for f in filters):
-        return ConnectionCloses("an ACL filter has the undefined code 0")
-    return [parse_filter(codes, rules) for codes in filters]
+    closes_for_zero = rules.zero_code_in_filter is _CLOSE_CONNECTION
+    found = []
+    for wire_filter in filters:
+        if closes_for_zero and 0 in wire_filter.enum_codes:
+            return ConnectionCloses("an ACL filter has the undefined code 0")
+        found.append(parse_filter(wire_filter, rules))
+    return found
 
 
 def creation_error(acl: Acl, rules: AclRules = NEWEST_RULES) -> AclElementError | None:

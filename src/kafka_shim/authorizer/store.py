@@ -1,6 +1,7 @@
 """The ACLs of a cluster, indexed so that the time of a decision does not depend on their number."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any, Protocol
 
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Actor
@@ -164,6 +165,18 @@ class AclStore:
 
         `time_sliced` iterates over candidate patterns; ACLs may change in between.
         """
+        for pattern, grants in self.grants_matching(acl_filter, time_sliced):
+            for subject, grant in grants:
+                left = grant
+                while left:  # as `acls_of_grant`, without an iterator for each
+                    low = left & -left
+                    yield acl_of_grant_bit(pattern, subject, low.bit_length() - 1)
+                    left ^= low
+
+    def grants_matching(
+        self, acl_filter: AclFilter, time_sliced: TimeSlicer = iter
+    ) -> Iterator[tuple[Pattern, list[tuple[PrincipalAndHost, GrantBits]]]]:
+        """Yield the ACLs of `acls_matching` by pattern, as bits for each subject."""
         subjects = self._subjects_selected_by_filter(acl_filter)
         bits = _grant_bits_selected_by_filter(acl_filter)
         if bits == 0 or (subjects is not None and not subjects):
@@ -175,14 +188,11 @@ class AclStore:
                 grants = (
                     pattern.subject_grants()
                     if subjects is None
-                    else ((subject, pattern.grant_bits_of(subject)) for subject in subjects)
+                    else [(subject, pattern.grant_bits_of(subject)) for subject in subjects]
                 )
-                for subject, grant in list(grants):
-                    left = grant & bits
-                    while left:  # as `acls_of_grant`, without an iterator for each
-                        low = left & -left
-                        yield acl_of_grant_bit(pattern, subject, low.bit_length() - 1)
-                        left ^= low
+                selected = [(subject, grant & bits) for subject, grant in grants if grant & bits]
+                if selected:
+                    yield pattern, selected
 
     def subjects_including(self, actor: Actor) -> list[PrincipalAndHost]:
         """Return the subjects that include the actor: its principal or `User:*`, its host or `*`.
@@ -364,6 +374,18 @@ def acls_of_grant(pattern: Pattern, subject: PrincipalAndHost, grant: GrantBits)
         low = grant & -grant
         yield acl_of_grant_bit(pattern, subject, low.bit_length() - 1)
         grant ^= low
+
+
+@lru_cache(maxsize=1024)
+def operations_and_permissions_of_grant(
+    grant: GrantBits,
+) -> tuple[tuple[Operation, Permission], ...]:
+    """Return the operations of the bits of a grant, each with its permission."""
+    return tuple(
+        _OPERATIONS_AND_PERMISSIONS_BY_BIT[bit]
+        for bit in range(grant.bit_length())
+        if grant >> bit & 1
+    )
 
 
 def _patterns_selected_by_filter(

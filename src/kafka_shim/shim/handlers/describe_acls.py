@@ -4,10 +4,13 @@ Filters of version 0 match only literal ACLs (KIP-290). The order is undefined o
 here it is the order of creation.
 """
 
+from collections.abc import Iterable
+
 from kafka_shim.authorizer.acl_requests import ConnectionCloses, WireAcl, parse_filters
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.model import Acl, AclFilter
 from kafka_shim.authorizer.requirements import DESCRIBE_ACLS
+from kafka_shim.authorizer.store import AclStore, operations_and_permissions_of_grant
 from kafka_shim.protocol.enums import PatternType, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
@@ -38,23 +41,13 @@ def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAcl
     authorizer = context.access.authorizer_of_this_broker
     if authorizer is None:
         return error_response(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
-    resources: dict[tuple[ResourceType, str, PatternType], list[AclDescription]] = {}
-    matches = (
-        authorizer.store.acls_matching(read[0], context.time_sliced)
+    resources = (
+        _resources_of_store(authorizer.store, read[0], context)
         if isinstance(authorizer, StandardAuthorizer)
-        else authorizer.acls(read[0])
+        else _acls_grouped_by_resource(authorizer.acls(read[0]), context)
     )
-    for acl in matches:
-        key = (acl.resource_type, acl.resource_name, acl.pattern_type)
-        resources.setdefault(key, []).append(_acl_description(acl))
     return DescribeAclsResponse(
-        error_message=context.facts.access.acl_request_ok_message,
-        resources=[
-            DescribeAclsResource(
-                resource_type=kind, resource_name=name, pattern_type=pattern, acls=acls
-            )
-            for (kind, name, pattern), acls in context.time_sliced(resources.items())
-        ],
+        error_message=context.facts.access.acl_request_ok_message, resources=resources
     )
 
 
@@ -73,10 +66,36 @@ def _filter_codes(request: DescribeAclsRequest) -> WireAcl:
     )
 
 
-def _acl_description(acl: Acl) -> AclDescription:
-    return AclDescription(
-        principal=acl.principal,
-        host=acl.host,
-        operation=acl.operation,
-        permission_type=acl.permission,
-    )
+def _resources_of_store(
+    store: AclStore, acl_filter: AclFilter, context: RequestContext
+) -> list[DescribeAclsResource]:
+    """Return the resources with matching ACLs, from their patterns, without making the ACLs."""
+    return [
+        DescribeAclsResource(
+            pattern.resource_type,
+            pattern.resource_name,
+            pattern.pattern_type,
+            [
+                AclDescription(subject.principal, subject.host, operation, permission)
+                for subject, grant in grants
+                for operation, permission in operations_and_permissions_of_grant(grant)
+            ],
+        )
+        for pattern, grants in store.grants_matching(acl_filter, context.time_sliced)
+    ]
+
+
+def _acls_grouped_by_resource(
+    acls: Iterable[Acl], context: RequestContext
+) -> list[DescribeAclsResource]:
+    """Return the resources of the ACLs of a user's own authorizer, in any order."""
+    resources: dict[tuple[ResourceType, str, PatternType], list[AclDescription]] = {}
+    for acl in acls:
+        key = (acl.resource_type, acl.resource_name, acl.pattern_type)
+        resources.setdefault(key, []).append(
+            AclDescription(acl.principal, acl.host, acl.operation, acl.permission)
+        )
+    return [
+        DescribeAclsResource(kind, name, pattern, rows)
+        for (kind, name, pattern), rows in context.time_sliced(resources.items())
+    ]
