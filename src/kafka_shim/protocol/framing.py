@@ -74,18 +74,21 @@ class FrameSplitter:
 
     def _split_frames(self, data: bytes | memoryview, at: int, frames: list[bytes]) -> None:
         """Return the complete frames, and keep the beginning of the next one."""
-        end = len(data)
-        while at + _SIZE.size <= end:
-            size = self._size_or_set_failure(*_SIZE.unpack_from(data, at))
-            if size < 0:
+        end, size_min, size_max = len(data), self._frame_bytes_min, self.frame_bytes_max
+        last_start = end - _SIZE.size
+        while at <= last_start:
+            size = _SIZE.unpack_from(data, at)[0]
+            if not size_min <= size <= size_max:
+                self._size_or_set_failure(size)
                 return
             at += _SIZE.size
-            if at + size > end:
+            frame_end = at + size
+            if frame_end > end:
                 self.arriving_bytes = size
                 self._partial_frame.write(data[at:])
                 return
-            frames.append(bytes(data[at : at + size]))
-            at += size
+            frames.append(bytes(data[at:frame_end]))
+            at = frame_end
         if self.arriving_bytes < 0:
             self._partial_size += data[at:]
 

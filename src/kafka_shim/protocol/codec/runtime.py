@@ -23,6 +23,7 @@ Pack = Callable[..., bytes]
 Unpack = Callable[[bytes, int], tuple[Any, ...]]
 
 BYTE = tuple(bytes((value,)) for value in range(256))
+_TWO_BYTES = Struct("BB")
 INT8 = tuple(value if value < 128 else value - 256 for value in range(256))
 """The signed value of each byte."""
 SHORT_ARRAY_LENGTH = 64
@@ -275,6 +276,8 @@ def encode_unsigned_varint(value: int) -> bytes:
     """Write an unsigned varint."""
     if value < 128:
         return BYTE[value]
+    if value < 1 << 14:  # like the lengths of most batches
+        return _TWO_BYTES.pack(value & 127 | 128, value >> 7)
     out = bytearray()
     while value > 127:
         out.append(value & 127 | 128)

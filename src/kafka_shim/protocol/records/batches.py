@@ -130,12 +130,8 @@ class Batch(msgspec.Struct, gc=False):
 
         Damaged compression is an UnreadableRecordsError, unless the records before it are wrong.
         """
-        damage, content, start, end = (
-            None,
-            self.blob,
-            self.start_in_blob + HEADER_BYTES,
-            self.end_in_blob,
-        )
+        damage, content, batch_start = None, self.blob, self.start_in_blob
+        start, end = batch_start + HEADER_BYTES, batch_start + _PREFIX_BYTES + self.length
         code = self.attributes & _COMPRESSION
         if code:
             content, damage = decompress_until_damage(

@@ -20,11 +20,12 @@ from kafka_shim.protocol.records.uniform_runs import (
     RUN_RECORDS_MIN,
     TIMESTAMP_DELTA_LIMIT,
     WRAPPING_TIMESTAMP,
-    CheckedUniformRuns,
     check_leading_uniform_runs,
 )
 
 UNLIMITED = sys.maxsize
+_Runs = tuple[int, int, int, int, bool]
+"""A `CheckedUniformRuns`, or its values, since a named tuple takes long to make."""
 
 
 class RecordsSummary(msgspec.Struct, frozen=True, gc=False):
@@ -77,19 +78,13 @@ def validate_records(
     """
     if not 0 < count <= checks.records_and_headers_max:
         raise DecodeError(f"a batch claims {count} records")
-    checked = CheckedUniformRuns(
-        record_count=0,
-        end=start,
-        earliest_timestamp_delta=TIMESTAMP_DELTA_LIMIT,
-        latest_timestamp_delta=-TIMESTAMP_DELTA_LIMIT,
-        lacks_some_key=False,
-    )
+    runs: _Runs = (0, start, TIMESTAMP_DELTA_LIMIT, -TIMESTAMP_DELTA_LIMIT, False)
     if count >= RUN_RECORDS_MIN:
-        checked = check_leading_uniform_runs(
+        runs = check_leading_uniform_runs(
             content, start, count, base_timestamp, checks.record_bytes_max
         )
     try:
-        summary = _validate_remaining_records(content, count, base_timestamp, checks, checked)
+        summary = _validate_remaining_records(content, count, base_timestamp, checks, runs)
     except IndexError as error:
         early = DecodeError("a batch ends before its records do")
         raise early if damage is None else UnreadableRecordsError(damage) from error
@@ -99,7 +94,7 @@ def validate_records(
 
 
 def _validate_remaining_records(  # noqa: C901, PLR0912, PLR0915 - inlined: calls would dominate its time
-    content: bytes, count: int, base_timestamp: int, checks: RecordChecks, runs: CheckedUniformRuns
+    content: bytes, count: int, base_timestamp: int, checks: RecordChecks, runs: _Runs
 ) -> RecordsSummary:
     """Check the remaining records one by one; varints of one or two bytes are decoded inline."""
     record_bytes_max, headers_left = checks.record_bytes_max, checks.records_and_headers_max - count

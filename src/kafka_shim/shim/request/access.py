@@ -106,18 +106,24 @@ class Access(msgspec.Struct, eq=False):
         if self.slices is not None:
             self.slices.yield_if_slice_ended()
         standard = self._policy.authorizer
-        is_alone = count == 1 and self.denied_by_fault is None
-        if type(standard) is StandardAuthorizer and bound.has_named_resources and is_alone:
+        if (
+            type(standard) is StandardAuthorizer
+            and bound.has_named_resources
+            and count == 1
+            and self.denied_by_fault is None
+        ):
             known, actor = standard.cache_until_acls_change(), self.actor
             key = (bound, name, actor.principal, actor.host)
-            records = known.get(key)
-            if records is None:
-                records = known[key] = self._decide_needs_until_allowed(standard, bound, name)
-            is_allowed: bool = records[-1].decision.allowed
-            if not is_allowed or len(records) > 1:
+            cached = known.get(key)
+            if cached is None:
+                cached = known[key] = self._decide_needs_until_allowed(standard, bound, name)
+            is_allowed: bool
+            is_allowed, has_denials, records = cached
+            if has_denials:
                 self.has_loggable_denials = True
-            if len(self.records) + len(records) <= self.records_max:
-                self.records += records
+            noted = self.records
+            if len(noted) + len(records) <= self.records_max:
+                noted += records
             else:
                 self._record_decisions(records)
             return is_allowed
@@ -236,8 +242,11 @@ class Access(msgspec.Struct, eq=False):
 
     def _decide_needs_until_allowed(
         self, authorizer: StandardAuthorizer, bound: BoundRequirement, name: str
-    ) -> tuple[AccessRecord, ...]:
-        """Check the needs of a requirement until one is met, for this request and later ones."""
+    ) -> tuple[bool, bool, tuple[AccessRecord, ...]]:
+        """Check the needs of a requirement until one is met, for this request and later ones.
+
+        Return whether one is met, whether any is not, and the decisions.
+        """
         records = []
         for need in bound.needs:
             if need.any_name:
@@ -252,7 +261,8 @@ class Access(msgspec.Struct, eq=False):
             records.append(AccessRecord(action, decision, 1, True, log_if_denied, bound))  # noqa: FBT003 - faster
             if decision.allowed:
                 break
-        return tuple(records)
+        is_allowed = records[-1].decision.allowed
+        return is_allowed, len(records) > 1 or not is_allowed, tuple(records)
 
     def _decide_and_record_need_cluster_once(
         self,

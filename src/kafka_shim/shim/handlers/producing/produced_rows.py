@@ -64,9 +64,10 @@ def first_batches_and_produced_topics(
     topics: dict[tuple[str, bytes], ProducedTopic] = {}
     for topic in request.topic_data:
         key = (topic.name, topic.topic_id)
-        batches_found = topics.get(key)
-        if batches_found is None:
-            batches_found = topics[key] = ProducedTopic(topic, {})
+        found = topics.get(key)
+        if found is None:
+            found = topics[key] = ProducedTopic(topic, {})
+        partitions = found.partitions
         for data in topic.partition_data:
             content = data.records or b""
             batch = only_batch_or_none(content)
@@ -74,13 +75,13 @@ def first_batches_and_produced_topics(
                 first_batches.append(batch)
             else:
                 first_batches += _first_format_2_batch_or_close(content, context)
-                batches_found.has_nulls = batches_found.has_nulls or data.records is None
+                found.has_nulls = found.has_nulls or data.records is None
             index = data.index
             row = ProducedRow(index, data.records, batch if has_batches else None)
-            if index in batches_found.partitions:
-                batches_found.partitions[index].append(row)
+            if index in partitions:
+                partitions[index].append(row)
             else:
-                batches_found.partitions[index] = [row]
+                partitions[index] = [row]
     return first_batches, list(topics.values())
 
 
