@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +119,17 @@ def failures(workload: Workload, answers: Sequence[str]) -> list[str]:
     that no broker has sent.
     """
     if workload.replay == SUITE:
-        return [line for line in answers if _suite_step_failed(json.loads(line))]
+        told = [json.loads(line) for line in answers]
+        unopened = {
+            step.client
+            for step, answer in ((STEPS[answer["id"]], answer) for answer in told)
+            if step.command == "open" and "ok" not in answer
+        }
+        return [
+            line
+            for line, answer in zip(answers, told, strict=True)
+            if _suite_step_failed(answer, unopened)
+        ]
     calls = [each for _ in workload.clients for each in PLAYS[workload.replay]]
     failed = [f"{len(answers)} answers to {len(calls)} calls"] * (len(answers) != len(calls))
     if workload.replay == "member":  # its members wait for more records than there are
@@ -138,13 +148,16 @@ def failures(workload: Workload, answers: Sequence[str]) -> list[str]:
     return failed
 
 
-def _suite_step_failed(answer: dict[str, Any]) -> bool:
-    """Return whether a command had an error, except of clients that are denied or rejected."""
+def _suite_step_failed(answer: dict[str, Any], unopened: Collection[str]) -> bool:
+    """Return whether a command had an error or too few records, except of clients that are denied
+    or rejected. Clients that could not be opened left no records.
+    """
     step = STEPS[answer["id"]]
     if step.client in ("alice", "stranger"):
         return "error" in answer and answer["error"]["code"] in _GAVE_UP
-    is_short = "count" in step.fields and "ok" in answer
-    return "error" in answer or (is_short and len(answer["ok"]["values"]) < step.fields["count"])
+    return "error" in answer or (
+        bool(step.records) and "ok" in answer and len(answer["ok"]["values"]) < step.count(unopened)
+    )
 
 
 def _wait_for_coordinators(address: str) -> None:

@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -31,11 +31,16 @@ FILTER = ANY | {"resource_type": "ANY", "pattern_type": "ANY", "permission": "AN
 
 
 class _Step(NamedTuple):
-    """A command of a client."""
+    """A command of a client. `records` has how many records of which clients it consumes."""
 
     client: str
     command: str
     fields: Mapping[str, Any] = MappingProxyType({})
+    records: Mapping[str, int] = MappingProxyType({})
+
+    def count(self, unopened: Collection[str]) -> int:
+        """Return the number of records that exist if some clients could not be opened."""
+        return sum(count for client, count in self.records.items() if client not in unopened)
 
 
 def _open(
@@ -61,7 +66,9 @@ STEPS = (
     _Step("idempotent", "produce", {"topic": "orders", "values": ["c"]}),
     _Step("idempotent", "close"),
     _open("member", MEMBER),
-    _Step("member", "consume", {"topics": ["orders"], "count": 3, "seconds": 20}),
+    _Step(
+        "member", "consume", {"topics": ["orders"], "seconds": 20}, {"producer": 2, "idempotent": 1}
+    ),
     _Step("member", "commit_offsets"),
     _Step("member", "close"),
     _Step("admin", "group_offsets", {"group": "g", "partitions": ["orders-0"]}),
@@ -80,14 +87,19 @@ STEPS = (
     _Step("transaction", "abort"),
     _Step("transaction", "close"),
     _open("reader", {"isolation.level": "read_committed", "auto.offset.reset": "earliest"}),
-    _Step("reader", "consume_assigned", {"partitions": ["copies-0"], "count": 1, "seconds": 10}),
+    _Step(
+        "reader",
+        "consume_assigned",
+        {"partitions": ["copies-0"], "seconds": 10},
+        {"transaction": 1},
+    ),
     _Step("reader", "close"),
     _open("alice", MEMBER, ALICE),
     _Step("alice", "list_topics"),
     _Step("alice", "create_topics", {"topics": {"denied": 1}}),
     _Step("alice", "create_acls", {"acls": [ACL]}),
     _Step("alice", "produce", {"topic": "orders", "values": ["a"]}),
-    _Step("alice", "consume", {"topics": ["orders"], "count": 1, "seconds": 5}),
+    _Step("alice", "consume", {"topics": ["orders"], "seconds": 5}, {"producer": 1}),
     _Step("alice", "close"),
     _open("stranger", login=STRANGER),
     _Step("stranger", "list_topics"),
@@ -99,27 +111,31 @@ STEPS = (
 
 
 def play(client: str) -> None:
-    """Print the answers of the client's driver to all commands that it can do."""
+    """Print the answers of the client's driver to all commands that it can do.
+
+    A client that cannot be opened, for lack of transactions, leaves no records to consume.
+    """
     command = COMMANDS[client]()
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as driver:
         unopened: set[str] = set()
         for number, step in enumerate(STEPS):
-            if step.client in unopened:
+            count = step.count(unopened)
+            if step.client in unopened or (step.records and not count):
                 continue
-            answer = _answer(driver, number, step)
+            answer = _answer(driver, number, step, count)
             if step.command == "open" and "ok" not in json.loads(answer):
                 unopened.add(step.client)
             sys.stdout.write(answer)
             sys.stdout.flush()
 
 
-def _answer(driver: subprocess.Popen[str], number: int, step: _Step) -> str:
+def _answer(driver: subprocess.Popen[str], number: int, step: _Step, count: int) -> str:
     """Return the driver's answer to a command, one line."""
     assert driver.stdin is not None
     assert driver.stdout is not None
-    fields = {**step.fields}
+    fields = {**step.fields} | ({"count": count} if step.records else {})
     if "listener" in fields:
         fields["servers"] = os.environ[f"KAFKA_BOOTSTRAP_SERVERS_{fields.pop('listener')}"]
     line = {"id": number, "command": step.command, "client": step.client, **fields}

@@ -1,6 +1,7 @@
 """A recording in which the client gave up is not kept."""
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 import pytest
@@ -48,11 +49,29 @@ def test_a_recording_without_all_answers_is_not_kept() -> None:
     assert failed == [f"{calls - 1} answers to {calls} calls"]
 
 
-def test_a_client_of_the_suite_may_only_be_denied() -> None:
-    answers = [
-        {"id": number, "ok": {"values": ["value"] * step.fields.get("count", 0)}}
+def suite_answers(unopened: Collection[str] = ()) -> list[dict[str, Any]]:
+    """Return good answers to all steps of clients that can be opened."""
+    return [
+        {"id": number, "unsupported": True}
+        if step.client in unopened
+        else {"id": number, "ok": {"values": ["value"] * step.count(unopened)}}
         for number, step in enumerate(STEPS)
+        if step.client not in unopened or step.command == "open"
     ]
+
+
+def test_a_client_without_transactions_reads_the_records_that_it_wrote() -> None:
+    workload = WORKLOADS["kafka-go"]
+    answers = suite_answers({"idempotent", "transaction"})
+    assert failures(workload, [*map(json.dumps, answers)]) == []
+    consumed = next(answer for answer in answers if answer.get("ok", {}).get("values"))
+    assert len(consumed["ok"]["values"]) == 2
+    consumed["ok"]["values"].pop()
+    assert failures(workload, [*map(json.dumps, answers)]) == [json.dumps(consumed)]
+
+
+def test_a_client_of_the_suite_may_only_be_denied() -> None:
+    answers = suite_answers()
     workload = WORKLOADS["sarama"]
     assert failures(workload, [*map(json.dumps, answers)]) == []
     denied, consumed = (
