@@ -40,6 +40,7 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.fetch_sessions import (
     IDS_SINCE,
     NO_SESSION,
+    FetchSessions,
     RequestedPartition,
     SessionFetch,
 )
@@ -75,7 +76,7 @@ def handle(
         return _error_response_with_nulls_by_release(
             request, ErrorCode.UNKNOWN_SERVER_ERROR, context
         )
-    return _Fetch(request, context, fetch_round).respond_or_wait()
+    return _Fetch(request, context, sessions, fetch_round).respond_or_wait()
 
 
 def _error_response_with_nulls_by_release(
@@ -122,7 +123,11 @@ class _Fetch:
     """One request: checked immediately, answered when enough can be read or the wait times out."""
 
     def __init__(
-        self, request: FetchRequest, context: RequestContext, fetch_round: SessionFetch
+        self,
+        request: FetchRequest,
+        context: RequestContext,
+        sessions: FetchSessions,
+        fetch_round: SessionFetch,
     ) -> None:
         replica_id = request.replica_id
         if context.version >= REPLICA_STATE_SINCE:
@@ -135,7 +140,7 @@ class _Fetch:
         self._request = request
         self._context = context
         self._round = fetch_round
-        self._sessions = context.cluster.fetch_sessions[context.node_id]
+        self._sessions = sessions
         self._errors: dict[int, ErrorCode] = {}  # by index in the round
         self._topics: dict[str, ErrorCode] = {}  # errors of the topics checked so far
         self._partitions: list[Partition | None] = []
@@ -144,9 +149,10 @@ class _Fetch:
 
     def respond_or_wait(self) -> FetchResponse | PendingResponse[FetchResponse]:
         self._find_partitions_and_errors()
-        error = _unknown_or_own_replica_error(self.reader.replica_id, self._context)
-        if error is not NO_ERROR and any(True for _ in self._existing_partitions()):
-            return self._response_with_error_on_request_and_partitions(error)
+        if self.reader.is_follower:
+            error = _unknown_or_own_replica_error(self.reader.replica_id, self._context)
+            if error is not NO_ERROR and any(True for _ in self._existing_partitions()):
+                return self._response_with_error_on_request_and_partitions(error)
         if self._is_ready_to_respond():
             return self._read_partitions_and_end_session_fetch()
         self._wait_resources = resources = WaitResources()

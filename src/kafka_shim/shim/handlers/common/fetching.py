@@ -238,8 +238,9 @@ def response_bytes_limit_by_config_and_quota(
     limit = cluster.configs.fetch_bytes_max(context.node_id)
     if limit is not None and limit < requested_bytes:
         requested_bytes = limit
-    throttles = None if is_follower else cluster.throttles
-    quota_bytes = None if throttles is None else throttles.fetch_bytes_max(context.quota_client)
+    if cluster.throttles is None or is_follower:
+        return requested_bytes
+    quota_bytes = cluster.throttles.fetch_bytes_max(context.quota_client)
     return requested_bytes if quota_bytes is None else min(requested_bytes, quota_bytes)
 
 
