@@ -84,12 +84,12 @@ class ResponseCache:
         changes, self.pending_key = self._changes, b""
         if session.phase is not _READY or session.expires_at_ms is not None:
             return None
+        self._misses += 1
+        if self._misses > MISSES_MAX and self._misses & 7:
+            return None
         if self._state_version != changes.number or self._timers_fired != self._clock.fired_timers:
             self._clear_for_new_state()
         if changes.under_way:
-            return None
-        self._misses += 1
-        if self._misses > MISSES_MAX and self._misses & 7:
             return None
         identity = session.identity or self._assign_identity(session)
         self.pending_key = key = identity + frame[:4] + frame[8:]
