@@ -154,7 +154,7 @@ BROKERS: Final = {
         lambda: _go_broker("kfake", logs_in=True),
     ),
     "kroxylicious": ComparedBroker(
-        lambda: f"Kroxylicious {KROXYLICIOUS}, a proxy, before Apache Kafka {KAFKA}",
+        lambda: f"Kroxylicious {KROXYLICIOUS}, a proxy of Apache Kafka {KAFKA}",
         "`conformance/brokers/kroxylicious`, and tested with `--settle-ms 300`. It has no filter,"
         " so Kafka decides. It lists API versions up to those of Kafka 4.0.0",
         _kroxylicious,
@@ -172,7 +172,7 @@ BROKERS: Final = {
     ),
     "tansu": ComparedBroker(
         lambda: _version_of_program(_tansu_program()),
-        f"`tansu broker --storage-engine memory://x/`, the program in `{MESH}` (PyPI)",
+        f"`tansu broker --storage-engine memory://x/` of `{MESH}` (PyPI)",
         _tansu,
     ),
 }

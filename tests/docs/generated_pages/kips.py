@@ -92,5 +92,5 @@ KIPS: Final = (
     Kip(1206, "acquisition mode of share groups", "exact", f"{_GROUPS}sharing_scenarios.py"),
     Kip(1263, "delayed assignments", "exact", f"{_GROUPS}modern_play.py"),
     Kip(1331, "descriptions of topologies", "differs", f"{_GROUPS}description_scenarios.py",
-        "any plug-in class keeps them in memory"),
+        "always in memory, whatever the plug-in"),
 )  # fmt: skip
