@@ -46,7 +46,8 @@ class FrameSplitter:
             return []
         frames: list[bytes] = []
         if self.failure is None:
-            self._split_frames(data, self._fill_partial_frame(data, frames), frames)
+            at = self._fill_partial_frame(data, frames)
+            self._split_frames(bytes(data[at:]), frames)
         if self.failure is not None and not frames:
             raise self.failure
         return frames
@@ -72,22 +73,22 @@ class FrameSplitter:
                 self._partial_frame, self.arriving_bytes = BytesIO(), -1
         return at
 
-    def _split_frames(self, data: bytes | memoryview, at: int, frames: list[bytes]) -> None:
+    def _split_frames(self, data: bytes, frames: list[bytes]) -> None:
         """Return the complete frames, and keep the beginning of the next one."""
-        end, size_min, size_max = len(data), self._frame_bytes_min, self.frame_bytes_max
-        last_start = end - _SIZE.size
-        while at <= last_start:
-            size = _SIZE.unpack_from(data, at)[0]
+        at, end, size_bytes = 0, len(data), _SIZE.size
+        size_min, size_max = self._frame_bytes_min, self.frame_bytes_max
+        while at + size_bytes <= end:
+            (size,) = _SIZE.unpack_from(data, at)
             if not size_min <= size <= size_max:
                 self._size_or_set_failure(size)
                 return
-            at += _SIZE.size
+            at += size_bytes
             frame_end = at + size
             if frame_end > end:
                 self.arriving_bytes = size
                 self._partial_frame.write(data[at:])
                 return
-            frames.append(bytes(data[at:frame_end]))
+            frames.append(data[at:frame_end])
             at = frame_end
         if self.arriving_bytes < 0:
             self._partial_size += data[at:]
