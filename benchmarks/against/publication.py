@@ -37,6 +37,16 @@ What was tried:
 | records of `__transaction_state` are made when they are read | transactions: x1.4 |
 | up to 15 records are checked one by one | Produce of 10: x1.1 |
 | the broker polls 100 us after a response, not 50 | x1.1 with one in flight |
+| DescribeAcls: resources from the store, without making ACLs | x1.11 |
+| known decisions, lengths, frames and sessions in fewer steps | different requests: x1.05 to x1.1 |
+| Fetch of 1 MiB in pieces of 2 MiB, not 512 KiB | x1.04 with 64 in flight, x0.6 with one |
+| Fetch of 1 MiB in pieces of 256 KiB, of 128 KiB | x0.96, x0.8 |
+| Fetch of 1 MiB with TCP_CORK | x1.0 |
+
+In 6,000 requests to Produce, no garbage is collected, and one in ten has a page fault. Between the
+other code of a request, a handler takes up to twice as long as in a loop of its own. So the number
+of its bytecode instructions counts: a request has 2,000 to 2,500. The records of a long Fetch are
+not copied in the process, only once by the kernel, which a real Kafka's sendfile avoids.
 
 Of the time to start, the bare interpreter takes 53 %, libraries such as msgspec 11 %, and the
 shim's 167 modules 35 %.\
