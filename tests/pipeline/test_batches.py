@@ -54,6 +54,20 @@ def nobody() -> StandardAuthorizer:
     return StandardAuthorizer(super_users=["User:root"])
 
 
+def test_a_segment_that_several_paths_name_is_read_once(tmp_path: Path) -> None:
+    trace, link = tmp_path / "trace", tmp_path / "link"
+    random_trace(trace, random.Random(1), StandardAuthorizer(), 10)
+    (segment,) = segment_paths(trace)
+    link.symlink_to(trace)
+    whole = plan_splits([str(trace)])
+    assert whole
+    for paths in ([trace, segment], [trace, trace], [trace, link], [trace / "*", trace]):
+        assert plan_splits([str(path) for path in paths]) == whole
+    copy = tmp_path / "copy.ktrace"
+    copy.write_bytes(segment.read_bytes())
+    assert len(plan_splits([str(trace), str(copy)])) == 2 * len(whole)  # it may be another trace
+
+
 def test_accesses_equal_the_recorded_ones_for_any_splits(tmp_path: Path) -> None:
     rng = random.Random(1)
     authorizer = StandardAuthorizer(store=AclStore(random_acls(rng, 30)))

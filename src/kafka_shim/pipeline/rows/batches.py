@@ -93,15 +93,21 @@ def plan_splits(paths: list[str], split_bytes: int = SPLIT_BYTES) -> list[Split]
     """Return the splits of traces, each a folder or one segment.
 
     A segment of the usual size is one split. A last piece of less than half a split is added to the
-    one before. Raise PipelineError if a trace is missing.
+    one before. A segment that several paths name is read once. Raise PipelineError if a trace is
+    missing.
     """
     found: list[Split] = []
+    seen: set[tuple[int, int]] = set()
     for name in _expand_wildcards_or_raise(paths):
         path = Path(name)
         if not path.exists():
             raise PipelineError(f"the trace `{name}` does not exist")
         for segment in segment_paths(path):
-            size = segment.stat().st_size
+            status = segment.stat()
+            if (file := (status.st_dev, status.st_ino)) in seen:
+                continue
+            seen.add(file)
+            size = status.st_size
             pieces = max(1, round(size / split_bytes))
             edges = [size * n // pieces for n in range(pieces + 1)]
             found += [
