@@ -3,7 +3,8 @@
     python -m benchmarks.pipeline.engine_job ENGINE JOB ACCESSES ACLS
 
 ENGINE is `local` or `spark`. Prints a JSON object: the numbers of findings and of their requests,
-and the time from the accesses in Parquet and the ACLs in CSV to these, after the engine's start.
+and the time from the accesses in Parquet and the ACLs in CSV to these, after the engine's start,
+with the processor time by work (`thread_times`).
 """
 
 import os
@@ -14,7 +15,9 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.pipeline.ratio import processor_seconds
-from kafka_shim.pipeline.acls.acl_set import AclSet, read_distinct_acls_from_file
+from benchmarks.pipeline.thread_times import seconds_by_work
+from kafka_shim.pipeline.acl_decisions import acl_relations_in_background
+from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.engines.spark_engine import SparkEngine
@@ -34,6 +37,7 @@ class TimedResult(msgspec.Struct):
     requests: int
     seconds: float
     processor_seconds: float
+    seconds_by_work: dict[str, float]
 
 
 def start_engine(name: str) -> SqlEngine:
@@ -57,26 +61,31 @@ def read_accesses(engine: SqlEngine, folder: str) -> Relation:
     return engine.computed_once(rows)
 
 
-def run_job(engine: SqlEngine, job: str, accesses: Relation, acls: str) -> Relation:
+def run_job(engine: SqlEngine, job: str, accesses: str, acls: str) -> Relation:
+    """Read the ACLs while the engine reads the accesses, as the command does, and run the job."""
     if job == "denials":
-        return denials(engine, accesses)
-    acl_set = AclSet(tuple(read_distinct_acls_from_file(acls)), (SUPER_USER,))
-    return what_breaks(engine, accesses, acl_set)
+        return denials(engine, read_accesses(engine, accesses))
+    reading = acl_relations_in_background(engine, acls)
+    rows = read_accesses(engine, accesses)
+    relations = reading.result()
+    acl_set = AclSet(relations.listed_acls, (SUPER_USER,))
+    return what_breaks(engine, rows, acl_set, candidate_relations=relations)
 
 
 def main() -> None:
     engine_name, job, accesses, acls = sys.argv[1:]
     engine = start_engine(engine_name)
+    before = seconds_by_work(os.getpid())
     used, begin = processor_seconds(os.getpid()), time.perf_counter()
     totals = engine.sql(
         "select count(*) as findings, cast(sum(requests) as bigint) as requests from {findings}",
-        findings=run_job(engine, job, read_accesses(engine, accesses), acls),
+        findings=run_job(engine, job, accesses, acls),
     )
     (row,) = engine.rows(totals)
     seconds = time.perf_counter() - begin
-    result = TimedResult(
-        **row, seconds=seconds, processor_seconds=processor_seconds(os.getpid()) - used
-    )
+    used = processor_seconds(os.getpid()) - used
+    works = seconds_by_work(os.getpid()) - before
+    result = TimedResult(**row, seconds=seconds, processor_seconds=used, seconds_by_work={**works})
     print(msgspec.json.encode(result).decode())
 
 

@@ -2,6 +2,7 @@
 the memory of a cluster's workers.
 """
 
+from threading import Event
 from typing import Any
 
 import pytest
@@ -79,6 +80,29 @@ def test_a_lookup_table_is_sent_to_all_tasks_unless_it_is_large(
     finally:
         spark.conf.set("spark.sql.autoBroadcastJoinThreshold", threshold)
         engine.release()
+
+
+def test_relations_are_made_while_another_thread_waits(spark: Any) -> None:
+    from kafka_shim.pipeline.engines import spark_engine
+
+    before = spark.catalog.listTables()
+    engine = spark_engine.SparkEngine(spark)
+    rows = spark.range(3).toDF("id")
+    may_end = Event()
+
+    def count() -> list[dict[str, Any]]:
+        assert may_end.wait(60)
+        return engine.rows(engine.sql("select count(*) as n from {rows}", rows=rows))
+
+    counting = engine.in_background(count)
+    sums = engine.rows(engine.sql("select sum(id) as s from {rows}", rows=rows))
+    assert not counting.done()
+    may_end.set()
+    assert (sums, counting.result()) == ([{"s": 3}], [{"n": 3}])
+    with pytest.raises(ZeroDivisionError):
+        engine.in_background(lambda: 1 / 0).result()
+    engine.release()
+    assert spark.catalog.listTables() == before  # both queries read one view
 
 
 def test_a_query_reads_a_persisted_relation_instead_of_computing_it_again(

@@ -7,10 +7,12 @@ have the name `*`, and the release whose search for prefixes stops early.
 """
 
 from collections import defaultdict
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
-from kafka_shim.authorizer.model import ANY_USER
-from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
+from kafka_shim.authorizer.model import ANY_USER, Acl
+from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set, read_distinct_acls_from_file
 from kafka_shim.pipeline.acls.acl_tables import (
     DEFAULT_ALLOW,
     DEFAULT_DENY,
@@ -21,12 +23,16 @@ from kafka_shim.pipeline.acls.acl_tables import (
     network_host_table,
     network_hosts,
     operation_table,
+    principal_table,
 )
 from kafka_shim.pipeline.acls.authorizer_decisions import DECIDED, decision_mapper
-from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, exist_rows
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, exist_rows, has_rows
 from kafka_shim.pipeline.rows.access_roles import accesses_to_any_resource
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.protocol.enums import Operation, ResourceType
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 QUESTION = ("principal", "host", "operation", "resource_type", "resource_name")
 """The columns on which a decision about an access without alternatives depends."""
@@ -97,24 +103,50 @@ ACLs, the order is another.
 """
 
 
-class AclDecider:
-    """Decides accesses with an ACL set; its relations live as long as the engine."""
+class AclRelations:
+    """ACLs as relations, which live as long as the engine; many ACLs take a second."""
 
-    def __init__(self, engine: SqlEngine, acl_set: AclSet) -> None:
+    def __init__(self, engine: SqlEngine, distinct_acls: tuple[Acl, ...]) -> None:
+        self.listed_acls = distinct_acls
+        self.tables = acl_tables(distinct_acls)
+        self.acls = engine.relation_from_arrow(self.tables.acls)
+        self.patterns = engine.relation_from_arrow(self.tables.patterns)
+        self.rule_texts = engine.relation_from_arrow(self.tables.rules)
+
+    def positions_by_rank(self) -> list[int]:
+        """Return the place of each ACL in those that were given, by rank."""
+        positions = {acl: position for position, acl in enumerate(self.listed_acls)}
+        return [positions[acl] for acl in self.tables.ranked_acls]
+
+    def ranks_by_pattern(self) -> dict[int, list[int]]:
+        """Return the ranks of the ACLs of each pattern."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for rank, pattern in enumerate(self.tables.acls["pattern"].to_pylist()):
+            found[pattern].append(rank)
+        return found
+
+
+def acl_relations_in_background(engine: SqlEngine, path: str) -> "Future[AclRelations]":
+    """Return the ACLs of a file as relations, made while the engine computes others."""
+    return engine.in_background(
+        lambda: AclRelations(engine, tuple(read_distinct_acls_from_file(path)))
+    )
+
+
+class AclDecider:
+    """Decides accesses with an ACL set; its relations live as long as the engine.
+
+    `relations` are those of the set's ACLs, if they are there already.
+    """
+
+    def __init__(
+        self, engine: SqlEngine, acl_set: AclSet, relations: AclRelations | None = None
+    ) -> None:
         self._engine = engine
         self._acl_set = acl_set
         self._rules = acl_rules_of_release(acl_set.release)
-        tables = acl_tables(acl_set)
-        positions = {acl: position for position, acl in enumerate(acl_set.acls)}
-        self.positions = [positions[acl] for acl in tables.ranked_acls]
-        """The position in the set of each ACL, by rank."""
-        self.ranks_by_pattern: dict[int, list[int]] = defaultdict(list)
-        for rank, pattern in enumerate(tables.acls["pattern"].to_pylist()):
-            self.ranks_by_pattern[pattern].append(rank)
-        self._acls = engine.relation_from_arrow(tables.acls)
-        self._patterns = engine.relation_from_arrow(tables.patterns)
-        self._rule_texts = engine.relation_from_arrow(tables.rules)
-        self.super_users = engine.relation_from_arrow(tables.super_users)
+        self.relations = relations or AclRelations(engine, acl_set.acls)
+        self.super_users = engine.relation_from_arrow(principal_table(acl_set.super_users))
         self._operations = engine.relation_from_arrow(operation_table())
 
     def with_decisions(self, accesses: Relation, name_prefix: str) -> Relation:
@@ -123,12 +155,12 @@ class AclDecider:
 
         `accesses` are read repeatedly, so the engine should keep them.
         """
-        has_alternatives, has_star = exist_rows(
-            self._engine, accesses, "size(instead) > 0", _NAME_IS_STAR
+        kinds = self._engine.in_background(
+            lambda: exist_rows(self._engine, accesses, "size(instead) > 0", _NAME_IS_STAR)
         )
-        own = self._with_own_decisions(accesses, has_star=has_star)
+        own = self._with_own_decisions(accesses, has_star=lambda: kinds.result()[1])
         columns = ", ".join(f"a.{name}" for name in self._engine.columns(accesses))
-        if not has_alternatives:  # a smaller plan
+        if not kinds.result()[0]:  # a smaller plan
             return self._engine.sql(
                 f"select {columns}, decided_allowed as {name_prefix}allowed,"
                 f" decided_rule as {name_prefix}rule_number from {{own}} a",
@@ -156,7 +188,7 @@ class AclDecider:
             f"select {columns}, r.rule as {name_prefix}rule from {{decided}} d"
             f" join {{rules}} r on r.rule_number = d.{number}",
             decided=decided,
-            rules=self._rule_texts,
+            rules=self.relations.rule_texts,
         )
 
     def applying_acls(self, questions: Relation, resource_patterns: Relation) -> Relation:
@@ -176,7 +208,7 @@ class AclDecider:
             questions=questions,
             operations=self._operations,
             resource_patterns=resource_patterns,
-            acls=self._acls,
+            acls=self.relations.acls,
             **networks,
         )
 
@@ -190,20 +222,20 @@ class AclDecider:
             .replace("$wildcard", str(WILDCARD_NAME))
             .replace("$literal", str(LITERAL_NAME)),
             accesses=accesses,
-            patterns=self._patterns,
+            patterns=self.relations.patterns,
         )
 
-    def _with_own_decisions(self, accesses: Relation, *, has_star: bool) -> Relation:
+    def _with_own_decisions(self, accesses: Relation, *, has_star: Callable[[], bool]) -> Relation:
         """Add `decided_allowed` and `decided_rule`: the decisions without alternatives.
 
-        `has_star` is whether an access has the name `*`.
+        `has_star` returns whether an access has the name `*`.
 
         The decisions that depend on an ACL, often few, are computed first. So the engine knows
         their number, and need not repartition the accesses to join them.
         """
         patterns = self._engine.lookup_table(self.resource_patterns(accesses))
         decisions = self._engine.lookup_table(
-            self._decisions(accesses, patterns, has_star=has_star)
+            self._decisions(accesses, patterns, has_star=has_star())
         )
         default = "false"
         if self._acl_set.allow_everyone_if_no_acl:
@@ -287,12 +319,13 @@ class AclDecider:
         )
         grouped = ", ".join(f"own_{name} as {name}" for name in DECISION_COLUMNS)
         elements = self._engine.computed_once(elements)
-        (has_star,) = exist_rows(self._engine, elements, _NAME_IS_STAR)
         return self._engine.sql(
             f"""
             select {grouped}, bool_and(decided_allowed) as all_allowed,
                 max(decided_rule) filter (where position = 0) as first_rule
             from {{decided}} group by {", ".join(f"own_{name}" for name in DECISION_COLUMNS)}
             """,
-            decided=self._with_own_decisions(elements, has_star=has_star),
+            decided=self._with_own_decisions(
+                elements, has_star=lambda: has_rows(self._engine, elements, _NAME_IS_STAR)
+            ),
         )

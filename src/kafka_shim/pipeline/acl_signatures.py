@@ -78,17 +78,21 @@ def _signatures_by_joins(
         applying=decider.applying_acls(questions, patterns),
         patterns=patterns,
     )
-    return [_counted_signature(row, decider) for row in engine.rows(rows)]
+    positions = decider.relations.positions_by_rank()
+    ranks = decider.relations.ranks_by_pattern()
+    return [_counted_signature(row, positions, ranks) for row in engine.rows(rows)]
 
 
-def _counted_signature(row: dict[str, Any], decider: AclDecider) -> CountedSignature:
+def _counted_signature(
+    row: dict[str, Any], positions_by_rank: list[int], ranks_by_pattern: dict[int, list[int]]
+) -> CountedSignature:
     allows, denies = (
-        sorted(decider.positions[rank] for rank in row[name] or ()) for name in ("allows", "denies")
+        sorted(positions_by_rank[rank] for rank in row[name] or ()) for name in ("allows", "denies")
     )
     on_resource = {
-        decider.positions[rank]
+        positions_by_rank[rank]
         for pattern in row["patterns"] or ()
-        for rank in decider.ranks_by_pattern[pattern]
+        for rank in ranks_by_pattern[pattern]
     }
     inapplicable = sorted(on_resource.difference(allows, denies))
     signature = DecisionSignature(

@@ -51,7 +51,7 @@ class Observation(msgspec.Struct):
         """Return a file's ACLs with the observed settings of the authorizer."""
         return self.acl_set_with_observed_settings(read_distinct_acls_from_file(path))
 
-    def acl_set_with_observed_settings(self, acls: list[Acl]) -> AclSet:
+    def acl_set_with_observed_settings(self, acls: Iterable[Acl]) -> AclSet:
         """Return these ACLs with the observed settings of the authorizer."""
         head = self.totals_and_settings
         users, everyone = head["super_users"], head["allow_everyone_if_no_acl_found"]

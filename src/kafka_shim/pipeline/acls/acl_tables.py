@@ -55,18 +55,17 @@ PRINCIPALS = pa.schema([("principal", pa.string())])
 
 
 class AclTables(msgspec.Struct, frozen=True):
-    """The tables of an ACL set; `ranked_acls` are the ACLs by rank."""
+    """The tables of ACLs; `ranked_acls` are the ACLs by rank."""
 
     acls: pa.Table
     patterns: pa.Table
     rules: pa.Table
-    super_users: pa.Table
     ranked_acls: tuple[Acl, ...]
 
 
-def acl_tables(acl_set: AclSet) -> AclTables:
-    """Return the tables of an ACL set."""
-    ranked = rank_acls(acl_set.acls)
+def acl_tables(distinct_acls: Iterable[Acl]) -> AclTables:
+    """Return the tables of ACLs."""
+    ranked = rank_acls(distinct_acls)
     patterns: dict[tuple[ResourceType, PatternType, str, bool], int] = {}
     numbers = [
         patterns.setdefault(
@@ -100,7 +99,6 @@ def acl_tables(acl_set: AclSet) -> AclTables:
         pa.Table.from_pydict(acls, ACLS),
         pa.Table.from_pydict(names, PATTERNS),
         pa.Table.from_pydict(rules, RULES),
-        principal_table(acl_set.super_users),
         ranked,
     )
 

@@ -6,11 +6,14 @@ functions that it lacks as macros (see `duckdb_engine`). What differs in syntax 
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import pyarrow as pa
 
+T = TypeVar("T")
 Relation = Any
 """A table or the result of a query, lazily computed: Spark's DataFrame, or a view in DuckDB."""
 BatchFunction = Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
@@ -22,6 +25,13 @@ class SqlEngine(Protocol):
     def sql(self, query: str, **relations: Relation) -> Relation: ...
 
     def relation_from_arrow(self, rows: "pa.Table") -> Relation: ...
+
+    def in_background(self, function: Callable[[], T]) -> "Future[T]":
+        """Run a function that makes relations while this thread waits for others.
+
+        An engine whose connection is for one thread runs it now.
+        """
+        ...
 
     def map_batches(
         self, relation: Relation, function: BatchFunction, schema: "pa.Schema"

@@ -1,15 +1,17 @@
 """Spark: local, on a cluster or on a Spark Connect server, for any size."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
-from kafka_shim.pipeline.engines.engine import BatchFunction
+from kafka_shim.pipeline.engines.engine import BatchFunction, T
 from kafka_shim.pipeline.tables import spark_ddl
 
 _VIEW_NUMBERS = itertools.count()
@@ -29,7 +31,9 @@ class SparkEngine:
     def __init__(self, session: SparkSession) -> None:
         self.session = session
         self._has_local_workers = (session.conf.get("spark.master", None) or "").startswith("local")
+        self._threads = ThreadPoolExecutor(1)
         self._persisted: list[DataFrame] = []
+        self._views_lock = Lock()
         self._views: dict[int, tuple[DataFrame, str]] = {}
 
     def sql(self, query: str, **relations: DataFrame) -> DataFrame:
@@ -38,6 +42,9 @@ class SparkEngine:
 
     def relation_from_arrow(self, rows: pa.Table) -> DataFrame:
         return self.session.createDataFrame(rows, spark_ddl(rows.schema))
+
+    def in_background(self, function: Callable[[], T]) -> Future[T]:
+        return self._threads.submit(function)
 
     def map_batches(
         self, relation: DataFrame, function: BatchFunction, schema: pa.Schema
@@ -95,12 +102,13 @@ class SparkEngine:
 
     def _view_name(self, relation: DataFrame) -> str:
         """Return the temporary view of a relation."""
-        known = self._views.get(id(relation))
-        if known is None:
-            known = relation, f"relation_{next(_VIEW_NUMBERS)}"
-            relation.createOrReplaceTempView(known[1])
-            self._views[id(relation)] = known  # with the relation, so that its id stays unique
-        return known[1]
+        with self._views_lock:  # `in_background` has a thread of its own
+            known = self._views.get(id(relation))
+            if known is None:
+                known = relation, f"relation_{next(_VIEW_NUMBERS)}"
+                relation.createOrReplaceTempView(known[1])
+                self._views[id(relation)] = known  # with the relation, so that its id stays unique
+            return known[1]
 
     def columns(self, relation: DataFrame) -> list[str]:
         return relation.columns

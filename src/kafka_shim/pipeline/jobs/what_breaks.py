@@ -23,6 +23,7 @@ from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.protocol.trace.entries import AUDIT
 
 if TYPE_CHECKING:
+    from kafka_shim.pipeline.acl_decisions import AclRelations
     from kafka_shim.pipeline.observation import Observation
     from kafka_shim.pipeline.trace_input import TraceInput
 
@@ -44,19 +45,30 @@ COLUMNS = (
 
 
 def what_breaks(
-    engine: SqlEngine, accesses: Relation, candidate: AclSet, baseline: AclSet | None = None
+    engine: SqlEngine,
+    accesses: Relation,
+    candidate: AclSet,
+    baseline: AclSet | None = None,
+    candidate_relations: "AclRelations | None" = None,
 ) -> Relation:
     """Return the changes by principal, operation and resource; empty without changes.
 
     `accesses` is `accesses_of_requests(...)`. The candidate is compared with the recorded
-    decisions, or with those of `baseline` if it is given.
+    decisions, or with those of `baseline` if it is given. `candidate_relations` are those of the
+    candidate's ACLs, if they are there already.
     """
-    decided = decided_accesses_except_still_allowed(engine, accesses, candidate, baseline)
+    decided = decided_accesses_except_still_allowed(
+        engine, accesses, candidate, baseline, candidate_relations
+    )
     return sort_changes(engine, sum_changed_decisions(engine, decided))
 
 
 def decided_accesses_except_still_allowed(
-    engine: SqlEngine, accesses: Relation, candidate: AclSet, baseline: AclSet | None = None
+    engine: SqlEngine,
+    accesses: Relation,
+    candidate: AclSet,
+    baseline: AclSet | None = None,
+    candidate_relations: "AclRelations | None" = None,
 ) -> Relation:
     """Return the decided accesses except those, usually most, that were and stay allowed."""
     from kafka_shim.pipeline.acl_decisions import AclDecider
@@ -70,7 +82,7 @@ def decided_accesses_except_still_allowed(
         accesses = engine.computed_once(
             before.with_rule_texts(before.with_decisions(accesses, ""), "")
         )
-    after = AclDecider(engine, candidate)
+    after = AclDecider(engine, candidate, candidate_relations)
     decided = engine.sql(
         "select * from {decided} where not (allowed and would_be_allowed)",
         decided=after.with_decisions(accesses, "would_be_"),
@@ -281,10 +293,14 @@ def _add_acls_baseline_and_fail_options(job: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    observation = trace_input.cached_observation(args)
-    lists = _count_changed_listed_names_by_principal(args, observation)
+    from kafka_shim.pipeline.acl_decisions import acl_relations_in_background
+
     engine = trace_input.engine
-    with engine.cached(_decided_except_still_allowed(args, observation)) as decided:
+    reading = acl_relations_in_background(engine, args.acls)
+    observation = trace_input.cached_observation(args)
+    relations = reading.result()
+    lists = _count_changed_listed_names_by_principal(args, observation, relations)
+    with engine.cached(_decided_except_still_allowed(args, observation, relations)) as decided:
         rows = _changes_with_request_counts(args, trace_input, decided)
         with engine.cached(sort_changes(engine, rows)) as changes:
             outcome = access_outcome_with_observation_notes(args, observation, changes, _SHOWN)
@@ -294,18 +310,22 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return outcome
 
 
-def _decided_except_still_allowed(args: argparse.Namespace, observation: "Observation") -> Relation:
+def _decided_except_still_allowed(
+    args: argparse.Namespace, observation: "Observation", relations: "AclRelations"
+) -> Relation:
     engine, accesses = observation.engine, observation.request_accesses
     return decided_accesses_except_still_allowed(
-        engine, accesses, *_candidate_and_baseline(args, observation)
+        engine, accesses, *_candidate_and_baseline(args, observation, relations), relations
     )
 
 
 def _candidate_and_baseline(
-    args: argparse.Namespace, observation: "Observation"
+    args: argparse.Namespace, observation: "Observation", relations: "AclRelations"
 ) -> tuple[AclSet, AclSet | None]:
-    read = observation.read_acl_set_with_observed_settings
-    return read(args.acls), read(args.baseline) if args.baseline else None
+    candidate = observation.acl_set_with_observed_settings(relations.listed_acls)
+    if not args.baseline:
+        return candidate, None
+    return candidate, observation.read_acl_set_with_observed_settings(args.baseline)
 
 
 def _changes_with_request_counts(
@@ -328,7 +348,7 @@ def _changes_with_request_counts(
 
 
 def _count_changed_listed_names_by_principal(
-    args: argparse.Namespace, observation: "Observation"
+    args: argparse.Namespace, observation: "Observation", relations: "AclRelations"
 ) -> list[dict[str, Any]]:
     """Return how many names the new ACLs would remove from or add to lists, by principal.
 
@@ -340,7 +360,9 @@ def _count_changed_listed_names_by_principal(
     lists = engine.sql(
         f"select * from {{accesses}} where role = '{LISTED}'", accesses=observation.all_accesses
     )
-    changed = what_breaks(engine, lists, *_candidate_and_baseline(args, observation))
+    changed = what_breaks(
+        engine, lists, *_candidate_and_baseline(args, observation, relations), relations
+    )
     keys = "change, principal, resource_type"
     return engine.rows(
         engine.sql(
