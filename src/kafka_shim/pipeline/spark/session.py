@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 _STACK = "-Xss16m"
 """When a stream is stopped in the middle of a micro-batch, Spark matches the text of the error with
 a regular expression that takes a stack frame a character; a megabyte is not always enough."""
-_MEMORY = ("-XX:+UseParallelGC", "-XX:MetaspaceSize=256m")
+_MEMORY = ("-XX:+UseParallelGC", "-XX:MetaspaceSize=256m", "-XX:InitialRAMPercentage=6.25")
 """On two cores, G1's concurrent threads take time of the tasks. By default, the collector visits
-the whole heap each time that Spark's classes have filled some 20 MiB more.
+the whole heap each time that Spark's classes have filled some 20 MiB more, and when the heap has to
+grow from a 64th of the machine's memory. It begins with its maximum if that is less than a 16th.
 """
 _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties").absolute()
 
