@@ -100,7 +100,10 @@ def test_packages_that_workers_lack_are_reported(tmp_path: Path) -> None:
     [line] = done.stderr.splitlines()
     text, _, log = line.partition("; more in ")
     Path(log).unlink()
-    assert text.endswith("(install msgspec into the Python of Spark's workers)")
+    assert text.endswith(
+        "(install msgspec into the Python of Spark's workers, or set PYSPARK_PYTHON to one that has"
+        " it)"
+    )
 
 
 @needs_client
