@@ -16,14 +16,15 @@ settings.load_profile("any pace")
 
 SPARK = "Spark"
 ON_SPARK = (
-    *("test_acl_jobs.py", "test_agreement.py", "test_commands.py", "test_findings.py"),
-    *(
-        "test_spark_engine.py",
-        "test_streaming.py",
-        "test_table_jobs.py",
-        "test_tables_page.py",
-        "test_upgrade.py",
-    ),
+    "test_acl_jobs.py",
+    "test_agreement.py",
+    "test_commands.py",
+    "test_findings.py",
+    "test_spark_engine.py",
+    "test_streaming.py",
+    "test_table_jobs.py",
+    "test_tables_page.py",
+    "test_upgrade.py",
 )
 """Files of tests/pipeline that need a Spark session. One process runs them all with one JVM."""
 

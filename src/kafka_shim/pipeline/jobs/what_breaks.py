@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from kafka_shim.pipeline.observation import Observation
     from kafka_shim.pipeline.trace_input import TraceInput
 
+    _ComparedAcls = tuple[AclSet, AclSet | None, AclRelations]
+    """The candidate, the baseline if it is given, and the relations of the candidate's ACLs."""
+
 DENIED = "newly denied"
 ALLOWED = "newly allowed"
 _KEYS = "change, principal, operation, resource_type, resource_name"
@@ -298,9 +301,12 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     engine = trace_input.engine
     reading = acl_relations_in_background(engine, args.acls)
     observation = trace_input.cached_observation(args)
-    relations = reading.result()
-    lists = _count_changed_listed_names_by_principal(args, observation, relations)
-    with engine.cached(_decided_except_still_allowed(args, observation, relations)) as decided:
+    compared = _compared_acls(args, observation, reading.result())
+    lists = _count_changed_listed_names_by_principal(args, observation, compared)
+    decided_accesses = decided_accesses_except_still_allowed(
+        engine, observation.request_accesses, *compared
+    )
+    with engine.cached(decided_accesses) as decided:
         rows = _changes_with_request_counts(args, trace_input, decided)
         with engine.cached(sort_changes(engine, rows)) as changes:
             outcome = access_outcome_with_observation_notes(args, observation, changes, _SHOWN)
@@ -310,22 +316,12 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return outcome
 
 
-def _decided_except_still_allowed(
+def _compared_acls(
     args: argparse.Namespace, observation: "Observation", relations: "AclRelations"
-) -> Relation:
-    engine, accesses = observation.engine, observation.request_accesses
-    return decided_accesses_except_still_allowed(
-        engine, accesses, *_candidate_and_baseline(args, observation, relations), relations
-    )
-
-
-def _candidate_and_baseline(
-    args: argparse.Namespace, observation: "Observation", relations: "AclRelations"
-) -> tuple[AclSet, AclSet | None]:
+) -> "_ComparedAcls":
+    read = observation.read_acl_set_with_observed_settings
     candidate = observation.acl_set_with_observed_settings(relations.listed_acls)
-    if not args.baseline:
-        return candidate, None
-    return candidate, observation.read_acl_set_with_observed_settings(args.baseline)
+    return candidate, read(args.baseline) if args.baseline else None, relations
 
 
 def _changes_with_request_counts(
@@ -348,7 +344,7 @@ def _changes_with_request_counts(
 
 
 def _count_changed_listed_names_by_principal(
-    args: argparse.Namespace, observation: "Observation", relations: "AclRelations"
+    args: argparse.Namespace, observation: "Observation", compared: "_ComparedAcls"
 ) -> list[dict[str, Any]]:
     """Return how many names the new ACLs would remove from or add to lists, by principal.
 
@@ -360,9 +356,7 @@ def _count_changed_listed_names_by_principal(
     lists = engine.sql(
         f"select * from {{accesses}} where role = '{LISTED}'", accesses=observation.all_accesses
     )
-    changed = what_breaks(
-        engine, lists, *_candidate_and_baseline(args, observation, relations), relations
-    )
+    changed = what_breaks(engine, lists, *compared)
     keys = "change, principal, resource_type"
     return engine.rows(
         engine.sql(
