@@ -185,8 +185,11 @@ def test_make_targets_on_pages_exist() -> None:
 def test_extras_on_pages_exist() -> None:
     known = set(re.findall(r"^(\w+) = \[", (ROOT / "pyproject.toml").read_text(), re.MULTILINE))
     for page in pages():
-        named = re.findall(r"pip install '[^'\[]+\[([\w,]+)\]'", (ROOT / page).read_text())
-        assert {name for extras in named for name in extras.split(",")} <= known, page
+        named = re.findall(
+            r"pip install '[^'\[]+\[([\w,]+)\]'|\[extra\]\([^)]*\) `(\w+)`",
+            (ROOT / page).read_text(),
+        )
+        assert {name for both in named for name in "".join(both).split(",")} <= known, page
 
 
 # ------------------------------------------------------------------ commands that take minutes

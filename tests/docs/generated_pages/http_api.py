@@ -12,11 +12,12 @@ _INTRODUCTION: Final = """\
 All calls of the HTTP API, which creates topics, users and ACLs, injects faults, and returns
 requests and decisions. [Java, Node, Go and other languages](../guides/languages.md) has examples.
 
-`--control HOST:PORT` starts the control API. It needs `pip install 'kafka-shim[control]'`. The
-OpenAPI document is at `/openapi.json`. With `--control-token`, send `Authorization: Bearer TOKEN`.
-Each of `/brokers` is a cluster of its own, and `/nodes` are the brokers of one cluster. Calls go to
-the first cluster of the process; for another one, write `/brokers/{broker}` before the path. A
-cluster keeps its last 10,000 requests, up to 32 MiB. Bodies and responses are JSON.
+The option `--control HOST:PORT` starts the API, which needs the [extra](../start/install.md#extras)
+`control`. The OpenAPI document is at `/openapi.json`. With `--control-token`, send `Authorization:
+Bearer TOKEN`. Each of `/brokers` is a cluster of its own, and `/nodes` are the brokers of one
+cluster. Calls go to the first cluster of the process. For another cluster, write
+`/brokers/{broker}` before the path. A cluster keeps its last 10,000 requests, up to 32 MiB. Bodies
+and responses are JSON.
 
 | status | meaning |
 |---|---|

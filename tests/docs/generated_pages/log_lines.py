@@ -55,10 +55,6 @@ not intend, such as an ACL without effect or an ignored setting.
 _REQUEST_VALUES: Final = ("api_key", "api_version", "correlation_id")
 _REPORT: Final = "A defect of kafka-shim. Report it, with the traceback."
 _MEANINGS: Final = {
-    "DIRECTORY: cannot write": (
-        "The data directory cannot be written, for the reason in the line: often the disk is full."
-        " The broker stops, so that no change is acknowledged that is not on disk."
-    ),
     "a broker's address is invalid, or there are too many brokers: clients get the address"
     " unchanged, and the proxy does not record their requests to this broker": (
         "The cluster named a broker that the proxy cannot stand in for. The trace lacks the"
@@ -77,6 +73,10 @@ _MEANINGS: Final = {
         " client was disconnected. Verify the address and the credentials of the proxy."
     ),
     "broker removed": "A broker that was created through the control API was stopped.",
+    "cannot write": (
+        "The data directory cannot be written, for `reason`: often the disk is full. The broker"
+        " stops, so that no change is acknowledged that is not on disk."
+    ),
     "cannot listen for a broker": (
         "The proxy found no port for a broker of the cluster. Clients connect to that broker"
         " directly, and the trace lacks their requests to it."
@@ -137,7 +137,7 @@ def log_lines_page() -> str:
     Raises:
         ValueError: an event has no meaning here, or a meaning has no event.
     """
-    calls = {*_calls(), LogCall("DIRECTORY: cannot write", "error", ())}
+    calls = set(_calls())
     if {call.event for call in calls} != _MEANINGS.keys():
         differing = {call.event for call in calls} ^ _MEANINGS.keys()
         raise ValueError(f"events without a meaning, or meanings without an event: {differing}")

@@ -27,11 +27,16 @@ _CHECKS: Final = ("broker_config_checks.py", "config_change.py", "configs.py")
 """Modules that name settings only to validate or to return them."""
 _READ_ELSEWHERE: Final = frozenset({"listeners", FETCH_BYTES_MAX})
 """Settings that the shim reads, but without a dot in their name, or in one of `_CHECKS`."""
+_TWO_LISTENERS: Final = "[two](../guides/configuration.md#default-permissions)"
 _NOTES_ON_DEFAULTS: Final = {
+    "authorizer.class.name": "in the shim Kafka's own authorizer",
+    "broker.id": "in the shim `1`",
     "group.initial.rebalance.delay.ms": "in the shim `0`",
+    "listeners": f"in the shim {_TWO_LISTENERS}",
     "log.cleaner.enable": "but the shim compacts only if you set `true`",
+    "sasl.enabled.mechanisms": "in the shim `PLAIN,SCRAM-SHA-256,SCRAM-SHA-512`",
 }
-"""The differences that docs/explanation/differences.md explains."""
+"""The defaults of the shim: `static_settings`, and differences.md for `log.cleaner.enable`."""
 _DEFINITIONS: Final = Path(settings_package.__file__).parent / "config_definitions.json"
 _TITLES: Final = {
     "broker": "Brokers",
@@ -50,8 +55,7 @@ in DescribeConfigs. A mark in the column *read* means that the shim acts on the 
 topics and groups inherit it. Other settings, such as those of disks and replication, have no
 effect, except on the validation of settings that depend on them. The column *default* has Kafka's
 default in the newest release with the setting, and how the shim differs. An empty field means an
-empty default, or none. The [default permissions](../guides/configuration.md#default-permissions)
-set `authorizer.class.name`.
+empty default, or none.
 
 The authorizer's settings `super.users` and `allow.everyone.if.no.acl.found` are not in the tables.
 [Configuration](../guides/configuration.md) describes how to set settings.
@@ -75,8 +79,8 @@ def _row(name: str, definitions: dict[str, dict[str, Any] | None]) -> str:
     mark = "✓" if {name, newest.get("broker")} & names_that_have_an_effect() else ""
     default = newest.get("default")
     shown = f"`{default}`" if default not in (None, "") else ""
-    if name in _NOTES_ON_DEFAULTS:
-        shown += f", {_NOTES_ON_DEFAULTS[name]}"
+    if note := _NOTES_ON_DEFAULTS.get(name):
+        shown = f"{shown}, {note}" if shown else note
     return f"| `{name}` | {mark} | {newest['type']} | {shown} | {_releases(definitions)} |"
 
 

@@ -27,9 +27,15 @@ def entry(entity: Mapping[str, str | None], **limits: float | None) -> EntryData
     return EntryData(parts, ops)
 
 
-def alter(stage: Stage, *entries: EntryData, validate: bool = False, who: str = ADMIN) -> list[int]:
+def alter(
+    stage: Stage,
+    *entries: EntryData,
+    validate: bool = False,
+    who: str = ADMIN,
+    version: int = 1,
+) -> list[int]:
     request = AlterClientQuotasRequest(list(entries), validate_only=validate)
-    response = stage.ask(ApiKey.ALTER_CLIENT_QUOTAS, 1, request, who)
+    response = stage.ask(ApiKey.ALTER_CLIENT_QUOTAS, version, request, who)
     return [entry.error_code for entry in response.entries]
 
 
@@ -93,6 +99,12 @@ def test_quotas_depend_on_the_entity(entity: Any, limits: Any, error: int) -> No
     assert alter(stage, entry(entity, **limits)) == [error]
     if error:
         assert describe(stage) == {}
+
+
+@pytest.mark.parametrize("release", ["2.7", "2.8", ""])
+@pytest.mark.parametrize("quota", ["request_percentage", "controller_mutation_rate"])
+def test_a_negative_quota_is_rejected(release: str, quota: str) -> None:
+    assert alter(Stage(release), entry(ALICE, **{quota: -1.0}), version=0) == [42]
 
 
 def test_a_duplicate_entity_fails_alone() -> None:

@@ -10,7 +10,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Read reports that `kafka-shim conformance suite --format json` wrote, and print one page\n"
         "with all of them, without other files (html), the share of passed cases as an SVG\n"
-        "for a README (badge), or a baseline file of the failed `must` cases (baseline)."
+        "for a README (badge), or a baseline of the cases that make a run fail (baseline)."
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="JSON report of a client")
     parser.add_argument(

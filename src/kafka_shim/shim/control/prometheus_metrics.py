@@ -46,7 +46,8 @@ class _BrokerCollector(Collector):
     def _response_counts(self) -> Metric:
         counts = CounterMetricFamily(
             "kafka_shim_requests",
-            "Responses by error code, once for each code in a response; NONE: without an error",
+            "Responses by API, version and error: one count for each error in the response,"
+            " or NONE if there is no error",
             labels=["api", "version", "error"],
         )
         for (api, version, error), count in self._history.response_counts.items():

@@ -46,6 +46,7 @@ class Storage:
 
     def __init__(self, directory: Path) -> None:
         """Open the directory. Raise ConfigError if it cannot be used."""
+        self._directory = directory
         self._where = f"--data-dir {directory}"
         self._database = Database(directory)
         self._waiting: list[Callable[[], None]] = []
@@ -58,7 +59,7 @@ class Storage:
         self._flushing: asyncio.TimerHandle | None = None
         self.is_request_in_progress = False
         """Whether a request is worked on whose answer, if only an empty one, is sent then."""
-        self.failure: str | None = None
+        self.failure: Exception | None = None
         self.when_failed: Callable[[], None] = lambda: None
 
     # changes
@@ -176,8 +177,9 @@ class Storage:
                 send()
 
     def _report_failure_and_drop_responses(self, error: Exception) -> None:
-        self.failure = f"{self._where}: cannot write: {error}"
-        log.error(self.failure)  # for a full disk, a traceback does not help
+        self.failure = error
+        # for a full disk, a traceback does not help
+        log.error("cannot write", directory=str(self._directory), reason=str(error))
         self._waiting.clear()
         self.when_failed()
 
