@@ -1,10 +1,12 @@
-"""`python -m benchmarks.against --publish` replaces the figures in the results."""
+"""`--publish` of `benchmarks.against` and of its `throughput` writes the figures of a run."""
 
 from pathlib import Path
 
+from benchmarks.against import throughput
 from benchmarks.against.costs import costs
 from benchmarks.against.goals import Row, rows_that_miss
 from benchmarks.against.publication import PAGE, publish
+from benchmarks.against.throughput import Speed
 
 
 def row(kind: str, shim: float, kfake: float) -> Row:
@@ -38,3 +40,19 @@ def test_the_time_of_a_row_that_misses_its_goal_is_shown_by_stage(tmp_path: Path
     assert {"read", "decode", "handle", "authorize", "encode", "write"} <= {*stages}
     assert all(float(us) > 0 for us in figures[stages.index("handle") :][:1])
     assert abs(sum(map(float, figures)) - 200) < len(figures) / 10
+
+
+def test_a_missed_rate_is_told_with_what_the_client_uses_of_its_core() -> None:
+    speeds = {"shim": Speed(90, 0.6, 0.99), "kfake": Speed(100, 0.8, 0.95)}
+    rows = [
+        throughput.Row("librdkafka", "out", speeds),
+        throughput.Row("java", "in", {"shim": Speed(50, 1, 1), "real": Speed(40, 2, 1)}),
+    ]
+    text = throughput.published(rows, "Measured now.")
+    assert rows[0].ratio("kfake") == 0.9
+    assert rows[1].ratio("kfake") is None
+    assert "| librdkafka out | kfake | 100 | x0.90 | 0.80 | 95% |" in text
+    assert "| java in | real | 40 | x1.25 | 2.00 | 100% |" in text
+    missed = "librdkafka out: 0.90 of kfake, goal 1.5; the client uses its core 99% of the time"
+    assert text.endswith(f"Missed goals:\n\n- {missed}\n")
+    assert text.startswith(throughput.PAGE.read_text()[:80])

@@ -48,8 +48,9 @@ other code of a request, a handler takes up to twice as long as in a loop of its
 of its bytecode instructions counts: a request has 2,000 to 2,500. The records of a long Fetch are
 not copied in the process, only once by the kernel, which a real Kafka's sendfile avoids.
 
-Of the time to start, the bare interpreter takes 53 %, libraries such as msgspec 11 %, and the
-shim's 167 modules 35 %.\
+The first response comes 91 ms after the start of the process; the goal is 80 ms. Of this time, the
+bare interpreter takes 53 %, libraries such as msgspec 11 %, and the shim's 167 modules 35 %: 0.2 ms
+each. Garbage is not collected in this time, and handlers are imported when their API is called.\
 """
 
 
