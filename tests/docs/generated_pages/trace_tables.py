@@ -42,7 +42,7 @@ _MEANINGS: Final = {
     "groups": "groups that the request names",
     "transactional_ids": "transactional ids that the request names",
     "undecoded": "why the frame could not be read; null if it could",
-    "latency_us": "microseconds since the request; null if the request is in another piece",
+    "latency_us": "microseconds since the request; null if the request is in another split",
     "error_codes": "distinct error codes in the response, without 0",
     "operation": "such as `READ`",
     "resource_type": "such as `TOPIC`",

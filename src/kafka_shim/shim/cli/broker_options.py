@@ -118,7 +118,7 @@ def _add_permission_arguments(group: argparse._ArgumentGroup) -> None:
         "--user",
         action="append",
         metavar="NAME:PASSWORD",
-        help="Add a user who can log in with any enabled SASL mechanism (repeatable)",
+        help="Add a user who can authenticate with any enabled SASL mechanism (repeatable)",
     )
     group.add_argument(
         "--acls",

@@ -103,8 +103,9 @@ def _add_running_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="LISTENER",
         help="Run against a real cluster of that release. Give two listeners: PLAINTEXT://HOST:PORT,"
-        " where clients are allowed everything, and SASL_PLAINTEXT://HOST:PORT, where alice logs in"
-        " with alice-secret. THE CLUSTER'S TOPICS, GROUPS AND ACLS ARE REMOVED",
+        " where clients are allowed everything, and SASL_PLAINTEXT://HOST:PORT, where alice"
+        " authenticates with the password alice-secret. THE CLUSTER'S TOPICS, GROUPS AND ACLS ARE"
+        " REMOVED",
     )
 
 

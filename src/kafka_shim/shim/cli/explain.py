@@ -65,7 +65,7 @@ for each resource type that the options name (--topic, --group, --cluster and so
 
 Brokers do not return their super users. Where the broker's settings could allow a denied operation,
 the first line says so, as in `denied, unless User:carol is a super user`, and JSON has their names
-in `assumed_settings`. Give them with --super-user and --allow-everyone-if-no-acl-found.
+in `assumed_settings`. Set them with --super-user and --allow-everyone-if-no-acl-found.
 
 Exit codes: 0 allowed, 3 denied (with --expect: 0 as expected, 3 otherwise), 2 usage error, 1 the
 broker failed. In scripts, write `--expect denied`. `! kafka-shim explain ...` would also succeed

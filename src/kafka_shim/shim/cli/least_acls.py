@@ -34,7 +34,7 @@ the program needed. Then run the program again, against a new broker that has on
 The program finds the broker's address in $KAFKA_BOOTSTRAP_SERVERS, and the address of each listener
 in $KAFKA_BOOTSTRAP_SERVERS_<LISTENER>. The address also replaces `{bootstrap}` in the program's
 arguments. The program's output goes to standard error. The ACLs are for the users as which the
-program logs in. If the program does not log in, the ACLs are for --principal. The options --acls
+program authenticates. If it does not authenticate, the ACLs are for --principal. The options --acls
 and --super-user have no effect.
 
 To stop a service, use --for (SIGTERM after a time), or Ctrl-C. The exit code of a stopped program
@@ -43,7 +43,7 @@ is ignored. The ACLs are printed without a second run, unless --prove is given.
   kafka-shim least-acls --for 20s --prove -- bin/service
 
 --from-log runs no program. It finds the fewest ACLs for the accesses in a broker's authorizer log
-or request log. It requires kafka-shim[local], but no Java.
+or request log. This requires the extra `local`, but no Java.
 
   kafka-shim least-acls --from-log kafka-authorizer.log
 
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--principal",
         default="User:app",
         metavar="User:x",
-        help="Principal of a program that does not log in (default: User:app)",
+        help="Principal of a program that does not authenticate (default: User:app)",
     )
     add(
         "--prefix",

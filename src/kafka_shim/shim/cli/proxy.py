@@ -48,7 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         UPSTREAM_CONFIG,
         metavar="FILE",
         help="Client properties for connections to the brokers: security.protocol, ssl.* in PEM,"
-        " sasl.*. With sasl.*, the proxy logs in itself; by default, clients log in through it",
+        " sasl.*. With sasl.*, the proxy authenticates itself; by default, clients authenticate"
+        " through the proxy",
     )
     add = parser.add_argument_group("Clients").add_argument
     add(

@@ -57,7 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME:PASSWORD",
-        help="Log in with this password wherever the trace logged in as NAME (repeatable)",
+        help="Authenticate with this password wherever a client in the trace authenticated as NAME"
+        " (repeatable)",
     )
     add("--no-login", action="store_true", help="Skip authentications, for a target without SASL")
     _add_pace_and_failure_arguments(parser.add_argument_group("Pace and failures"))

@@ -21,10 +21,10 @@ operations, lists and closed connections, for requests of users with ACLs.
   kafka-shim vectors list vectors/4.4.0 --api Metadata --error 29
   kafka-shim vectors show vectors/4.4.0 --id 4.4.0/access-matrix/m17/1
 
-`run` prepares the broker with Kafka's own requests. ITS TOPICS AND ACLS ARE REMOVED. Clients of
---bootstrap-server must be super users without authentication; on --sasl-server, admin (super user),
-alice, bob and carol log in, each with NAME-secret. Exit codes: 0 nothing differs, 3 something
-does, 2 usage error, 1 the broker cannot be reached.
+`run` prepares the broker with Kafka's own requests. THE BROKER'S TOPICS AND ACLS ARE REMOVED. At
+--bootstrap-server, clients must be super users without authentication. At --sasl-server, the users
+admin (a super user), alice, bob and carol authenticate, each with the password NAME-secret. Exit
+codes: 0 nothing differs, 3 a response differs, 2 usage error, 1 the broker cannot be reached.
 """
 FORMATS = ("text", "json", "junit")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")

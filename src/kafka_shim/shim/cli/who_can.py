@@ -28,8 +28,8 @@ from kafka_shim.shim.explaining.who_can import (
 DESCRIPTION = """\
 List the principals that can perform an operation on a resource, each with its hosts and the ACL
 that allows the operation. The list considers DENY ACLs. `everyone else` stands for all principals
-that are not in the list. The list lacks super users that the broker does not return, and then says
-so; give them with --super-user.
+that are not in the list. Brokers do not return their super users: name the super users with
+--super-user. Otherwise, the output says that it assumes none.
 
   kafka-shim who-can Read topic:orders --bootstrap-server 127.0.0.1:9092
   kafka-shim who-can ClusterAction cluster --acls acls.yaml --json

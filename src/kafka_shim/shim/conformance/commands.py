@@ -34,8 +34,8 @@ _CLIENT = {
         has_client=False,
     ),
     "open": Command(
-        "Create a client with this name, with or without login and TLS; `settings` have Kafka's"
-        " names. The client may connect now or when it is first used.",
+        "Create a client with this name, with or without authentication and TLS; `settings` have"
+        " Kafka's names. The client may connect now or when it is first used.",
         {
             "servers": STRING,
             "login": nullable(shared_shape_reference("login")),
@@ -44,7 +44,8 @@ _CLIENT = {
         },
     ),
     "set_login": Command(
-        "Use these credentials the next time that the client logs in; do not open it again.",
+        "Use these credentials the next time that the client authenticates; do not open the client"
+        " again.",
         {"login": shared_shape_reference("login")},
     ),
     "close": Command("Close the client, within 12 seconds."),

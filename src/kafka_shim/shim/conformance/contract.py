@@ -28,12 +28,12 @@ VERSION = 1
 
 
 CAPABILITIES: Mapping[str, str] = {
-    "plain": "logs in with PLAIN",
-    "scram": "logs in with SCRAM-SHA-256 and SCRAM-SHA-512",
-    "oauthbearer": "logs in with a token from the command",
-    "delegation-tokens": "logs in with a delegation token",
+    "plain": "authenticates with PLAIN",
+    "scram": "authenticates with SCRAM-SHA-256 and SCRAM-SHA-512",
+    "oauthbearer": "authenticates with a token from the command",
+    "delegation-tokens": "authenticates with a delegation token",
     "tls": "supports TLS and verifies the broker's certificate",
-    "reauthentication": "logs in again before its session ends (KIP-368)",
+    "reauthentication": "authenticates again before its session ends (KIP-368)",
     "idempotence": "has idempotent producers",
     "transactions": "has transactions",
     "classic-groups": "has group members of the classic protocol",

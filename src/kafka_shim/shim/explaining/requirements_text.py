@@ -184,12 +184,12 @@ gets if a check fails. [ACLs of known programs](atlas/README.md) lists all permi
 transactional producers and consumers.
 
 The broker makes the checks of an API in the order of the table. `kafka-shim requirements` prints
-the checks of one API or release.
+the checks of one API or of one release.
 
 The columns of the tables:
 
-* *Needs*: the required operation and resource type. If a cell has several lines, one is enough.
-  *WRITE on any TOPIC* needs WRITE on at least one topic.
+* *Needs*: the required operation and resource type. If a cell has several lines, one of
+  these permissions is enough. *WRITE on any TOPIC* needs WRITE on at least one topic.
 * *Names*: the field of the request that names the resource. If a field begins with `response.`, the
   request names no resource, and the broker checks each name that it would return. The cluster is
   always `kafka-cluster`.

@@ -95,7 +95,7 @@ class KafkaBroker:
         listener: str | None = None,
         **more: Any,
     ) -> dict[str, Any]:
-        """Return the settings with which a client logs in as `user`, who is created if necessary.
+        """Return the settings with which a client authenticates as `user`. Create a missing user.
 
         `style` selects the names of settings: `confluent-kafka`, `kafka-python`, `aiokafka` or
         `java`. The listener uses SASL if there is a user, and TLS if the broker
@@ -186,7 +186,7 @@ class KafkaBroker:
         return self.decisions(allowed=False, logged=True, after=after)
 
     def authentications(self, *, after: int = 0) -> list[AuthenticationRow]:
-        """Return the authentications by SASL, also refused ones with their `error`; `after`: only
+        """Return the authentications by SASL, also failed ones with their `error`; `after`: only
         those with a greater number.
         """
         rows = self._call_control_api("GET", "/authentications", query={"after": str(after)})

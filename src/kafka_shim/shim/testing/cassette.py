@@ -71,7 +71,7 @@ class KafkaCassette:
         mechanism: str = "PLAIN",
         **more: Any,
     ) -> dict[str, Any]:
-        """Return the settings with which a client connects, or logs in as `user`.
+        """Return the settings with which a client connects, or authenticates as `user`.
 
         `style` selects the names of settings, as for `KafkaBroker.config`. `more` is added to the
         result.

@@ -147,7 +147,7 @@ class Topics:
 
 
 class Users:
-    """The users who can log in."""
+    """The users who can authenticate."""
 
     def __init__(self, call_control_api: Any, passwords: dict[str, str]) -> None:
         self._call_control_api = call_control_api

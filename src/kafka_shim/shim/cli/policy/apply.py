@@ -30,9 +30,9 @@ from kafka_shim.shim.client.client import ClientError
 HELP = "Carry out a saved plan (`plan --out`) in a cluster"
 DESCRIPTION = """\
 Carry out a plan that `policy plan --out` saved: exactly its requests, in their order. The cluster
-must have the ACLs that the plan starts from; if they changed since, nothing is done. If a run was
-interrupted, the same command goes on where it stopped. Next to the plan, a file that ends in
-.undo.json has the plan that undoes it.
+must have the ACLs from which the plan starts. If these ACLs have changed, nothing is done. If a run
+was interrupted, the same command continues after the last request. Next to the plan, a file that
+ends in .undo.json has the plan that undoes the changes.
 
   kafka-shim policy apply plan.json --bootstrap-server 127.0.0.1:9092
   kafka-shim policy apply plan.undo.json --bootstrap-server 127.0.0.1:9092

@@ -37,15 +37,17 @@ from kafka_shim.shim.cli.usage import UsageError
 
 HELP = "Print the fewest ACLs that decide every access alike"
 DESCRIPTION = """\
-Print the fewest ACLs that decide every access like the given ones. This is proven with the method
-of `policy equivalent`. If the search for the fewest does not end, no ACL can be left out of the
-result, and the output says how many any such set needs. No DENY is added that denies more than
-those that exist, since it would override what is allowed later; `--add-denies` permits it.
+Print the fewest ACLs that decide every access like the given ACLs, as `policy equivalent` proves.
+If the search for the fewest ACLs does not end, the result has no superfluous ACL, and the output
+says how many ACLs are needed at least. By default, the result denies nothing more than the given
+DENY ACLs do, because a new DENY would also override ACLs that are added later. `--add-denies`
+permits such a DENY.
 
   kafka-shim policy compact acls/ > compact.yaml
   kafka-shim policy compact --bootstrap-server 127.0.0.1:9092 --plan plan.json
 
-`--format json` prints the ACLs with `fewest` (whether that is proven) and `lower_bound`.
+`--format json` prints the ACLs, `fewest` (whether they are proven to be the fewest) and
+`lower_bound`.
 
 Exit codes: 0 done, 2 usage error, 1 the broker failed.
 """

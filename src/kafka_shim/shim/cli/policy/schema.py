@@ -35,11 +35,11 @@ SCHEMAS: dict[str, Callable[[], Schema]] = {
 }
 HELP = "Print the JSON schema of a file, or of what a command prints as JSON"
 DESCRIPTION = """\
-Print a JSON schema (draft 2020-12), with which editors complete and check files: `acls` (rules in
-YAML), `expectations`, `state` (the file of `serve --state`), `plan` (saved by `policy plan --out`)
-and `certificate`; or with which programs read the output of `policy test`, `diff`, `lint`,
-`matrix` and `check` with --json, of `equivalent`, `implies` and `disjoint` (`relation`), and of
-`compact --format json`.
+Print a JSON schema (draft 2020-12). With these schemas, editors complete and check files: `acls`
+(rules in YAML), `expectations`, `state` (the file of `serve --state`), `plan` (saved by `policy
+plan --out`) and `certificate`. With the others, programs read the output of `policy test`, `diff`,
+`lint`, `matrix` and `check` with --json, of `equivalent`, `implies` and `disjoint` (`relation`),
+and of `compact --format json`.
 
   kafka-shim policy schema expectations > .vscode/policy-expectations.json
 
