@@ -81,8 +81,8 @@ def written(trace: str, target: str) -> str:
 @pytest.mark.skipif(unusable() is not None, reason=str(unusable()))
 def test_delta_is_read_as_it_was_written(tmp_path: Path) -> None:
     trace, target = str(made(tmp_path / "trace")), str(tmp_path / "table")
-    assert "1 rows written" in written(trace, target)
-    assert "1 rows written" in written(trace, target)  # replaces the first table
+    assert "1 row written" in written(trace, target)
+    assert "1 row written" in written(trace, target)  # replaces the first table
     assert len(list((tmp_path / "table" / "_delta_log").glob("*.json"))) == 2
     done = subprocess.run(
         [sys.executable, "-c", READ, target], capture_output=True, text=True, check=True

@@ -1,4 +1,4 @@
-"""Cuts long values in messages to users, and escapes characters that control a terminal."""
+"""Text of messages to users: long values are cut, characters that control a terminal escaped."""
 
 import re
 from collections.abc import Iterable
@@ -13,6 +13,7 @@ _VALUE: Final = r"`([^`]+)`"
 _WORD: Final = rf"[^\s`]{{{VALUE_MAX}}}[^\s`]+"
 _RESULT_WORD: Final = rf"(\S{{{PATH_MAX}}})\S+"
 _PATH: Final = r"[/\\](?!/)"
+_WITH_ES: Final = ("s", "ch")
 
 
 def _truncate_quoted_value(match: re.Match[str]) -> str:
@@ -58,3 +59,8 @@ def escaped(text: str) -> str:
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
     )
+
+
+def count_with_noun(count: int, noun: str) -> str:
+    """Return `1 ACL`, `2 ACLs` or `2 accesses`."""
+    return f"{count} {noun}{'' if count == 1 else 'es' if noun.endswith(_WITH_ES) else 's'}"

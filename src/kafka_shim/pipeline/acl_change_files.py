@@ -6,6 +6,7 @@ from pathlib import Path
 from kafka_shim.authorizer.acl_formats import format_acls_losslessly
 from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.errors import PipelineError
 
@@ -30,7 +31,7 @@ def write_acl_change_files(
             texts[file] = format_acls_losslessly(remaining, format_name)
         except AclTextError as error:
             left_out.append(f"{file} is left out: {error}")
-    heading = f"# Removal of {len(removed)} ACLs"
+    heading = f"# Removal of {count_with_noun(len(removed), 'ACL')}"
     texts[PROOF_FILE] = "\n".join([heading, "", *(f"- {line}" for line in (*proof, *left_out)), ""])
     try:
         folder.mkdir(parents=True, exist_ok=True)

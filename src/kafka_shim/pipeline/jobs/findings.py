@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
+from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.authorizer.policy.witness import resource_can_exist
 from kafka_shim.pipeline.acl_change_files import write_acl_change_files
@@ -219,7 +220,8 @@ def _outcome_of_statuses(
     outcome.totals |= {"new": counts[0], "resolved": counts[1]}
     is_open = len(rows) - sum(counts)
     outcome.notes.append(
-        f"{counts[0]} new findings, {is_open} open, {counts[1]} no longer found since the last run"
+        f"{count_with_noun(counts[0], 'new finding')}, {is_open} open, {counts[1]} no longer found"
+        " since the last run"
     )
     outcome.has_failing_findings = bool(args.fail and counts[0])
     return outcome

@@ -9,6 +9,7 @@ from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
 from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
 from kafka_shim.authorizer.acl_formats.trace_rule import parse_acl_rule
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
@@ -153,8 +154,9 @@ def _check_acls_against_observed(
     elif wrong:
         result = "checked with what-breaks: see the lines above"
     else:
-        result = f"checked with what-breaks: the decisions on {considered} accesses are the same"
-    outcome.notes.append(f"{len(acls)} ACLs; {result}")
+        accesses = count_with_noun(considered, "access")
+        result = f"checked with what-breaks: the decisions on {accesses} are the same"
+    outcome.notes.append(f"{count_with_noun(len(acls), 'ACL')}; {result}")
     outcome.totals["changes"] = len(wrong)
 
 

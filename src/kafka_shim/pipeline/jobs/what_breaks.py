@@ -3,6 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, has_rows
 from kafka_shim.pipeline.job import Job
@@ -392,7 +393,7 @@ def _note_totals_and_set_failing(
     failing, succeeding = head["requests_newly_failing"], head["requests_newly_succeeding"]
     outcome.notes += [
         f"{head['newly_denied']} newly denied, {head['newly_allowed']} newly allowed",
-        f"{failing} requests would newly fail, {succeeding} newly succeed",
+        f"{count_with_noun(failing, 'request')} would newly fail, {succeeding} newly succeed",
     ]
     for verb, rows in (("fail", denied), ("succeed", allowed)):
         concerned = [row for row in rows if row["requests"]]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, count_rows
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def access_counts_period_super_users_note(totals: dict[str, Any]) -> str:
     """Return the first line with the observed period, on which
     findings about unused ACLs depend.
     """
-    text = f"{totals['accesses']} accesses, {totals['distinct']} different"
+    text = f"{count_with_noun(totals['accesses'], 'access')}, {totals['distinct']} different"
     if totals["accesses"]:
         text += f", {totals['first_seen']} to {totals['last_seen']}"
     if totals["super_users"]:
@@ -54,13 +55,14 @@ def access_counts_period_super_users_note(totals: dict[str, Any]) -> str:
 def left_out_and_unattributed_notes(totals: dict[str, Any]) -> list[str]:
     """Return a note for each reason to leave accesses out: how many, whose and why."""
     notes = [
-        f"left out: {total['accesses']} accesses of {_top_principals_text(total)}:"
+        f"left out: {count_with_noun(total['accesses'], 'access')} of"
+        f" {_top_principals_text(total)}:"
         f" {total['reason']}"
         for total in totals["left_out"]
     ]
     notes += [
-        f"{total['accesses']} accesses of {_top_principals_text(total)} are from a log that names"
-        " no requests: a denial among them may only have left a name out of a list"
+        f"from a log that names no requests: {count_with_noun(total['accesses'], 'access')} of"
+        f" {_top_principals_text(total)}; a denial may only have left a name out of a list"
         for total in totals["unattributed"]
     ]
     if totals["log_has_denials_only"]:
@@ -123,7 +125,7 @@ def table_outcome_with_fail_option(
         outcome = _outcome_with_collected_or_written_rows(args, engine, cached, printed_columns)
         found = count_rows(engine, cached)
     outcome.totals = trace_input.damage_totals_except_unfinished_tails()
-    outcome.notes = [f"{found} rows", *damage_notes(outcome.totals), *outcome.notes]
+    outcome.notes = [count_with_noun(found, "row"), *damage_notes(outcome.totals), *outcome.notes]
     outcome.has_failing_findings = bool(getattr(args, "fail", False) and found)
     return outcome
 
@@ -138,7 +140,9 @@ def _outcome_with_collected_or_written_rows(
     outcome = Outcome(args.job, engine.columns(relation), list(printed_columns), [], {}, [])
     if folder := args.parquet or args.delta:
         engine.overwrite_table(relation, folder, "delta" if args.delta else "parquet")
-        outcome.notes.append(f"{count_rows(engine, relation)} rows written to {folder}")
+        outcome.notes.append(
+            f"{count_with_noun(count_rows(engine, relation), 'row')} written to {folder}"
+        )
     else:
         outcome.rows = engine.rows(relation)
     return outcome

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 import msgspec
 
 from kafka_shim.authorizer.least_acls import least_acls
+from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.shim.cli.least_acls_from_log import add_log_arguments, print_acls_for_logs
-from kafka_shim.shim.cli.policy.descriptions import count_with_noun
 from kafka_shim.shim.cli.usage import UsageError, check_principal_option, run_reporting_errors
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.logs import configure_logging

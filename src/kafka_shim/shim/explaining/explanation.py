@@ -3,6 +3,7 @@
 import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.authorizer.model import (
     ANY_USER,
     WILDCARD,
@@ -128,13 +129,9 @@ def _why_no_acl_applies(explanation: Explanation) -> str:
     if not count and not other_principals:
         return "the resource has no ACLs"
     if not count:
-        return f"the resource has {_acl_count_text(other_principals)}, for other principals"
+        return f"the resource has {count_with_noun(other_principals, 'ACL')}, for other principals"
     verb = "does" if count == 1 else "do"
-    return f"{_acl_count_text(count)} for the principal {verb} not apply"
-
-
-def _acl_count_text(number: int) -> str:
-    return "1 ACL" if number == 1 else f"{number} ACLs"
+    return f"{count_with_noun(count, 'ACL')} for the principal {verb} not apply"
 
 
 def _acl_sort_key_by_precedence(acl: Acl) -> tuple[object, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.certificate import acls_sha256
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
@@ -21,7 +22,6 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
     add_cluster_arguments,
     set_default_bootstrap_server,
 )
-from kafka_shim.shim.cli.policy.descriptions import count_with_noun
 from kafka_shim.shim.cli.policy.plan_file import SavedPlan, plan_object, read_plan, write_plan
 from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.cli.usage import UsageError

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.authorizer.model import ANY_USER
 from kafka_shim.authorizer.policy.access_changes import AccessChange, access_changes
 from kafka_shim.authorizer.policy.change_scope import ChangeScope
@@ -24,7 +25,6 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
     add_cluster_arguments,
     set_default_bootstrap_server,
 )
-from kafka_shim.shim.cli.policy.descriptions import count_with_noun
 from kafka_shim.shim.cli.policy.diff_formats import (
     DescribedChange,
     DiffRules,

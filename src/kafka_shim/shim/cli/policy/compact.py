@@ -10,6 +10,7 @@ import msgspec
 from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
 from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.compaction import CompactedAcls, compacted_acls
 from kafka_shim.authorizer.policy.interim_access import interim_changes_in_either_mode
@@ -26,7 +27,6 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
     add_cluster_arguments,
     set_default_bootstrap_server,
 )
-from kafka_shim.shim.cli.policy.descriptions import count_with_noun
 from kafka_shim.shim.cli.policy.plan_file import plan_object, saved_plan, write_plan
 from kafka_shim.shim.cli.policy.policy_side import (
     PolicySide,

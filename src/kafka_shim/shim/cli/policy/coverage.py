@@ -4,10 +4,11 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.expectation_check import ExpectationChecker
 from kafka_shim.shim.cli.input_error import file_and_line
-from kafka_shim.shim.cli.policy.descriptions import acl_sentence, count_with_noun
+from kafka_shim.shim.cli.policy.descriptions import acl_sentence
 from kafka_shim.shim.cli.policy.expectation_files import LocatedExpectation
 
 SHOWN_MAX = 20

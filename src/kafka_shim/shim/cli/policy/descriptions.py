@@ -14,10 +14,6 @@ from kafka_shim.protocol.enums import Operation, PatternType, Permission, Resour
 _ASTERISK = NameSet(WILDCARD)
 
 
-def count_with_noun(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def acl_sentence(acl: Acl) -> str:
     """Return `ALLOW User:alice Read on topic `orders``; a host only if it is not `*`."""
     where = resource_type_text(acl.resource_type)

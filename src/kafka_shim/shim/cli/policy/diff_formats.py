@@ -6,13 +6,12 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.message_text import escaped
+from kafka_shim.authorizer.message_text import count_with_noun, escaped
 from kafka_shim.authorizer.policy.access_changes import AccessChange
 from kafka_shim.authorizer.policy.witness import Witness
 from kafka_shim.shim.cli.authorizer_settings import assumed_settings_note
 from kafka_shim.shim.cli.policy.descriptions import (
     access_change_object,
-    count_with_noun,
     flags_of_changes_that_follow_from_others,
     signed_access_change_line,
 )

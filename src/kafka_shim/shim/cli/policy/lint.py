@@ -7,7 +7,10 @@ from typing import Any
 
 from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.message_text import escaped_result_line_with_overlong_words_cut
+from kafka_shim.authorizer.message_text import (
+    count_with_noun,
+    escaped_result_line_with_overlong_words_cut,
+)
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.lint import (
@@ -31,7 +34,7 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
     add_cluster_arguments,
     set_default_bootstrap_server,
 )
-from kafka_shim.shim.cli.policy.descriptions import acl_sentence, count_with_noun
+from kafka_shim.shim.cli.policy.descriptions import acl_sentence
 from kafka_shim.shim.cli.policy.github_annotations import github_annotation
 from kafka_shim.shim.cli.policy.sarif import SarifResult, sarif_log
 from kafka_shim.shim.cli.progress_bar import ProgressBar

@@ -12,6 +12,7 @@ import msgspec
 from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.authorizer.model import ANY_USER, Acl
 from kafka_shim.authorizer.policy.interim_access import (
     InterimChange,
@@ -41,7 +42,6 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
     add_cluster_arguments,
     set_default_bootstrap_server,
 )
-from kafka_shim.shim.cli.policy.descriptions import count_with_noun
 from kafka_shim.shim.cli.policy.plan_file import (
     SavedPlan,
     interim_text,

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.authorizer.policy.certificate import certificate_object
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.relations import Relation, RelationResult, check_relation
@@ -13,7 +14,6 @@ from kafka_shim.shim.cli.authorizer_settings import assumed_settings_note
 from kafka_shim.shim.cli.policy.authorizer_options import (
     add_authorizer_arguments,
 )
-from kafka_shim.shim.cli.policy.descriptions import count_with_noun
 from kafka_shim.shim.cli.policy.policy_side import (
     PolicySide,
     require_known_mode_if_it_matters,
