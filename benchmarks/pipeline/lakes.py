@@ -5,7 +5,6 @@ from pathlib import Path
 
 from benchmarks.pipeline.ratio import ROUNDS, Bench, Ratio, faster, time_sliced, took
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.engines.engine import count_rows
 from kafka_shim.pipeline.jobs.ingest import ingest_new_data
 from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 from kafka_shim.pipeline.spark.lake_tables import lake_table
@@ -18,8 +17,8 @@ def s7_lake(bench: Bench) -> Ratio:
 
     def changes(path: Path) -> int:
         found = spark_trace_input(bench.spark, [str(path)], {})
-        return count_rows(
-            found.engine, what_breaks(found.engine, found.distinct_accesses(), AclSet(()))
+        return found.engine.count_rows(
+            what_breaks(found.engine, found.distinct_accesses(), AclSet(()))
         )
 
     def ask() -> int:

@@ -1,6 +1,7 @@
 """The jobs about ACLs have the same results as plain Python loops, on each engine."""
 
 import random
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from kafka_shim.pipeline.request_accesses import (
     accesses_of_requests,
     observed_super_users_and_allow_everyone,
 )
+from kafka_shim.pipeline.tables import OBSERVED
 from kafka_shim.pipeline.trace_input import TraceInput, spark_trace_input
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, ResourceType
@@ -53,6 +55,7 @@ from tests.pipeline.traces import (
 
 pytestmark = pytest.mark.timeout(600)
 SUPERS = ("User:root",)
+START = datetime(2026, 1, 1, tzinfo=UTC)
 CASES = ((0, RELEASES[-1], False), (1, "2.8", True))
 """Seed, release, and the value of allow.everyone.if.no.acl.found."""
 ENGINES = ("local", pytest.param("spark", marks=pytest.mark.spark))
@@ -163,6 +166,40 @@ def test_what_breaks_agrees_with_plain_loops(case: Case) -> None:
         assert set(row["hosts"]) <= {access["host"] for access in mine}
         assert row["rule"] in {access["rule"] for access in mine}
         assert row["example"].startswith("broker-1/")
+
+
+@pytest.mark.parametrize("are_few", [False, True], ids=["many", "few"])
+@pytest.mark.parametrize("hosts", ["ab", "aa"], ids=["single", "repeated"])
+def test_changes_are_single_or_summed(
+    engine: SqlEngine, hosts: str, are_few: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A change of a principal is one row, with the hosts of all its accesses."""
+    if not are_few:  # so that this process does not read their hashes
+        monkeypatch.setattr("kafka_shim.pipeline.jobs.what_breaks.FEW_VALUES", 1)
+    columns: dict[str, list[Any]] = {name: [None, None] for name in OBSERVED.names}
+    columns |= {
+        "principal": ["User:a", f"User:{hosts[1]}"],
+        "host": ["h1", "h2"],
+        "api": ["Fetch", "Fetch"],
+        "api_key": [1, 1],
+        "operation": ["READ", "READ"],
+        "resource_type": ["TOPIC", "TOPIC"],
+        "resource_name": ["t", "t"],
+        "role": ["required", "required"],
+        "instead": [[], []],
+        "allowed": [True, True],
+        "requests": [2, 3],
+        "first_seen": [START, START],
+        "last_seen": [START, START],
+    }
+    accesses = engine.relation_from_arrow(pa.Table.from_pydict(columns, OBSERVED))
+    rows = engine.rows(what_breaks(engine, accesses, AclSet(())))
+    expected = (
+        {"User:a": (["h1", "h2"], 5)}
+        if hosts == "aa"
+        else {"User:a": (["h1"], 2), "User:b": (["h2"], 3)}
+    )
+    assert {row["principal"]: (row["hosts"], row["requests"]) for row in rows} == expected
 
 
 @pytest.mark.parametrize("by_baseline", [False, True])

@@ -58,6 +58,18 @@ def test_many_rows_are_kept_in_files_of_local_workers(
     engine.release()
 
 
+def test_the_number_of_kept_rows_is_known_without_reading_them(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kafka_shim.pipeline.engines import spark_engine
+
+    monkeypatch.setattr(spark_engine, "PLAN_ROWS_MAX", 2)
+    engine = spark_engine.SparkEngine(spark)
+    few, many = (engine.computed_once(spark.range(number)) for number in (0, 3))
+    monkeypatch.setattr(type(few), "count", lambda _: pytest.fail("reads rows"))
+    assert (engine.count_rows(few), engine.count_rows(many)) == (0, 3)
+
+
 def test_a_lookup_table_is_sent_to_all_tasks_unless_it_is_large(
     spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -104,9 +104,15 @@ class DuckDbEngine:
     def columns(self, relation: str) -> list[str]:
         return list(self.connection.sql(f"from {relation}").columns)
 
+    def count_rows(self, relation: str) -> int:
+        ((number,),) = self.connection.execute(f"select count(*) from {relation}").fetchall()
+        return int(number)
+
+    def arrow_rows(self, relation: str) -> pa.Table:
+        return self.connection.sql(f"from {relation}").to_arrow_table()
+
     def rows(self, relation: str) -> list[dict[str, Any]]:
-        table = self.connection.sql(f"from {relation}").to_arrow_table()
-        rows: list[dict[str, Any]] = table.to_pylist()
+        rows: list[dict[str, Any]] = self.arrow_rows(relation).to_pylist()
         return rows
 
     def overwrite_table(self, relation: str, folder: str, table_format: str) -> None:

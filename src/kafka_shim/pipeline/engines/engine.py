@@ -17,6 +17,8 @@ T = TypeVar("T")
 Relation = Any
 """A table or the result of a query, lazily computed: Spark's DataFrame, or a view in DuckDB."""
 BatchFunction = Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
+FEW_VALUES = 8_000_000
+"""How many numbers of eight bytes this process may compare, which takes a second."""
 
 
 class SqlEngine(Protocol):
@@ -65,6 +67,12 @@ class SqlEngine(Protocol):
 
     def columns(self, relation: Relation) -> list[str]: ...
 
+    def count_rows(self, relation: Relation) -> int:
+        """Return the number of rows, which is known of relations that the engine keeps."""
+        ...
+
+    def arrow_rows(self, relation: Relation) -> "pa.Table": ...
+
     def rows(self, relation: Relation) -> list[dict[str, Any]]: ...
 
     def overwrite_table(self, relation: Relation, folder: str, table_format: str) -> None:
@@ -85,7 +93,8 @@ def exist_rows(engine: SqlEngine, relation: Relation, *conditions: str) -> list[
     return [bool(value) for value in row.values()]
 
 
-def count_rows(engine: SqlEngine, relation: Relation) -> int:
-    """Return the number of rows."""
-    (row,) = engine.rows(engine.sql("select count(*) as count from {relation}", relation=relation))
-    return int(row["count"])
+def are_distinct(engine: SqlEngine, relation: Relation, column: str) -> bool:
+    """Return whether all values of a column differ; this process reads them."""
+    query = f"select {column} from {{relation}}"
+    (values,) = engine.arrow_rows(engine.sql(query, relation=relation)).columns
+    return len(values.unique()) == len(values)

@@ -6,6 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 from pyspark import StorageLevel
@@ -33,6 +34,7 @@ class SparkEngine:
         self._has_local_workers = (session.conf.get("spark.master", None) or "").startswith("local")
         self._threads = ThreadPoolExecutor(1)
         self._persisted: list[DataFrame] = []
+        self._numbers_of_rows: WeakKeyDictionary[DataFrame, int] = WeakKeyDictionary()
         self._views_lock = Lock()
         self._views: dict[int, tuple[DataFrame, str]] = {}
 
@@ -58,11 +60,12 @@ class SparkEngine:
         return "named_struct(" + ", ".join(f"'{name}', {name}" for name in columns) + ")"
 
     def computed_once(self, relation: DataFrame) -> DataFrame:
-        return self._computed(relation, self._persisted)[0]
+        return self._computed(relation, self._persisted)
 
     def lookup_table(self, relation: DataFrame) -> DataFrame:
-        kept, number_of_rows = self._computed(relation, self._persisted)
-        return kept.hint("broadcast") if number_of_rows <= LOOKUP_ROWS_MAX else kept
+        kept = self._computed(relation, self._persisted)
+        is_small = self.count_rows(kept) <= LOOKUP_ROWS_MAX
+        return kept.hint("broadcast") if is_small else kept
 
     def release(self) -> None:
         while self._persisted:
@@ -75,13 +78,13 @@ class SparkEngine:
     def cached(self, relation: DataFrame) -> Iterator[DataFrame]:
         persisted: list[DataFrame] = []
         try:
-            yield self._computed(relation, persisted)[0]
+            yield self._computed(relation, persisted)
         finally:
             for each in persisted:
                 each.unpersist()
 
-    def _computed(self, relation: DataFrame, persisted: list[DataFrame]) -> tuple[DataFrame, int]:
-        """Compute a relation now, and return it with its number of rows.
+    def _computed(self, relation: DataFrame, persisted: list[DataFrame]) -> DataFrame:
+        """Compute a relation now, and know its number of rows.
 
         Few rows are kept in the plan, which is then optimized faster, and Spark knows that it can
         send them to all tasks. More are kept in local files, since persisting takes four times as
@@ -95,10 +98,11 @@ class SparkEngine:
         if number_of_rows <= PLAN_ROWS_MAX:
             rows = kept.toArrow()
             kept.unpersist()
-            return self.session.createDataFrame(rows, relation.schema), number_of_rows
-        if not self._has_local_workers:
+            kept = self.session.createDataFrame(rows, relation.schema)
+        elif not self._has_local_workers:
             persisted.append(kept)
-        return kept, number_of_rows
+        self._numbers_of_rows[kept] = number_of_rows
+        return kept
 
     def _view_name(self, relation: DataFrame) -> str:
         """Return the temporary view of a relation."""
@@ -112,6 +116,13 @@ class SparkEngine:
 
     def columns(self, relation: DataFrame) -> list[str]:
         return relation.columns
+
+    def count_rows(self, relation: DataFrame) -> int:
+        known = self._numbers_of_rows.get(relation)
+        return relation.count() if known is None else known
+
+    def arrow_rows(self, relation: DataFrame) -> pa.Table:
+        return relation.toArrow()
 
     def rows(self, relation: DataFrame) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = relation.toArrow().to_pylist()  # `collect` loses time zones

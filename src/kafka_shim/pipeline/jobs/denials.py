@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
-from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, count_rows
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.intervals import (
     interval_for_observation,
     interval_words,
@@ -128,7 +128,7 @@ def _run_total_or_trend(args: argparse.Namespace, trace_input: "TraceInput") -> 
         outcome = access_outcome_with_observation_notes(
             args, observation, cached, _TREND_SHOWN if args.interval else _SHOWN
         )
-        outcome.notes.append(count_with_noun(count_rows(engine, cached), "finding"))
+        outcome.notes.append(count_with_noun(engine.count_rows(cached), "finding"))
         if args.html:
             outcome.interval = args.interval or interval_for_observation(
                 observation.totals_and_settings

@@ -12,7 +12,6 @@ from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.authorizer.policy.witness import resource_can_exist
 from kafka_shim.pipeline.acl_change_files import write_acl_change_files
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.engines.engine import count_rows
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.findings_history import (
     NEW,
@@ -242,8 +241,8 @@ def _check_and_write_pull_request(
     remaining = [acl for acl in present.acls if acl not in gone]
     candidate = observation.acl_set_with_observed_settings(remaining)
     engine = observation.engine
-    changes = count_rows(
-        engine, what_breaks(engine, observation.request_accesses, candidate, baseline=present)
+    changes = engine.count_rows(
+        what_breaks(engine, observation.request_accesses, candidate, baseline=present)
     )
     outcome.failed_own_check = changes > 0
     head = observation.totals_and_settings

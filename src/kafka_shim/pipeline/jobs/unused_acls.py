@@ -9,7 +9,7 @@ from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, count_rows
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import pa
 from kafka_shim.pipeline.options import ACL_FORMATS
@@ -275,7 +275,7 @@ def _check_removals_together_and_add_notes(
         observation.acl_set_with_observed_settings(remaining),
         baseline=present,
     )
-    changes = count_rows(engine, changed)
+    changes = engine.count_rows(changed)
     outcome.failed_own_check = changes > 0
     outcome.notes.append(
         f"{len(removable)} of {len(present.acls)} ACLs can be removed together: in"
@@ -305,7 +305,7 @@ def _may_have_allowed_unlogged_producers(
         f"select 1 as found from {{accesses}} where role = '{UNLOGGED}' limit 1",
         accesses=observation.all_accesses,
     )
-    return not count_rows(observation.engine, logged) and any(
+    return not observation.engine.count_rows(logged) and any(
         acl.resource_type is ResourceType.TOPIC
         and acl.permission is Permission.ALLOW
         and _may_decide(acl, Operation.WRITE)

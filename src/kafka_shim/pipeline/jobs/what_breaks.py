@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, has_rows
+from kafka_shim.pipeline.engines.engine import (
+    FEW_VALUES,
+    Relation,
+    SqlEngine,
+    are_distinct,
+    has_rows,
+)
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.options import ACL_FORMATS
 from kafka_shim.pipeline.report.charts import (
@@ -34,6 +40,11 @@ if TYPE_CHECKING:
 DENIED = "newly denied"
 ALLOWED = "newly allowed"
 _KEYS = "change, principal, operation, resource_type, resource_name"
+_SUMMED = (
+    "principal, operation, resource_type, resource_name, host, api, requests, first_seen,"
+    " last_seen, rule, would_be_rule, example"
+)
+"""The columns of decided accesses from which changes are made."""
 COLUMNS = (
     "writer",
     "connection",
@@ -64,7 +75,14 @@ def what_breaks(
     decided = decided_accesses_except_still_allowed(
         engine, accesses, candidate, baseline, candidate_relations
     )
-    return sort_changes(engine, sum_changed_decisions(engine, decided))
+    changed = engine.computed_once(
+        engine.sql(
+            f"select {_SUMMED}, allowed, would_be_allowed from {{decided}}"
+            " where allowed <> would_be_allowed",
+            decided=decided,
+        )
+    )
+    return sort_changes(engine, sum_changed_decisions(engine, changed))
 
 
 def decided_accesses_except_still_allowed(
@@ -94,37 +112,36 @@ def decided_accesses_except_still_allowed(
     return after.with_rule_texts(decided, "would_be_")
 
 
-def sum_changed_decisions(engine: SqlEngine, decided_accesses: Relation) -> Relation:
+def sum_changed_decisions(engine: SqlEngine, kept_decided_accesses: Relation) -> Relation:
     """Return the differences in decided accesses, by principal, operation and resource.
 
     Only those that may differ in anything else, by a hash, are summed: aggregates of texts and
     lists are slow.
     """
-    changed = engine.computed_once(
-        engine.sql(
-            f"""
-            select {_KEYS}, host, api, requests, first_seen, last_seen, rule, would_be_rule,
-                example, xxhash64({engine.struct_expression(*_KEYS.split(", "))}) as key_hash
-            from (
-                select *, case when allowed then '{DENIED}' else '{ALLOWED}' end as change
-                from {{decided}} where allowed <> would_be_allowed
-            ) changed
-            """,
-            decided=decided_accesses,
-        )
-    )
-    repeated = engine.lookup_table(
-        engine.sql(
-            "select key_hash from {changed} group by key_hash having count(*) > 1", changed=changed
-        )
+    changed = engine.sql(
+        f"""
+        select change, {_SUMMED},
+            xxhash64({engine.struct_expression(*_KEYS.split(", "))}) as key_hash
+        from (
+            select *, case when allowed then '{DENIED}' else '{ALLOWED}' end as change
+            from {{decided}} where allowed <> would_be_allowed
+        ) changed
+        """,
+        decided=kept_decided_accesses,
     )
     single = f"""
         select {_KEYS}, array_repeat(host, 1) as hosts, array_repeat(api, 1) as apis, requests,
             first_seen, last_seen, rule, would_be_rule, example
         from {{changed}} c
     """
-    if not has_rows(engine, repeated):  # a smaller plan
+    few = engine.count_rows(kept_decided_accesses) <= FEW_VALUES
+    if few and are_distinct(engine, changed, "key_hash"):  # a smaller plan
         return engine.sql(single, changed=changed)
+    repeated = engine.lookup_table(
+        engine.sql(
+            "select key_hash from {changed} group by key_hash having count(*) > 1", changed=changed
+        )
+    )
     is_repeated = "exists (select 1 from {repeated} r where r.key_hash = c.key_hash)"
     summed = engine.sql(
         f"""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kafka_shim.authorizer.message_text import count_with_noun
-from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, count_rows
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.observation import Observation
@@ -123,7 +123,7 @@ def table_outcome_with_fail_option(
     engine = trace_input.engine
     with engine.cached(relation) as cached:
         outcome = _outcome_with_collected_or_written_rows(args, engine, cached, printed_columns)
-        found = count_rows(engine, cached)
+        found = engine.count_rows(cached)
     outcome.totals = trace_input.damage_totals_except_unfinished_tails()
     outcome.notes = [count_with_noun(found, "row"), *damage_notes(outcome.totals), *outcome.notes]
     outcome.has_failing_findings = bool(getattr(args, "fail", False) and found)
@@ -141,7 +141,7 @@ def _outcome_with_collected_or_written_rows(
     if folder := args.parquet or args.delta:
         engine.overwrite_table(relation, folder, "delta" if args.delta else "parquet")
         outcome.notes.append(
-            f"{count_with_noun(count_rows(engine, relation), 'row')} written to {folder}"
+            f"{count_with_noun(engine.count_rows(relation), 'row')} written to {folder}"
         )
     else:
         outcome.rows = engine.rows(relation)
