@@ -81,7 +81,7 @@ def large_trace(folder: Path, mib: int) -> dict[str, float]:
     index_s = time.process_time() - began
     session = Session(LISTENER, 1, "127.0.0.1", 1)
     cluster = Cluster(Config(listeners=(LISTENER,)), SystemClock())
-    connection = PlayedConnection(state, session, cluster, lambda _, host, port: (host, port))
+    connection = PlayedConnection(state, session, cluster)
     frames = [_produce(number) for number in range(min(sent, 200))]
     began = time.process_time()
     for frame in frames:

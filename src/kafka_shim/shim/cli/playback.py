@@ -226,7 +226,7 @@ async def _play(
         raise ConfigError(f"--playback: `{args.playback}` has no requests")
     state, episodes = PlaybackState(index, options), None
     if args.playback_mode == NEW_EPISODES:
-        episodes = NewEpisodes(args.playback, _upstream(args), options.masks, state)
+        episodes = NewEpisodes(args.playback, _upstream(args), state)
     broker = PlaybackBroker(state, config, episodes)
     try:
         async with _running(broker):

@@ -83,8 +83,8 @@ class Playback:
 def played_connection(state: PlaybackState, node_id: int = 1) -> PlayedConnection:
     """Return a new connection to a playback without sockets, on a listener with SASL."""
     cluster = Cluster(Config(listeners=(SASL,), users=dict(state.options.users)), SystemClock())
-    session = Session(SASL, node_id, "127.0.0.1", 1)
-    return PlayedConnection(state, session, cluster, lambda _, host, port: (host, port))
+    cluster.nodes = {}  # clients get the recorded addresses
+    return PlayedConnection(state, Session(SASL, node_id, "127.0.0.1", 1), cluster)
 
 
 def new_topic(name: str, partitions: int = 1) -> CreateTopicsRequest:

@@ -68,7 +68,7 @@ async def playing(
     state = PlaybackState(TraceIndex(cassette), PlaybackOptions(masks=masks, **options))
     episodes = None
     if broker is not None:
-        episodes = NewEpisodes(cassette, upstream(broker), masks, state)
+        episodes = NewEpisodes(cassette, upstream(broker), state)
     server = PlaybackBroker(state, CONFIG, episodes)
     await server.start()
     async with wired(server.bootstrap_servers("PLAINTEXT")) as wire:

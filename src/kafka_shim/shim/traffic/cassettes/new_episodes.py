@@ -28,10 +28,8 @@ from kafka_shim.shim.traffic.cassettes.player import PlayedConnection
 from kafka_shim.shim.traffic.cassettes.request_content import request_fields
 from kafka_shim.shim.traffic.cassettes.touched_state import TouchedState, touched_state
 from kafka_shim.shim.traffic.proxy.client_listeners import Address
-from kafka_shim.shim.traffic.proxy.response_addresses import AddressReplacement
 from kafka_shim.shim.traffic.proxy.upstream import Streams, UpstreamConnector, read_frame
 from kafka_shim.shim.traffic.traces.connection_observer import ObservedConnection
-from kafka_shim.shim.traffic.traces.record_masks import RecordMasks
 from kafka_shim.shim.wait import NoResponse
 
 _FORWARDED_KINDS = frozenset({"content", "count"})
@@ -41,29 +39,29 @@ _FORWARDED_KINDS = frozenset({"content", "count"})
 class NewEpisodes:
     """What the cluster answers during a playback; `finish` adds it to the cassette."""
 
-    def __init__(
-        self, cassette: Path, upstream: Upstream, masks: RecordMasks, state: PlaybackState
-    ) -> None:
+    def __init__(self, cassette: Path, upstream: Upstream, state: PlaybackState) -> None:
         self._cassette = cassette
         self._upstream = upstream
-        self._trace = TraceInProgress(cassette, masks)
-        self._state = state
+        self._trace = TraceInProgress(cassette, state.options.masks)
+        self.state = state
         self._changed_parts: set[str] = set()
         self.observer = self._trace.observer("new")
 
-    def address_for(self, session: Session) -> Address | None:
-        """Return the broker to which a client is forwarded; None if its listener has no address."""
+    def connect(self, session: Session, cluster: Cluster) -> PlayedConnection:
+        """Return a client's connection, which is forwarded if its listener has an address."""
         address = self._upstream.address_for(session.listener.name)
-        brokers = self._state.index.brokers
-        if address is None or len(brokers) <= 1:
-            return address
-        return brokers.get(session.node_id, address)
+        if address is None:
+            return PlayedConnection(self.state, session, cluster)
+        brokers = self.state.index.brokers
+        if len(brokers) > 1:
+            address = brokers.get(session.node_id, address)
+        return ForwardingConnection(self, address, session, cluster)
 
     def client_config(self, session: Session) -> ClientConfig:
         """Return how to connect as a client: as configured, or with its recorded user."""
         config = self._upstream.config
         user = session.principal.removeprefix("User:")
-        password = self._state.options.users.get(user)
+        password = self.state.options.users.get(user)
         if config.login is not None or not session.mechanism or password is None:
             return config
         return msgspec.structs.replace(config, login=Login(session.mechanism, user, password))
@@ -75,7 +73,7 @@ class NewEpisodes:
 
     def note_changes(self, header: RequestHeader, message: Any) -> None:
         """Note what a forwarded request changes."""
-        self._state.report.recorded_anew += 1
+        self.state.report.recorded_anew += 1
         reads, changes = self._touched_state(header, message)
         # the cluster has the transactional ids of all that was forwarded
         self._changed_parts |= changes | {
@@ -87,7 +85,7 @@ class NewEpisodes:
         self._trace.finish(self._cassette)
 
     def _touched_state(self, header: RequestHeader, message: Any) -> TouchedState:
-        fields = request_fields(message, header.api_version, self._state.index.topic_names)
+        fields = request_fields(message, header.api_version, self.state.index.topic_names)
         return touched_state(header.api_key, message, fields)
 
 
@@ -97,15 +95,9 @@ class ForwardingConnection(PlayedConnection):
     """
 
     def __init__(
-        self,
-        episodes: NewEpisodes,
-        address: Address,
-        state: PlaybackState,
-        session: Session,
-        cluster: Cluster,
-        address_of: AddressReplacement,
+        self, episodes: NewEpisodes, address: Address, session: Session, cluster: Cluster
     ) -> None:
-        super().__init__(state, session, cluster, address_of)
+        super().__init__(episodes.state, session, cluster)
         self._episodes = episodes
         self._address = address
         self._observed = ObservedConnection(session, episodes.observer)

@@ -23,11 +23,11 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.system_clock import SystemClock
-from kafka_shim.shim.traffic.cassettes.new_episodes import ForwardingConnection, NewEpisodes
+from kafka_shim.shim.traffic.cassettes.new_episodes import NewEpisodes
 from kafka_shim.shim.traffic.cassettes.playback_report import MismatchError
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
 from kafka_shim.shim.traffic.cassettes.player import PlayedConnection
-from kafka_shim.shim.traffic.proxy.client_listeners import Address, address_text
+from kafka_shim.shim.traffic.proxy.client_listeners import address_text
 from kafka_shim.shim.wait import NoResponse, PendingResponse
 
 log = Log("shim.playback")
@@ -80,7 +80,7 @@ class _PlaybackDispatcher(Dispatcher):
         super().__init__(cluster)
         self.response_cache = self._cache = ResponseCache(cluster)
         self._state = state
-        self._episodes = episodes
+        self._connect = partial(PlayedConnection, state) if episodes is None else episodes.connect
         self._connections: dict[Session, PlayedConnection] = {}
 
     def report_cached_responses(self) -> None:
@@ -149,24 +149,9 @@ class _PlaybackDispatcher(Dispatcher):
 
     def _connection(self, session: Session) -> PlayedConnection:
         """Return what is known of a client's connection."""
-        connection = self._connections.get(session)
-        if connection is None:
-            played = self._state, session, self.cluster, partial(self._address_of, session)
-            address = None if self._episodes is None else self._episodes.address_for(session)
-            if self._episodes is None or address is None:
-                connection = PlayedConnection(*played)
-            else:
-                connection = ForwardingConnection(self._episodes, address, *played)
-            self._connections[session] = connection
-        return connection
-
-    def _address_of(self, session: Session, node_id: int, host: str, port: int) -> Address:
-        """Return the address of a recorded broker for the clients of a listener."""
-        node = self.cluster.nodes.get(node_id)
-        if node is None:
-            return host, port
-        host, port = node.endpoints[session.listener.name]
-        return session.advertised_host_or_reached_if_wildcard(host), port
+        if session not in self._connections:
+            self._connections[session] = self._connect(session, self.cluster)
+        return self._connections[session]
 
     def _mismatch_response(
         self, api: ServedApi, context: RequestContext, error: MismatchError

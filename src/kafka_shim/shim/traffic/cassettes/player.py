@@ -39,8 +39,8 @@ from kafka_shim.shim.traffic.cassettes.touched_state import (
 )
 from kafka_shim.shim.traffic.cassettes.trace_index import client_without_suffix
 from kafka_shim.shim.traffic.identities.id_mapping import IdMapping
+from kafka_shim.shim.traffic.proxy.client_listeners import Address
 from kafka_shim.shim.traffic.proxy.response_addresses import (
-    AddressReplacement,
     replace_broker_addresses_if_present,
     response_contains_broker_addresses,
 )
@@ -78,18 +78,12 @@ class AwaitedResponse:
 class PlayedConnection:
     """A client's connection to the playback."""
 
-    def __init__(
-        self,
-        state: PlaybackState,
-        session: Session,
-        cluster: Cluster,
-        address_of: AddressReplacement,
-    ) -> None:
+    def __init__(self, state: PlaybackState, session: Session, cluster: Cluster) -> None:
+        """`cluster` has the addresses of the recorded brokers: other ones are as recorded."""
         self._state = state
         self._index = state.index
         self._session = session
         self._cluster = cluster
-        self._address_of = address_of
         self.authentication = PlayedAuthentication(state, session, cluster)
         self._to_recording = IdMapping()
         self._to_client = IdMapping()
@@ -271,6 +265,14 @@ class PlayedConnection:
             if has_addresses:
                 replace_broker_addresses_if_present(header.api_key, response, self._address_of)
         return response
+
+    def _address_of(self, node_id: int, host: str, port: int) -> Address:
+        """Return the address of a recorded broker for the clients of this listener."""
+        node = self._cluster.nodes.get(node_id)
+        if node is None:
+            return host, port
+        host, port = node.endpoints[self._session.listener.name]
+        return self._session.advertised_host_or_reached_if_wildcard(host), port
 
 
 def _request_name(header: RequestHeader) -> str:
