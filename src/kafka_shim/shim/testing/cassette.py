@@ -5,14 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from kafka_shim.shim.cli import EXIT_MISMATCH
+from kafka_shim.shim.settings.defaults import LISTENERS, PLAINTEXT, SASL_PLAINTEXT
 from kafka_shim.shim.testing.client_configs import ClientSecurity, client_config
 from kafka_shim.shim.testing.process import ServeProcess
 from kafka_shim.shim.testing.settings import SECRET
 from kafka_shim.shim.testing.transport import BrokerError
 
-PLAINTEXT, SASL_PLAINTEXT = "PLAINTEXT", "SASL_PLAINTEXT"
-MODES = ("none", "once", "new-episodes", "all")
-EXIT_MISMATCH = 3
 STOP_S = 60
 """How long writing a recording may take."""
 
@@ -41,7 +40,7 @@ class KafkaCassette:
         self.path = path
         self._users = users
         repeated: list[tuple[str, Iterable[object]]] = [
-            ("listener", [f"{name}://127.0.0.1:0" for name in (PLAINTEXT, SASL_PLAINTEXT)]),
+            ("listener", [f"{name}://127.0.0.1:0" for name in LISTENERS]),
             ("user", [f"{name}:{password}" for name, password in users.items()]),
             ("mask", masks),
         ]
