@@ -49,8 +49,6 @@ class Interaction(NamedTuple):
     number: int = -1
     offset: int = -1
     error: int = 0
-    transactions: int = 0
-    """How many had ended, if fetched records belong to any."""
     is_played: bool = False
 
     @property

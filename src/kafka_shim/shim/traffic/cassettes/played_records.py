@@ -215,7 +215,7 @@ class _FetchedOffset(NamedTuple):
         """
         if error is None:
             return False
-        before, now = sum(row.state.values()), sum(error.state.values())
+        before, now = sum(row.state[part] for part in error.state), sum(error.state.values())
         if before != now:
             return before < now
         return error.id < row.id and not error.is_played
@@ -224,8 +224,8 @@ class _FetchedOffset(NamedTuple):
         """Return the records from the offset on that were sent; None without any, or if a
         transaction that ended before they were recorded has not ended.
         """
-        ended = {TRANSACTIONS: row.transactions}
-        if row.transactions and not (self.state.has_received_preceding_changes(row.state | ended)):
+        ended = row.state.get(TRANSACTIONS)
+        if ended and not self.state.has_received_preceding_changes(row.state):
             return None
         recorded = self._recorded_row(row)
         available = []

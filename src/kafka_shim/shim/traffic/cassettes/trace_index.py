@@ -245,7 +245,9 @@ class TraceIndex:
             if not batches and self._last_empty.get(place) == ends:
                 continue
             self._last_empty[place] = () if batches else ends
-            is_transactional = any(each.is_transactional for each in batches)
+            read_parts = [ADMIN_EXCEPT_TOPICS, settings_of_topic(topic)]
+            if any(each.is_transactional for each in batches):
+                read_parts.append(TRANSACTIONS)
             yield request._replace(
                 id=next(self._ids),
                 topic=topic,
@@ -253,8 +255,7 @@ class TraceIndex:
                 number=offsets.get((topic, partition), -1),
                 offset=batches[-1].last_offset if batches else -1,
                 error=row.error_code,
-                encoded_state=self._encoded_state((ADMIN_EXCEPT_TOPICS, settings_of_topic(topic))),
-                transactions=self._state[TRANSACTIONS] if is_transactional else 0,
+                encoded_state=self._encoded_state(read_parts),
             )
 
     def _encoded_position(self, event: Event) -> bytes:
