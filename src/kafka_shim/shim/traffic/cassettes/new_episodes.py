@@ -134,8 +134,8 @@ class ForwardingConnection(PlayedConnection):
         rows of other partitions.
         """
         expects_response = message.acks != 0
-        sender = self.sender(header)
-        played = PlayedProduce(self._state, header, message, sender, allows_new_records=True)
+        played = PlayedProduce(self._state, header, self.sender(header), allows_new_records=True)
+        response = played.response(message)
         message.acks = message.acks or 1
         for topic in message.topic_data:
             topic.partition_data = [row for row in topic.partition_data if row.records]
@@ -146,12 +146,12 @@ class ForwardingConnection(PlayedConnection):
             for topic in actual.responses
             for row in topic.partition_responses
         }
-        for topic in played.response.responses:
+        for topic in response.responses:
             for number, recorded in enumerate(topic.partition_responses):
                 row = rows.get((topic.name or topic.topic_id, recorded.index), recorded)
                 if row.error_code or recorded.base_offset < 0:
                     topic.partition_responses[number] = row
-        return played.response if expects_response else NoResponse.SILENT
+        return response if expects_response else NoResponse.SILENT
 
     async def _forward(self, header: RequestHeader, message: Any) -> Any:
         """Return the cluster's response. Raise MismatchError if it cannot be reached, and

@@ -6,6 +6,7 @@ clients then name all partitions each time.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import msgspec
@@ -54,79 +55,74 @@ _UNSENT_RECORD = (
 )
 
 
+@dataclass
 class PlayedProduce:
-    """The response to a Produce request. With `allows_new_records`, it can have records that were
-    not recorded, and keeps only these. Raise MismatchError for any others.
+    """A Produce request with its recorded counterparts, record by record.
+
+    With `allows_new_records`, it can have records that were not recorded, and keeps only these.
     """
 
-    def __init__(
-        self,
-        state: PlaybackState,
-        header: RequestHeader,
-        request: Any,
-        sender: Sender,
-        *,
-        allows_new_records: bool = False,
-    ) -> None:
-        self._state = state
-        self._header = header
-        self._sender = sender
-        self._allows_new_records = allows_new_records
-        self._matches: list[Interaction] = []
-        self.response = ProduceResponse()
-        self.latency_us = 0
-        """The longest that was recorded."""
-        try:
-            for topic in request.topic_data:
-                self._add_topic(topic)
-        except MismatchError:
-            for match in self._matches:
-                state.index.table.set_played(match, is_played=False)
-            raise
-        state.count_changes(records_of_topic(str(match.topic)) for match in self._matches)
+    state: PlaybackState
+    header: RequestHeader
+    sender: Sender
+    allows_new_records: bool = False
+    matches: list[Interaction] = field(default_factory=list)
 
-    def _add_topic(self, topic: Any) -> None:
-        name = topic_name(topic, self._state.index.topic_names)
-        response = TopicProduceResponse(name=topic.name, topic_id=topic.topic_id)
-        self.response.responses.append(response)
-        for row in topic.partition_data:
-            count = len(self._matches)
-            new = self._match_records_returning_new(name, row)
-            if self._allows_new_records:
-                row.records = _batch_of_records(row.records, new)
-            matches = self._matches[count:]
-            self.latency_us = max([self.latency_us, *(match.latency_us for match in matches)])
-            first = min(matches, key=lambda match: match.offset, default=None)
-            response.partition_responses.append(self._row(row.index, first))
+    @property
+    def latency_us(self) -> int:
+        """The longest that was recorded."""
+        return max((match.latency_us for match in self.matches), default=0)
+
+    def response(self, request: Any) -> ProduceResponse:
+        """Return the response. Raise MismatchError for records that the request must not have."""
+        try:
+            response = ProduceResponse([self._topic(topic) for topic in request.topic_data])
+        except MismatchError:
+            for match in self.matches:
+                self.state.index.table.set_played(match, is_played=False)
+            raise
+        self.state.count_changes(records_of_topic(str(match.topic)) for match in self.matches)
+        return response
+
+    def _topic(self, topic: Any) -> TopicProduceResponse:
+        name = topic_name(topic, self.state.index.topic_names)
+        rows = [self._row(name, row) for row in topic.partition_data]
+        return TopicProduceResponse(topic.name, topic.topic_id, partition_responses=rows)
+
+    def _row(self, topic: str, row: Any) -> PartitionProduceResponse:
+        """Return the recorded response to the record with the first offset."""
+        count = len(self.matches)
+        new = self._match_records_returning_new(topic, row)
+        if self.allows_new_records:
+            row.records = _batch_of_records(row.records, new)
+        first = min(self.matches[count:], key=lambda match: match.offset, default=None)
+        recorded = None if first is None else self.state.index.response_partition(first)
+        if first is None or recorded is None:
+            return PartitionProduceResponse(index=row.index, base_offset=-1)
+        assert isinstance(recorded, PartitionProduceResponse)
+        return msgspec.structs.replace(recorded, index=row.index, base_offset=first.offset)
 
     def _match_records_returning_new(self, topic: str, row: Any) -> list[int]:
         """Add the counterparts of records; return the numbers of those without any."""
         try:
-            blob = self._state.options.masks.masked_batches(topic, row.records)
+            blob = self.state.options.masks.masked_batches(topic, row.records)
             records = records_in_complete_batches(topic, row.index, blob)
         except ProtocolError as error:
             raise MismatchError("content", f"unreadable records: {error}") from error
         new = []
         for number, record in enumerate(records):
             name = f"record {number} of {topic}-{row.index}"
-            sent = Sent(name, self._header, self._sender, record.fields, record=record)
+            sent = Sent(name, self.header, self.sender, record.fields, record=record)
             try:
-                match = due_counterpart(self._state, sent)
+                match = due_counterpart(self.state, sent)
             except MismatchError as error:
-                if not self._allows_new_records or error.kind == "order":
+                if not self.allows_new_records or error.kind == "order":
                     raise
                 new.append(number)
             else:
-                self._state.index.table.set_played(match)
-                self._matches.append(match)
+                self.state.index.table.set_played(match)
+                self.matches.append(match)
         return new
-
-    def _row(self, partition: int, match: Interaction | None) -> PartitionProduceResponse:
-        recorded = None if match is None else self._state.index.response_partition(match)
-        if match is None or recorded is None:
-            return PartitionProduceResponse(index=partition, base_offset=-1)
-        assert isinstance(recorded, PartitionProduceResponse)
-        return msgspec.structs.replace(recorded, index=partition, base_offset=match.offset)
 
 
 def _batch_of_records(blob: bytes, numbers: list[int]) -> bytes:

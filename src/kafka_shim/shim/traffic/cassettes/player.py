@@ -145,11 +145,12 @@ class PlayedConnection:
         return Sender(self.authentication.principal, client, self._session.node_id)
 
     def _produce_response(self, header: RequestHeader, message: Any) -> PlayedResponse:
-        played = PlayedProduce(self._state, header, message, self.sender(header))
+        played = PlayedProduce(self._state, header, self.sender(header))
+        response = played.response(message)
         if message.acks == 0:
             return PlayedResponse(NoResponse.SILENT)
-        response = self._for_client(header, played.response)
-        return PlayedResponse(response, self._delay_s(played.latency_us))
+        delay_s = self._delay_s(played.latency_us)
+        return PlayedResponse(self._for_client(header, response), delay_s)
 
     def _fetch_response_if_due(
         self, header: RequestHeader, message: Any, is_last: bool
