@@ -5,13 +5,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.settings.defaults import LISTENERS, PLAINTEXT, SASL_PLAINTEXT
 from kafka_shim.shim.testing.client_configs import ClientSecurity, client_config
 from kafka_shim.shim.testing.process import ServeProcess
 from kafka_shim.shim.testing.settings import SECRET
 from kafka_shim.shim.testing.transport import BrokerError
 
+EXIT_MISMATCH = 3
+"""That of the command line, whose import would take longer than this module's."""
 STOP_S = 60
 """How long writing a recording may take."""
 
