@@ -1,16 +1,14 @@
-"""docs/reference/errors.md, made from the error codes, the permission checks and the handlers."""
+"""docs/reference/errors.md: the error codes, and the APIs to which real brokers return them."""
 
-import ast
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 from kafka_shim.authorizer.requirements import TABLE
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim import handlers
-from kafka_shim.shim.apis import APIS_WITH_HANDLER
+from kafka_shim.shim.conformance.vectors.vector_files import read_vector_file
+from tests.docs.shown import ROOT
 
-_HANDLERS: Final = Path(handlers.__path__[0])
+_VECTORS: Final = ROOT / "vectors"
 _INTRODUCTION: Final = """\
 # Error codes
 
@@ -25,10 +23,10 @@ These errors mean that the principal lacks a permission: on a topic (29), a grou
 _ALL: Final = """\
 ## All codes
 
-The column *named by the handlers of* lists the APIs whose handlers in the shim name the error.
-Code that all APIs share, such as that of missing permissions, is not in this column.
+In the [test vectors](../guides/vectors.md), real brokers return these errors to requests of
+the APIs in the last column. Other APIs can return an error too.
 
-| code | name | named by the handlers of |
+| code | name | returned by |
 |---|---|---|"""
 
 
@@ -37,10 +35,10 @@ def error_codes_page() -> str:
     lines = [_INTRODUCTION]
     for error, apis in _denials().items():
         lines += [f"### {error.name} ({error.value})", "", f"Returned by {_links(apis)}.", ""]
-    by_handler = _errors_by_handler()
+    by_api = _apis_by_returned_code()
     lines.append(_ALL)
     lines += [
-        f"| {error.value} | `{error.name}` | {', '.join(by_handler.get(error.name, ()))} |"
+        f"| {error.value} | `{error.name}` | {', '.join(by_api.get(error, ()))} |"
         for error in sorted(ErrorCode)
     ]
     return "\n".join(lines) + "\n"
@@ -57,16 +55,15 @@ def _denials() -> Mapping[ErrorCode, list[str]]:
     return dict(sorted(apis.items()))
 
 
-def _errors_by_handler() -> Mapping[str, list[str]]:
-    """Return the APIs whose handler names an error, by the name of the error."""
-    apis: dict[str, list[str]] = {}
-    for api in APIS_WITH_HANDLER:
-        [path] = _HANDLERS.rglob(f"{api.name.lower()}.py")
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-        for name in names & {error.name for error in ErrorCode}:
-            apis.setdefault(name, []).append(api.wire_name)
-    return apis
+def _apis_by_returned_code() -> Mapping[int, list[str]]:
+    """Return the APIs that return each code to a test vector, by name."""
+    apis: dict[int, set[str]] = {}
+    for path in _VECTORS.glob("*/*.json"):
+        for group in read_vector_file(path).groups:
+            for vector in group.vectors:
+                for code in vector.then.error_codes:
+                    apis.setdefault(code, set()).add(vector.when.api)
+    return {code: sorted(names) for code, names in apis.items()}
 
 
 def _links(apis: list[str]) -> str:

@@ -90,8 +90,8 @@ class Topics:
     def compact(self, name: str) -> list[CompactedPartitionRow]:
         """Compact a topic now; return a row for each partition with the sizes before and after.
 
-        Its `cleanup.policy` must contain `compact`. Records younger than `min.compaction.lag.ms`,
-        and records after the start of an open transaction, are not compacted.
+        Its `cleanup.policy` must contain `compact`. Compaction stops at the first batch that is
+        younger than `min.compaction.lag.ms`, or belongs to an open transaction.
         """
         path = f"/topics/{quote(name, safe='')}/compact"
         cleaned = self._call_control_api("POST", path)["partitions"]
