@@ -53,8 +53,8 @@ RUN_BY_OTHERS = {
     "docs/guides/persistence.md: sqlite3 data/kafka-shim.db"
     ' "SELECT topic, partition, count(*) FROM records GROUP BY 1, 2"':
         "tests/shim/storage/test_serving.py::test_the_queries_of_the_page_run",
-    "docs/guides/acls-as-code.md: kafka-shim policy plan acls/ --bootstrap-server 127.0.0.1:9092"
-    " --out plan.json":
+    "docs/guides/acls-as-code.md: kafka-shim policy plan examples/policy/acls"
+    " --bootstrap-server 127.0.0.1:9092 --out plan.json":
         "tests/shim/cli/test_policy_apply.py::test_a_saved_plan_is_applied_and_undone",
     "docs/guides/acls-as-code.md: kafka-shim policy apply plan.json"
     " --bootstrap-server 127.0.0.1:9092":
