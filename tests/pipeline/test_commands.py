@@ -147,7 +147,7 @@ def test_invalid_options_are_reported_before_spark_starts(
         (("diff", trace, str(garbage)), "contains no complete trace block"),
         (("diff", str(acls), str(acls)), f"`{acls}` is not a trace; for files of ACLs, see"),
         (("denials", trace, "--super-user", "root"), "--super-user `root`: expected Type:name"),
-        (("denials", trace, *two_years), "--until 2025-01-01 is not after --since 2026-01-01"),
+        (("denials", trace, *two_years), "until 2025-01-01 is not after since 2026-01-01"),
         (("denials", trace, "--parquet", trace), "the folder contains a trace; use another one"),
         (("denials", trace, "--parquet", f"{garbage}/x"), "Not a directory"),
         (("denials", trace, "--parquet", "nosuch://x/y"), 'No FileSystem for scheme "nosuch"'),

@@ -4,6 +4,7 @@ The log of Kafka 2.3.1 was recorded from a real broker; its lines do not name th
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -262,6 +263,37 @@ def test_an_unknown_option_of_the_data_source_is_an_error(option: str, advice: s
     assert KafkaTraceSource({"PATH": "trace", "Since": "2026-01-01"}).options
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "problem"),
+    [
+        ("splitBytes", "64m", "invalid splitBytes `64m`; expected a number of bytes"),
+        ("splitBytes", "0", "invalid splitBytes `0`; expected a number of bytes"),
+        ("maxBytesPerTrigger", "-5", "invalid maxBytesPerTrigger `-5`; expected a number of bytes"),
+        ("startingOffsets", "newest", "invalid startingOffsets `newest`; expected earliest or lat"),
+        ("since", "5", "invalid time `5` for since; expected one such as 2026-01-31T12:00:00Z"),
+        ("until", "1999-01-01", "until 1999-01-01 is not after since 2000-01-01"),
+        ("release", "9.9", "unknown Kafka release `9.9`; expected one of"),
+        ("apis", "Fetsch", "unknown API `Fetsch`; expected a name such as Fetch"),
+        ("principals", "alice", "principals `alice`: expected Type:name, as in User:alice"),
+        ("principals", "[1]", "invalid principals `[1]`: Expected `str`, got `int`"),
+        ("paths", "trace", "invalid paths `trace`: JSON is malformed"),
+        ("paths", "[1]", "invalid paths `[1]`: Expected `str`, got `int`"),
+    ],
+)
+def test_an_option_of_the_data_source_has_a_type(
+    trace: Path, option: str, value: str, problem: str
+) -> None:
+    from pyspark.sql.types import StructType
+
+    from kafka_shim.pipeline.spark.data_source import KafkaTraceSource
+
+    source = KafkaTraceSource({"path": str(trace), "since": "2000-01-01", option: value})
+    is_of_stream = option in ("maxBytesPerTrigger", "startingOffsets")
+    make_reader = source.streamReader if is_of_stream else source.reader
+    with pytest.raises(PipelineError, match=f"^{re.escape(problem)}"):
+        make_reader(StructType())
+
+
 def test_times_outside_of_the_trace_are_an_error(trace: Path) -> None:
     def options(*words: str) -> dict[str, str]:
         return validated_reader_options(
@@ -281,6 +313,10 @@ def test_a_path_with_wildcards_names_all_traces_that_match(trace: Path) -> None:
     assert plan_splits([f"{trace.parent}/tr*"]) == plan_splits([str(trace)]) != []
     with pytest.raises(PipelineError, match=r"no trace matches `/none/[*]`"):
         plan_splits(["/none/*"])
+    watch = import_job("watch")
+    assert validated_reader_options(parsed("watch", f"{trace.parent}/tr*"), watch)
+    with pytest.raises(PipelineError, match="no trace matches"):
+        validated_reader_options(parsed("watch", f"{trace.parent}/none*"), watch)
 
 
 def test_an_interrupt_is_no_traceback(

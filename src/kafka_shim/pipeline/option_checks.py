@@ -17,7 +17,11 @@ from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs import import_job
 from kafka_shim.pipeline.rows.batches import plan_splits
 from kafka_shim.pipeline.rows.selection import Selection
-from kafka_shim.pipeline.selection_options import selection_from_options
+from kafka_shim.pipeline.selection_options import (
+    check_principal,
+    selection_from_options,
+    validated_release,
+)
 from kafka_shim.pipeline.spark.table_formats import check_delta_package, must_load_delta_package
 from kafka_shim.pipeline.trace_input import lake_at_paths
 from kafka_shim.protocol.api_versions import RELEASES
@@ -52,21 +56,20 @@ def check_job(args: argparse.Namespace) -> CheckedJob:
 
 def validated_reader_options(args: argparse.Namespace, job: Job) -> dict[str, str]:
     """Return the options for reading traces. Raise PipelineError for an invalid one."""
-    release = _validated_release(args.kafka_version or RELEASES[-1])
+    for option, users in (("--super-user", args.super_user), ("--principal", args.principal)):
+        for user in users or ():
+            check_principal(user, option)
+    release = validated_release(args.kafka_version or RELEASES[-1])
     given = {"since": args.since, "until": args.until, "apis": args.apis, "release": release}
     given["principals"] = json.dumps(args.principal) if args.principal else None
     options = {name: value for name, value in given.items() if value}
     limits = selection_from_options(options)
-    since, until = limits.since_us, limits.until_us
-    if since is not None and until is not None and since >= until:
-        raise PipelineError(f"--until {args.until} is not after --since {args.since}")
     _check_remote_option(args, is_stream=job.is_stream)
-    _check_principals(args)
     _check_traces_or_lake(args, is_stream=job.is_stream)
     _check_period_has_entries(args, limits, is_stream=job.is_stream)
     for name in ("present", "target"):
         if getattr(args, name, None):
-            _validated_release(getattr(args, name))
+            validated_release(getattr(args, name))
     for name in ("interval", "every"):
         if getattr(args, name, None):
             parse_interval_seconds(getattr(args, name))
@@ -76,22 +79,6 @@ def validated_reader_options(args: argparse.Namespace, job: Job) -> dict[str, st
     job.check(args)
     _check_output_options_and_create_folders(args)
     return options
-
-
-def _check_principals(args: argparse.Namespace) -> None:
-    for option, users in (("super-user", args.super_user), ("principal", args.principal)):
-        for user in users or ():
-            if not all(user.partition(":")[:2]):
-                raise PipelineError(f"--{option} `{user}`: expected Type:name, as in User:alice")
-
-
-def _validated_release(release: str) -> str:
-    """Return the release. Raise PipelineError for an unknown one."""
-    if release not in RELEASES:
-        raise PipelineError(
-            f"unknown Kafka release `{release}`; expected one of {', '.join(RELEASES)}"
-        )
-    return release
 
 
 def _check_remote_option(args: argparse.Namespace, *, is_stream: bool) -> None:
@@ -122,9 +109,7 @@ def _check_traces_or_lake(args: argparse.Namespace, *, is_stream: bool) -> None:
         raise PipelineError(f"`{lake}` is a lake; {args.job} needs the folder of a trace")
     is_follower = args.job == "watch" or getattr(args, "follow", False)
     if is_follower:  # the first segment may not exist yet
-        for path in args.trace:
-            if not Path(path).exists():
-                raise PipelineError(f"the trace `{path}` does not exist")
+        plan_splits(args.trace)
         return
     compared = [[args.compared]] if import_job(args.job).compares_two_traces else []
     for paths in (args.trace, *compared):

@@ -1,9 +1,9 @@
 """The selection of entries in the text options of jobs and of the data source."""
 
-import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -16,6 +16,9 @@ from kafka_shim.protocol.enums import ApiKey
 TOPIC_IDS: Final = "topicIds"
 SIGHTINGS: Final = "sightings"
 
+_Value = TypeVar("_Value")
+_SIZE = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
+
 
 def selection_from_options(options: Mapping[str, str]) -> Selection:
     """Return the selection in the options. Raise PipelineError for an invalid one."""
@@ -24,33 +27,68 @@ def selection_from_options(options: Mapping[str, str]) -> Selection:
     for name in apis:
         if name not in known:
             raise PipelineError(f"unknown API `{name}`; expected a name such as Fetch")
-    release = options.get("release", RELEASES[-1])
-    names = json.loads(options.get(TOPIC_IDS, "{}"))
-    existence = ExistenceIndex(
-        msgspec.json.decode(options.get(SIGHTINGS, "[]"), type=list[ExistenceRecord])
-    )
+    release = validated_release(options.get("release", RELEASES[-1]))
+    names = decoded_json_option(options.get(TOPIC_IDS, "{}"), TOPIC_IDS, dict[str, str])
+    sightings = decoded_json_option(options.get(SIGHTINGS, "[]"), SIGHTINGS, list[ExistenceRecord])
+    since_us, until_us = _time_option_us(options, "since"), _time_option_us(options, "until")
+    if since_us is not None and until_us is not None and since_us >= until_us:
+        raise PipelineError(f"until {options['until']} is not after since {options['since']}")
     return Selection(
-        _time_option_us(options, "since"),
-        _time_option_us(options, "until"),
+        since_us,
+        until_us,
         frozenset(known[name] for name in apis),
         release,
         {bytes.fromhex(topic_id): name for topic_id, name in names.items()},
-        options.get("present", release),
-        existence,
+        validated_release(options.get("present", release)),
+        ExistenceIndex(sightings),
         _principals(options.get("principals", "")),
     )
 
 
 def _principals(text: str) -> frozenset[str]:
     """Parse one principal, or a JSON list of them, since their names may contain commas."""
-    if not text.startswith("["):
-        return frozenset({text} if text else ())
-    try:
-        return frozenset(msgspec.json.decode(text, type=list[str]))
-    except msgspec.DecodeError as error:
+    principals = frozenset(
+        decoded_json_option(text, "principals", list[str], '`User:a` or `["User:a"]`')
+        if text.startswith("[")
+        else filter(None, (text,))
+    )
+    for principal in principals:
+        check_principal(principal, "principals")
+    return principals
+
+
+def check_principal(text: str, option: str) -> None:
+    """Raise PipelineError if the value of an option is not a type and a name."""
+    if not all(text.partition(":")[:2]):
+        raise PipelineError(f"{option} `{text}`: expected Type:name, as in User:alice")
+
+
+def validated_release(release: str) -> str:
+    """Return the release. Raise PipelineError for an unknown one."""
+    if release not in RELEASES:
         raise PipelineError(
-            f'invalid principals `{text}`: {error}; expected `User:a` or `["User:a"]`'
-        ) from None
+            f"unknown Kafka release `{release}`; expected one of {', '.join(RELEASES)}"
+        )
+    return release
+
+
+def decoded_json_option(text: str, name: str, kind: type[_Value], expected: str = "") -> _Value:
+    """Return the value of an option in JSON. Raise PipelineError for another type."""
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.DecodeError as error:
+        advice = f"; expected {expected}" if expected else ""
+        raise PipelineError(f"invalid {name} `{text}`: {error}{advice}") from None
+
+
+def size_option(options: Mapping[str, str], name: str, default: int) -> int:
+    """Return a size in bytes. Raise PipelineError for another value."""
+    text = options.get(name, str(default))
+    if _SIZE.fullmatch(text) is None:
+        raise PipelineError(
+            f"invalid {name} `{text}`; expected a number of bytes, such as {default}"
+        )
+    return int(text)
 
 
 def _time_option_us(options: Mapping[str, str], name: str) -> int | None:

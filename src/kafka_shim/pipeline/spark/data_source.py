@@ -22,7 +22,13 @@ from pyspark.sql.types import StructType
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.batches import SPLIT_BYTES, Split, plan_splits
 from kafka_shim.pipeline.rows.trace_facts import TABLES_FROM_TRACE_FACTS, read_trace_facts
-from kafka_shim.pipeline.selection_options import SIGHTINGS, TOPIC_IDS, selection_from_options
+from kafka_shim.pipeline.selection_options import (
+    SIGHTINGS,
+    TOPIC_IDS,
+    decoded_json_option,
+    selection_from_options,
+    size_option,
+)
 from kafka_shim.pipeline.spark.trace_reader import TraceReader
 from kafka_shim.pipeline.spark.trace_stream_reader import TraceStreamReader
 from kafka_shim.pipeline.tables import TABLES, select_columns, spark_ddl
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
 
 FORMAT = "kafka_trace"
 MAX_BYTES_PER_TRIGGER = 1 << 30
+STARTING_OFFSETS = ("earliest", "latest")
 
 
 OPTIONS = (
@@ -57,7 +64,7 @@ class KafkaTraceSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         splits = _splits_option_or_all_of_paths(self.options)
-        split_bytes = int(self.options.get("splitBytes", SPLIT_BYTES))
+        split_bytes = size_option(self.options, "splitBytes", SPLIT_BYTES)
         selection = selection_from_options(self.options)
         if self._needs_trace_facts():
             selection = read_trace_facts(splits).selection_with_facts(selection)
@@ -67,9 +74,9 @@ class KafkaTraceSource(DataSource):
         return TraceStreamReader(
             _paths_from_options(self.options),
             TraceReader(self._table(), [], selection_from_options(self.options), schema.names),
-            int(self.options.get("splitBytes", SPLIT_BYTES)),
-            int(self.options.get("maxBytesPerTrigger", MAX_BYTES_PER_TRIGGER)),
-            from_now=self.options.get("startingOffsets", "earliest") == "latest",
+            size_option(self.options, "splitBytes", SPLIT_BYTES),
+            size_option(self.options, "maxBytesPerTrigger", MAX_BYTES_PER_TRIGGER),
+            from_now=_starts_from_now(self.options),
             needs_trace_facts=self._needs_trace_facts(),
         )
 
@@ -113,13 +120,25 @@ def trace_table(
 def _splits_option_or_all_of_paths(options: Mapping[str, str]) -> list[Split]:
     """Return the given splits, or all splits of the traces."""
     if "splits" in options:
-        return [Split(*fields) for fields in json.loads(options["splits"])]
-    return plan_splits(_paths_from_options(options), int(options.get("splitBytes", SPLIT_BYTES)))
+        fields = decoded_json_option(options["splits"], "splits", list[tuple[str, int, int, bool]])
+        return [Split(*values) for values in fields]
+    return plan_splits(
+        _paths_from_options(options), size_option(options, "splitBytes", SPLIT_BYTES)
+    )
+
+
+def _starts_from_now(options: Mapping[str, str]) -> bool:
+    offsets = options.get("startingOffsets", STARTING_OFFSETS[0])
+    if offsets not in STARTING_OFFSETS:
+        raise PipelineError(
+            f"invalid startingOffsets `{offsets}`; expected {' or '.join(STARTING_OFFSETS)}"
+        )
+    return offsets == "latest"
 
 
 def _paths_from_options(options: Mapping[str, str]) -> list[str]:
     if "paths" in options:
-        return list(json.loads(options["paths"]))
+        return decoded_json_option(options["paths"], "paths", list[str], '`["/traces/a"]`')
     if "path" in options:
         return [options["path"]]
     raise PipelineError("no trace was named; use load(PATH) or the option `paths`")
