@@ -2,14 +2,17 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kafka_shim.pipeline import cli
+from kafka_shim.pipeline.interrupts import delay_interrupts, raise_interrupts
 from kafka_shim.pipeline.report.outcome import Outcome
 from tests.pipeline.asking import parsed
 
@@ -30,6 +33,23 @@ Traceback (most recent call last):
 """The error text of Spark 4.3, shortened."""
 WORKERS = "the Python of Spark's workers, or set PYSPARK_PYTHON to one that has it"
 
+OLD_PYTHON = """\
+An error occurred while calling o69.load.
+: org.apache.spark.SparkException:\x20
+Error from python worker:
+  Traceback (most recent call last):
+    File "pyspark/__init__.py", line 129, in <module>
+  {error}
+PYTHONPATH was:
+  pyspark.zip:py4j-0.10.9.9-src.zip
+org.apache.spark.SparkException: EOFException occurred while reading the port number from \
+pyspark.daemon's stdout.
+"""
+"""The same with workers in Python 3.9 or 3.6, which cannot import PySpark."""
+OTHER_PYTHON = "PYSPARK_PYTHON has to name a Python {}.{} on the workers".format(*sys.version_info)
+
+NO_PROGRAM = 'java.io.IOException: Cannot run program "/p": error=2, No such file or directory'
+NO_MODULE = "ModuleNotFoundError: No module named 'importlib.resources'"
 INSTALL = f"install kafka-shim into {WORKERS}"
 
 
@@ -53,11 +73,16 @@ INSTALL = f"install kafka-shim into {WORKERS}"
             f"Spark failed: ModuleNotFoundError: No module named 'kafka_shim' ({INSTALL})",
         ),
         (
-            'java.io.IOException: Cannot run program "/p": error=2, No such file or directory',
-            'Spark failed: java.io.IOException: Cannot run program "/p": error=2, No such file or'
-            " directory (PYSPARK_PYTHON has to name a Python {}.{} on the workers)".format(
-                *sys.version_info
-            ),
+            NO_PROGRAM,
+            f"Spark failed: {NO_PROGRAM} ({OTHER_PYTHON})",
+        ),
+        (
+            OLD_PYTHON.format(error="TypeError: unsupported operand type(s)"),
+            f"Spark failed: TypeError: unsupported operand type(s) ({OTHER_PYTHON})",
+        ),
+        (
+            OLD_PYTHON.format(error=NO_MODULE),
+            f"Spark failed: {NO_MODULE} ({OTHER_PYTHON})",
         ),
         ("something new\n\tat org.apache", "Spark failed: something new"),
         ("", "Spark failed: RuntimeError"),
@@ -112,6 +137,51 @@ def test_an_old_java_is_named_in_one_line(tmp_path: Path) -> None:
         "kafka-shim pipeline denials: Spark did not start: Spark needs Java 17 or newer: install"
         f" it, or set JAVA_HOME; more in {log}"
     )
+
+
+@pytest.mark.spark
+def test_an_interrupt_while_java_starts_is_one_line_and_ends_java() -> None:
+    words = [sys.executable, "-P", "-m", "kafka_shim", "pipeline", "denials", str(TRACE)]
+    child = subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    time.sleep(1)
+    os.killpg(child.pid, signal.SIGINT)
+    printed = child.communicate(timeout=60)  # until Java, too, has ended
+    assert printed == ("", "kafka-shim pipeline denials: interrupted\n")
+    assert child.returncode == 130
+
+
+def test_an_interrupt_is_raised_whatever_a_library_makes_of_it() -> None:
+    ended: list[bool] = []
+
+    def fail_in_library(*, interrupted: bool) -> None:
+        with raise_interrupts(lambda: ended.append(True)):
+            try:
+                if interrupted:
+                    signal.raise_signal(signal.SIGINT)
+            finally:
+                raise RuntimeError("Python exception: Traceback")
+
+    with pytest.raises(RuntimeError):
+        fail_in_library(interrupted=False)
+    assert ended == []
+    with pytest.raises(KeyboardInterrupt):
+        fail_in_library(interrupted=True)
+    assert ended == [True]
+
+
+def test_a_delayed_interrupt_comes_after_the_block() -> None:
+    done: list[bool] = []
+
+    def work() -> None:
+        with delay_interrupts():
+            signal.raise_signal(signal.SIGINT)
+            done.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert done == [True]
 
 
 class Fails:

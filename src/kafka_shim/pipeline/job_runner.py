@@ -10,12 +10,14 @@ from pyspark.errors import PySparkException
 
 from kafka_shim.pipeline.arguments import args_of_chained_jobs
 from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.interrupts import raise_interrupts
 from kafka_shim.pipeline.option_checks import CheckedJob, check_job
 from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.spark.failure_message import failure_line_with_advice, worker_started_late
 from kafka_shim.pipeline.spark.progress import Progress
 from kafka_shim.pipeline.spark.session import (
     active_or_new_connect_session_with_packages,
+    end_java,
     spark_session,
 )
 from kafka_shim.pipeline.spark.spark_log import TemporarySparkLog
@@ -66,18 +68,19 @@ def _run_in_spark_then_unpersist_observation(
     checked: CheckedJob, log: TemporarySparkLog, settings: Mapping[str, str]
 ) -> Outcome:
     args = checked.args
-    with Progress("starting Spark"):
-        if args.remote:
-            spark = active_or_new_connect_session_with_packages(args.remote)
-        else:
-            spark = spark_session(args.master, log=log, settings=settings)
-    trace_input = spark_trace_input(spark, args.trace, checked.reader_options)
-    try:
-        with (
-            nullcontext()
-            if checked.job.is_stream
-            else Progress(args.job, None if args.remote else spark)
-        ):
-            return checked.job.run(args, trace_input)
-    finally:
-        trace_input.release_observation()
+    with raise_interrupts(end_java):
+        with Progress("starting Spark"):
+            if args.remote:
+                spark = active_or_new_connect_session_with_packages(args.remote)
+            else:
+                spark = spark_session(args.master, log=log, settings=settings)
+        trace_input = spark_trace_input(spark, args.trace, checked.reader_options)
+        try:
+            with (
+                nullcontext()
+                if checked.job.is_stream
+                else Progress(args.job, None if args.remote else spark)
+            ):
+                return checked.job.run(args, trace_input)
+        finally:
+            trace_input.release_observation()

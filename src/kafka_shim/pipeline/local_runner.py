@@ -7,6 +7,7 @@ import duckdb
 
 from kafka_shim.pipeline.arguments import args_of_chained_jobs
 from kafka_shim.pipeline.errors import InvalidOptionOrFileError, PipelineError
+from kafka_shim.pipeline.interrupts import raise_interrupts
 from kafka_shim.pipeline.local.pandas_import import keep_pyarrow_from_importing_pandas
 from kafka_shim.pipeline.option_checks import check_job
 from kafka_shim.pipeline.report.outcome import Outcome
@@ -25,7 +26,8 @@ def run_jobs_locally(args: argparse.Namespace) -> Iterator[tuple[argparse.Namesp
     for checked in checked_jobs:
         trace_input = local_trace_input(checked.args.trace, checked.reader_options)
         try:
-            outcome = checked.job.run(checked.args, trace_input)
+            with raise_interrupts():
+                outcome = checked.job.run(checked.args, trace_input)
         except duckdb.Error as error:
             raise PipelineError(str(error).partition("\n")[0]) from error
         finally:

@@ -7,9 +7,11 @@ from py4j.protocol import Py4JError, Py4JJavaError
 
 WORKER_WAS_LATE = "Python worker failed to connect back"
 _LAST_OF_TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(\S.*)")
+_WORKER_OUTPUT = re.compile(r"Error from python worker:\n((?:[ \t].*\n|\n)+)")
 _OWN = re.compile(r"^kafka_shim\.pipeline\.errors\.PipelineError: ")
 _MISSING = re.compile(r"No module named '([\w.]+)'")
 
+WORKER_PYTHON = "PYSPARK_PYTHON has to name a Python {}.{} on the workers".format(*sys.version_info)
 OLD_JAVA = "Spark needs Java 17 or newer: install it, or set JAVA_HOME"
 _ADVICE = (
     (
@@ -26,14 +28,9 @@ _ADVICE = (
     ("data source: delta", "Spark was started without Delta; its --packages has to name it"),
     ("UnsupportedClassVersionError", OLD_JAVA),
     ("Unrecognized option", OLD_JAVA),
-    (
-        "PYTHON_VERSION_MISMATCH",
-        "set PYSPARK_PYTHON to a Python {}.{} on the workers".format(*sys.version_info),
-    ),
-    (
-        "java.io.IOException: Cannot run program",
-        "PYSPARK_PYTHON has to name a Python {}.{} on the workers".format(*sys.version_info),
-    ),
+    ("PYTHON_VERSION_MISMATCH", WORKER_PYTHON),
+    ("java.io.IOException: Cannot run program", WORKER_PYTHON),
+    ("Error from python worker:", WORKER_PYTHON),
     ("Answer from Java side is empty", "Java was killed, probably for its memory"),
     ("Connection refused", "Java, or the server of --remote, is not running"),
 )
@@ -48,19 +45,30 @@ def worker_started_late(error: BaseException) -> bool:
 def failure_line_with_advice(error: BaseException) -> str:
     """Return the reason and, if known, what to do."""
     text = _exception_text(error)
-    tracebacks = _LAST_OF_TRACEBACK.findall(text)
-    line = tracebacks[-1] if tracebacks else next(iter(text.splitlines()), type(error).__name__)
+    line = _reason(text) or type(error).__name__
     if _OWN.match(line):
         return _OWN.sub("", line)
     advice = advice_for_failure_text(text)
     missing = _MISSING.search(text)
-    if missing:
-        package = missing[1].partition(".")[0].replace("kafka_shim", "kafka-shim")
+    module = missing[1].partition(".")[0] if missing else ""
+    if module and module not in sys.stdlib_module_names:
+        package = module.replace("kafka_shim", "kafka-shim")
         advice = (
             f"install {package} into the Python of Spark's workers, or set PYSPARK_PYTHON to one"
             " that has it"
         )
     return f"Spark failed: {line}" + (f" ({advice})" if advice else "")
+
+
+def _reason(text: str) -> str:
+    """Return the last line of what a worker printed before it ended, of the last traceback, or the
+    first line.
+    """
+    printed = _WORKER_OUTPUT.search(text)
+    if printed:
+        return printed[1].strip().splitlines()[-1].strip()
+    tracebacks = _LAST_OF_TRACEBACK.findall(text)
+    return tracebacks[-1] if tracebacks else next(iter(text.splitlines()), "")
 
 
 def advice_for_failure_text(text: str) -> str | None:

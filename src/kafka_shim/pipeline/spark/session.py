@@ -1,5 +1,6 @@
 """The Spark session: checks Java, uses this Python for workers, starts fast for short runs."""
 
+import logging
 import os
 import sys
 import tempfile
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.interrupts import delay_interrupts, keep_interrupt_handler
 from kafka_shim.pipeline.package import write_package_zip
 from kafka_shim.pipeline.spark.data_source import KafkaTraceSource
 from kafka_shim.pipeline.spark.failure_message import OLD_JAVA, advice_for_failure_text
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+APP_NAME = "kafka-shim pipeline"
 _STACK = "-Xss16m"
 """When a stream is stopped in the middle of a micro-batch, Spark matches the text of the error with
 a regular expression that takes a stack frame a character; a megabyte is not always enough."""
@@ -48,7 +51,7 @@ def spark_session(
         raise PipelineError(problem)
     from pyspark.sql import SparkSession  # noqa: PLC0415 - only when all of it is there
 
-    builder = SparkSession.builder.appName("kafka-shim pipeline")
+    builder = SparkSession.builder.appName(APP_NAME)
     if not _runs_under_spark_submit_or_remote():
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the default is any `python3`
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -56,7 +59,7 @@ def spark_session(
         local = _local_settings(
             cores, without_optimising_compiler=without_optimising_compiler
         ) | dict(settings or {})
-        local["spark.master"] = master or f"local[{cores}]"
+        local |= {"spark.master": master or f"local[{cores}]", "spark.app.name": APP_NAME}
         if log is not None:
             _start_java_logging_errors(local, log)
         builder = builder.config(map={**local})
@@ -100,7 +103,10 @@ def _start_java_logging_errors(settings: dict[str, str], log: TemporarySparkLog)
     conf = SparkConf(loadDefaults=False).setAll([*settings.items()])
     with log.path.open("ab") as errors:
         try:
-            gateway = launch_gateway(conf, {"stderr": errors})  # type: ignore[no-untyped-call]
+            # interrupted, PySpark removes the folder to which Java writes its port, and Java,
+            # failing to write, never ends
+            with delay_interrupts():
+                gateway = launch_gateway(conf, {"stderr": errors})  # type: ignore[no-untyped-call]
         except PySparkRuntimeError as error:
             reason = log.first_error_line_or_first_line() or str(error)
             advice = advice_for_failure_text(log.path.read_text("utf-8", "replace"))
@@ -111,6 +117,21 @@ def _start_java_logging_errors(settings: dict[str, str], log: TemporarySparkLog)
             log.append_failure_and_keep_file(str(error))
             raise PipelineError(f"Spark did not start: {reason}; more in {log.path}") from error
     SparkContext._ensure_initialized(gateway=gateway)
+    with keep_interrupt_handler():  # PySpark's would call Java in the middle of a call
+        SparkContext.getOrCreate(SparkConf().setAll([*settings.items()]))
+
+
+def end_java() -> None:
+    """Kill this process's JVM, so that nothing waits for its jobs, and log no error of that."""
+    from pyspark import SparkContext  # noqa: PLC0415 - only when all of it is there
+
+    logging.disable()
+    accumulators = getattr(SparkContext._active_spark_context, "_accumulatorServer", None)
+    if accumulators is not None:
+        accumulators.handle_error = lambda *_: None  # prints a traceback
+    process = getattr(SparkContext._gateway, "proc", None)
+    if process is not None:
+        process.kill()
 
 
 def _runs_under_spark_submit_or_remote() -> bool:
