@@ -67,6 +67,8 @@ class Dispatcher:
 
     handles_requests_on_threads = True
     """Whether large requests may be handled in time slices."""
+    _decode_header = staticmethod(decode_header_or_close_connection)
+    _decode_request = staticmethod(decode_request_or_close_connection)
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
@@ -125,13 +127,13 @@ class Dispatcher:
             if cached is not None:
                 cache.repeat_side_effects(cached, session)
                 return cached.frame_for_request(frame)
-        header, body_at = decode_header_or_close_connection(
-            frame, None, limits_tagged_fields=self.apis.request_items_are_limited
+        header, body_at = self._decode_header(
+            frame, session, limits_tagged_fields=self.apis.request_items_are_limited
         )
         api = self._find_api_allowed_in_phase(frame, header, session)
         if api is None:
             return self._unsupported_version_response(header, session)
-        request = decode_request_or_close_connection(api, frame, body_at, None)
+        request = self._decode_request(api, frame, body_at, session)
         if api.takes_long is not None and api.takes_long(request, cluster):
             self._raise_if_time_slices_are_usable()
         context = self._new_context(header, session)
@@ -203,8 +205,8 @@ class Dispatcher:
     def _dispatch_exchange(
         self, frame: bytes, session: Session, cache: ResponseCache | None
     ) -> "bytes | PendingExchange | NoResponse":
-        header, body_at = decode_header_or_close_connection(
-            frame, session.slices, limits_tagged_fields=self.apis.request_items_are_limited
+        header, body_at = self._decode_header(
+            frame, session, limits_tagged_fields=self.apis.request_items_are_limited
         )
         api = self._find_api_allowed_in_phase(frame, header, session)
         exchange = Exchange(session, header, frame, body_at)
@@ -225,9 +227,7 @@ class Dispatcher:
         self, exchange: Exchange, cache: ResponseCache | None
     ) -> "bytes | PendingExchange | NoResponse":
         api, session, cluster = exchange.api, exchange.session, self.cluster
-        request = decode_request_or_close_connection(
-            api, exchange.frame, exchange.body_at, session.slices
-        )
+        request = self._decode_request(api, exchange.frame, exchange.body_at, session)
         is_short = session.slices is None
         if is_short and api.takes_long is not None and api.takes_long(request, cluster):
             self._raise_if_time_slices_are_usable()

@@ -8,17 +8,19 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.shim.apis import ServedApi
 from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.request.session import Session
 
 if TYPE_CHECKING:
     from kafka_shim.shim.request.time_slices import TimeSlices
 
 
 def decode_header_or_close_connection(
-    frame: bytes, slices: "TimeSlices[Any] | None", *, limits_tagged_fields: bool
+    frame: bytes, session: Session, *, limits_tagged_fields: bool
 ) -> tuple[RequestHeader, int]:
     """Return the header of a request and where its body begins. Raise CloseConnection if it is
     unreadable, or (`limits_tagged_fields`) has more of these than Kafka accepts since 4.2.2.
     """
+    slices = session.slices
     try:
         if slices is None:
             header, body_at = read_request_header(frame)
@@ -32,9 +34,10 @@ def decode_header_or_close_connection(
 
 
 def decode_request_or_close_connection(
-    api: ServedApi, frame: bytes, body_at: int, slices: "TimeSlices[Any] | None"
+    api: ServedApi, frame: bytes, body_at: int, session: Session
 ) -> Any:
     """Return the request. Raise CloseConnection if it is unreadable."""
+    slices = session.slices
     try:
         if slices is None:
             return api.decode_request(frame, body_at)

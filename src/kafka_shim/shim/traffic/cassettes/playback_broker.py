@@ -14,7 +14,11 @@ from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.shim.apis import APIS_WITH_HANDLER, ServedApi
 from kafka_shim.shim.config import Config, ListenerConfig
-from kafka_shim.shim.dispatching.dispatcher import Dispatcher, PendingExchange
+from kafka_shim.shim.dispatching.dispatcher import Dispatcher
+from kafka_shim.shim.dispatching.message_coding import (
+    decode_header_or_close_connection,
+    decode_request_or_close_connection,
+)
 from kafka_shim.shim.dispatching.response_cache import ResponseCache
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.logs import Log
@@ -88,15 +92,28 @@ class _PlaybackDispatcher(Dispatcher):
         self._state.report.requests += self._cache.hits
         self._state.report.repeated += self._cache.hits
 
-    def dispatch(self, frame: bytes, session: Session) -> "bytes | PendingExchange | NoResponse":
-        """Return the response to a frame, as of any broker; report one that cannot be read."""
+    def _decode_header(
+        self, frame: bytes, session: Session, *, limits_tagged_fields: bool
+    ) -> tuple[RequestHeader, int]:
         try:
-            return super().dispatch(frame, session)
+            return decode_header_or_close_connection(
+                frame, session, limits_tagged_fields=limits_tagged_fields
+            )
         except CloseConnection as closing:
-            cause = closing.__cause__
-            if isinstance(cause, ProtocolError) and not self._state.index.has_unreadable(frame):
-                self._report(session, None, MismatchError("bytes", str(cause)), is_closed=True)
+            self._report_unreadable(frame, session, closing)
             raise
+
+    def _decode_request(self, api: ServedApi, frame: bytes, body_at: int, session: Session) -> Any:
+        try:
+            return decode_request_or_close_connection(api, frame, body_at, session)
+        except CloseConnection as closing:
+            self._report_unreadable(frame, session, closing)
+            raise
+
+    def _report_unreadable(self, frame: bytes, session: Session, closing: CloseConnection) -> None:
+        if not self._state.index.has_unreadable(frame):
+            mismatch = MismatchError("bytes", str(closing.__cause__))
+            self._report(session, None, mismatch, is_closed=True)
 
     def on_disconnect(self, session: Session, reason: str) -> None:
         """Note the end of a connection."""
