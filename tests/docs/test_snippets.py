@@ -1,5 +1,7 @@
 """The code blocks of pages work: tests, scripts and configuration."""
 
+import ast
+import importlib
 import itertools
 import re
 import shlex
@@ -169,6 +171,25 @@ def only_block(page: str, language: str) -> Block:
     """Return the block of a page in a language, of which it has one."""
     [block] = [block for block in ALL if (block.page, block.language) == (page, language)]
     return block
+
+
+def test_names_that_pages_import_exist() -> None:
+    """Blocks that need Spark are run by slow tests only; a renamed name is found here."""
+    imports = [
+        (block.page, node.module, name.name)
+        for block in ALL
+        if block.language in ("py", "python")
+        for node in ast.walk(ast.parse(block.text))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("kafka_shim")
+        for name in node.names
+    ]
+    assert (
+        "docs/reference/tables.md",
+        "kafka_shim.pipeline.rows.selection",
+        "Selection",
+    ) in imports
+    for page, module, name in imports:
+        assert hasattr(importlib.import_module(module or ""), name), f"{page}: {module}.{name}"
 
 
 def test_the_test_with_a_cassette_is_that_of_the_example() -> None:
