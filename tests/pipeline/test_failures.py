@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -120,13 +121,18 @@ Runtime only recognizes class file versions up to 55.0
 """What Spark 4.3 prints with Java 11; Java 8 has another first line."""
 
 
-def test_an_old_java_is_named_in_one_line(tmp_path: Path) -> None:
-    java = tmp_path / "bin" / "java"
+def old_java(home: Path) -> Path:
+    """Make a JAVA_HOME whose `java` only prints that it is too old."""
+    java = home / "bin" / "java"
     java.parent.mkdir()
     java.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{OLD_JAVA}END\nexit 1\n")
     java.chmod(0o755)
+    return home
+
+
+def test_an_old_java_is_named_in_one_line(tmp_path: Path) -> None:
     words = [sys.executable, "-P", "-m", "kafka_shim", "pipeline", "denials", str(TRACE)]
-    environment = os.environ | {"JAVA_HOME": str(tmp_path)}
+    environment = os.environ | {"JAVA_HOME": str(old_java(tmp_path))}
     run = subprocess.run(words, check=False, env=environment, capture_output=True, text=True)
     (line,) = run.stderr.splitlines()
     log = line.rpartition(" ")[2]
@@ -139,13 +145,39 @@ def test_an_old_java_is_named_in_one_line(tmp_path: Path) -> None:
     )
 
 
+def test_a_session_of_one_s_own_names_java_if_it_does_not_start(tmp_path: Path) -> None:
+    environment = os.environ | {"JAVA_HOME": str(old_java(tmp_path))}
+    program = "from kafka_shim.pipeline.spark.session import spark_session; spark_session()"
+    words = [sys.executable, "-P", "-c", program]
+    run = subprocess.run(words, check=False, env=environment, capture_output=True, text=True)
+    assert OLD_JAVA in run.stderr
+    assert run.stderr.splitlines()[-1] == (
+        "kafka_shim.pipeline.errors.PipelineError: Spark did not start, for the reason that Java"
+        " printed; Spark needs Java 17 or newer: install it, or set JAVA_HOME"
+    )
+
+
+def is_java_running(session_id: int) -> bool:
+    """Return whether a process of a session is Java."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            name, _, fields = stat.read_text().rpartition(") ")
+            if name.endswith("(java") and int(fields.split()[3]) == session_id:
+                return True
+    return False
+
+
 @pytest.mark.spark
+@pytest.mark.skipif(not Path("/proc").exists(), reason="processes are found in /proc")
 def test_an_interrupt_while_java_starts_is_one_line_and_ends_java() -> None:
     words = [sys.executable, "-P", "-m", "kafka_shim", "pipeline", "denials", str(TRACE)]
     child = subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    time.sleep(1)
+    deadline = time.monotonic() + 60
+    while not is_java_running(child.pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     os.killpg(child.pid, signal.SIGINT)
     printed = child.communicate(timeout=60)  # until Java, too, has ended
     assert printed == ("", "kafka-shim pipeline denials: interrupted\n")

@@ -41,15 +41,16 @@ def spark_session(
 ) -> "SparkSession":
     """Return this process's session with the data source.
 
-    `master` None: as spark-submit or the environment define, or all local cores. `is_short`
-    turns off the JVM's optimising compiler: runs under a minute take a third less time, long ones
-    more. Output of a JVM that this process starts goes to `log`. `settings` are further Spark
+    `master` None: as spark-submit or the environment define, or all local cores.
+    `without_optimising_compiler`: runs under a minute take a third less time, long ones more.
+    Output of a JVM that this process starts goes to `log`. `settings` are further Spark
     settings. Raise PipelineError if the session cannot be created.
     """
     problem = missing_requirement()
     if problem is not None:
         raise PipelineError(problem)
-    from pyspark.sql import SparkSession  # noqa: PLC0415 - only when all of it is there
+    from pyspark.errors import PySparkRuntimeError  # noqa: PLC0415 - only when all of it is there
+    from pyspark.sql import SparkSession  # noqa: PLC0415
 
     builder = SparkSession.builder.appName(APP_NAME)
     if not _runs_under_spark_submit_or_remote():
@@ -63,7 +64,14 @@ def spark_session(
         if log is not None:
             _start_java_logging_errors(local, log)
         builder = builder.config(map={**local})
-    return _set_utc_and_register_source(builder.getOrCreate())
+    try:
+        session = builder.getOrCreate()
+    except PySparkRuntimeError as error:
+        if error.getCondition() != "JAVA_GATEWAY_EXITED":
+            raise
+        reason = f"for the reason that Java printed; {OLD_JAVA}"
+        raise PipelineError(f"Spark did not start, {reason}") from error
+    return _set_utc_and_register_source(session)
 
 
 def active_or_new_connect_session_with_packages(address: str) -> "SparkSession":
