@@ -122,3 +122,8 @@ def test_the_output_of_terraform_show_is_read() -> None:
         ]
     }
     assert rules(json.dumps(state)) == ["GROUP|g|PREFIXED|User:sa-1|*|READ|ALLOW"]
+
+
+def test_a_resource_without_a_name_is_named_by_its_type() -> None:
+    state = {"resources": [{"type": "kafka_acl", "values": 1}]}
+    assert "kafka_acl: the values must be an object" in refusal(json.dumps(state))

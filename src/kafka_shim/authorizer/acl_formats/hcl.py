@@ -169,7 +169,7 @@ def _resources_in_terraform_json(text: str, resource_type: str) -> Iterator[Terr
         elif isinstance(value, dict):
             if value.get("type") == resource_type:
                 instances = value.get("instances") or [{"attributes": value.get("values")}]
-                name = str(value.get("address") or value.get("name"))
+                name = str(value.get("address") or value.get("name") or resource_type)
                 for instance in instances if isinstance(instances, list) else [instances]:
                     line = line_of_mapping(instance) or line_of_mapping(value)
                     attributes: Any = instance
