@@ -137,8 +137,8 @@ def _check_text(row: BoundRequirement) -> str:
     condition = f", {requirement.when}" if requirement.when else ""
     effects = " or ".join(
         dict.fromkeys(
-            f"{denial.effect.value} {error_name_with_code(denial.error)}"
-            if denial.error
+            f"{denial.effect.value} {error_name_with_code(denial.error_in_response)}"
+            if denial.error_in_response
             else denial.effect.value
             for denial in requirement.denied
         )

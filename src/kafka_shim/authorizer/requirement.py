@@ -28,7 +28,7 @@ class DenialEffect(Enum):
     BOTH = "the response's code and each element's"
     HIDE = "left out"
     VALUE = "a separate field"
-    EMPTY = "an empty response without code"
+    EMPTY = "an empty response without an error"
 
 
 WITHOUT_ERROR: Final = frozenset({DenialEffect.HIDE, DenialEffect.VALUE, DenialEffect.EMPTY})
@@ -64,6 +64,11 @@ class Denial(msgspec.Struct, frozen=True):
     versions: VersionRange = (0, NEWEST)
     since: str | None = None
     until: str | None = None
+
+    @property
+    def error_in_response(self) -> ErrorCode:
+        """The error that the client gets: NONE if the response is empty."""
+        return ErrorCode.NONE if self.effect is DenialEffect.EMPTY else self.error
 
 
 class HiddenWithoutDescribe(msgspec.Struct, frozen=True):

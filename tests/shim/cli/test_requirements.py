@@ -54,7 +54,7 @@ def test_a_row_is_printed_with_all_details(ask: Ask) -> None:
         "    denied: GROUP_AUTHORIZATION_FAILED (30), each element's code, version 0\n"
         "    denied: GROUP_AUTHORIZATION_FAILED (30), each element's code, version 1,"
         " up to 3.4 and since 3.9\n"
-        "    denied: GROUP_AUTHORIZATION_FAILED (30), an empty response without code, version 1,"
+        "    denied: an empty response without an error, version 1,"
         " 3.5-3.8\n"
         "    denied: GROUP_AUTHORIZATION_FAILED (30), the response's code, versions 2-7\n"
         "    denied: GROUP_AUTHORIZATION_FAILED (30), each element's code, versions 8+\n"

@@ -80,7 +80,8 @@ INCREMENTAL_ALTER_CONFIGS_CLUSTER = Requirement(
     when=_CLUSTER_TYPES,
     kip=339,
     source="ControllerApis",
-    note="the broker itself checks BROKER_LOGGER",
+    note="on KRaft the broker that gets the request makes the check of BROKER_LOGGER, not the"
+    " controller",
 )
 INCREMENTAL_ALTER_CONFIGS_TOPIC = Requirement(
     api=ApiKey.INCREMENTAL_ALTER_CONFIGS,

@@ -102,7 +102,8 @@ FIND_COORDINATOR_SHARE = Requirement(
     versions=(6, NEWEST),
     when="key_type is 2",
     kip=932,
-    note="since 4.0 the first denial gives all keys the error",
+    note="checked for each key; since 4.0 the first denial ends the checks, and all keys get the"
+    " error",
 )
 
 JOIN_GROUP = Requirement(

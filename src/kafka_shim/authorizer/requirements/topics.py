@@ -170,7 +170,8 @@ DELETE_TOPICS_DESCRIBE = Requirement(
     names=("topics[].name", "topics[].topic_id", "topic_names[]"),
     kip=516,
     source="ControllerApis",
-    note="for ids, it only decides whether the response has the name; 2.8 checks only ids",
+    note="since 3.0 a denial fails topics by name, and hides the names of topics by id; 2.8 checks"
+    " only topics by id, and a denial fails them",
 )
 DELETE_TOPICS = Requirement(
     api=ApiKey.DELETE_TOPICS,

@@ -94,7 +94,8 @@ def _versions_text_unless_all(
 
 
 def _denial_text(denial: Denial) -> str:
-    code = f"{denial.error.name} ({denial.error:d}), " if denial.error else ""
+    error = denial.error_in_response
+    code = f"{error.name} ({error:d}), " if error else ""
     return _join_nonempty(
         ", ", f"{code}{denial.effect.value}", _versions_text_unless_all(denial.versions)
     )
@@ -201,16 +202,18 @@ The columns of the tables:
 The column *Denied* names the place of the error:
 
 * *the response's code*: the whole request fails.
-* *each element's code*: the topics, groups or other elements with the denied name fail.
+* *each element's code*: the topics, groups or other elements that need the permission fail.
 * *a separate field*: the request succeeds. The notes name the field that shows the denial.
 * *left out*: the request succeeds. The response does not list denied names.
+* *an empty response without an error*: the request seems to succeed, and the response lists
+  nothing.
 
 An ALLOW of READ, WRITE, DELETE or ALTER includes DESCRIBE. An ALLOW of ALTER_CONFIGS includes
-DESCRIBE_CONFIGS. ALL stands for every operation. A DENY of another operation denies only this
-operation.
+DESCRIBE_CONFIGS. ALL stands for every operation. A DENY includes no other operation: a DENY of
+READ does not deny DESCRIBE.
 
-The tables describe brokers on ZooKeeper up to 2.8, and brokers on KRaft since 3.0. A note names
-ZooKeeper if the check is different there.
+The tables describe brokers on ZooKeeper up to 2.8, and brokers on KRaft since 3.0. Brokers on
+ZooKeeper exist up to 3.9: notes say if a check is different there, or exists only there.
 """
 
 
