@@ -119,8 +119,9 @@ def _request(frame: str) -> str:
 
 INTRODUCTION = """\
 What clients send by themselves, as `kafka-shim conformance check` judges it
-([how](../../guides/conformance.md#the-scorecard)). `make scorecards` runs the clients and writes
-this part (Java, Go and Node). ✅ always correct, ❌ wrong at least once, · not exercised.
+([how](../../guides/conformance.md#the-scorecard)). `make scorecards` needs Java 17, Go and Node. It
+runs the clients, and writes this part. ✅ always correct, ❌ wrong at least once, · not exercised.
+*In a loop* means three repeats within a second. Slower retries fail only in the suite.
 """
 FAILURES = """
 ### Failures
@@ -135,8 +136,9 @@ REASONS = {
     ("kafkajs", "producer.idempotent"): _NOT_IDEMPOTENT,
     ("aiokafka", "producer.acks-all"): "the client's choice: waits for the leader only",
     ("librdkafka", "encoding.no-trailing-bytes"): (
-        "the client's bug: a request for all topics has three zero bytes after its array, so"
-        " brokers read these as the next fields, and three bytes are left over"
+        "the client's bug: a request for all topics has three extra zero bytes after the array"
+        " of topics; brokers read these as the next fields, so the request's last three bytes are"
+        " left over"
     ),
     ("librdkafka", "errors.58-final"): f"{_AGAIN}, every `reconnect.backoff.ms`",
     ("kafka-python", "errors.58-final"): f"{_AGAIN}, with growing pauses",

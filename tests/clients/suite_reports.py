@@ -34,12 +34,14 @@ HEAD = """\
 
 How eleven Kafka clients behave in the [conformance suite](../../guides/conformance.md#the-suite),
 against the shim as Kafka {release}. The drivers of the clients are in
-[`conformance/drivers/`](../../../conformance/drivers). `make conformance` runs the clients (Java
-17, Maven, Go, Node and Rust). It writes this page, and `.cache/conformance/report.html` with all
-requests and results. Cases that need an older release are left out.
+[`conformance/drivers/`](../../../conformance/drivers). `make conformance` needs Java
+17, Maven, Go, Node and Rust. It runs the clients, and writes the reports on this page, and
+`.cache/conformance/report.html` with all requests and results. Cases that need an older release are
+left out.
 
-A cell has the numbers of passed / failed / unsupported cases. The number in **bold** counts
-failures of level `must`, and cases in which the client crashed or hung.
+A cell has the numbers of passed / failed / unsupported cases. Cases that the client did not
+exercise are not counted, so totals differ. The number in **bold** counts failures of level `must`,
+and cases in which the client crashed or hung.
 """
 
 Row = Mapping[str, Any]
@@ -118,8 +120,9 @@ def page(reports: Mapping[str, ReplayReport], findings: Sequence[Finding]) -> It
     yield "## What failed"
     yield ""
     yield (
-        "The failures in bold, by their cause. The evidence is a place in the client's source, or"
-        " what else shows the cause. To see a failure yourself, run"
+        "The failures in bold, by their cause. The evidence is the place in the client's source,"
+        " or an observation. *Frames* are the requests and responses of a case. To see a failure"
+        " yourself, run"
         " `kafka-shim conformance suite --driver COMMAND --case CASE --watch`."
     )
     for name, report in reports.items():

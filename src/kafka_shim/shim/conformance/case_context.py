@@ -339,7 +339,9 @@ class CaseContext:
             "consume", client=client, **fields
         )
         if not consumed["values"]:
-            raise UnmetExpectationError("the record that was written", "the client reported none")
+            raise UnmetExpectationError(
+                "the record that was written", "the client reported no record"
+            )
 
     def client_requests(self, api: ApiKey | None = None) -> list[HistoryEntry]:
         """Return the requests of this case, oldest first; empty if they cannot be inspected."""

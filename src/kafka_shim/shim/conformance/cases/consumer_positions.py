@@ -102,7 +102,7 @@ async def expect_no_value_of_damaged_batch(context: CaseContext) -> None:
 )
 async def expect_damaged_batch_reported(context: CaseContext) -> None:
     if not await _consume_damaged_batch(context):
-        raise UnmetExpectationError("an error", "the client reported none, and no value")
+        raise UnmetExpectationError("an error", "the client reported no error and no value")
 
 
 CASES = (*_KIPS.cases, *_VERSIONS.cases)

@@ -91,7 +91,7 @@ async def expect_success_after_permission_granted(row: DeniedCommand, context: C
     if row.reads_records and response.ok is not None and not response.ok["values"]:
         raise UnmetExpectationError(
             "the value that was written after the permission was granted",
-            "the client reported none",
+            "the client reported no value",
         )
     if response.ok is None:
         raise UnmetExpectationError(

@@ -106,7 +106,7 @@ async def expect_injected_final_error_reported(
         ):
             return
         if command == "consume" and (responses[-1].ok or {}).get("values") == []:
-            raise UnmetExpectationError("an error, or a record", "the client reported none")
+            raise UnmetExpectationError("an error, or a record", "the client reported neither")
     if not injected_errors.fired_error_codes():
         raise UnmetExpectationError(f"a {api} request", "the client sent none")
     expected = " or ".join(
@@ -236,7 +236,9 @@ async def expect_consumer_recovers_after_injected_error(
     await write_record_without_driver(context)
     consumed = await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
     if not consumed["values"]:
-        raise UnmetExpectationError("values written after the error", "the client reported none")
+        raise UnmetExpectationError(
+            "values written after the error", "the client reported no value"
+        )
 
 
 _CLASSIC = "classic-groups"

@@ -45,7 +45,7 @@ async def _expect_produce_or_consume_of_new_record(command: str, context: CaseCo
     await write_record_without_driver(context)
     consumed = await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
     if not consumed["values"]:
-        raise UnmetExpectationError("the value that was written", "the client reported none")
+        raise UnmetExpectationError("the value that was written", "the client reported no value")
 
 
 async def expect_new_leader_found_by_metadata(command: str, api: str, context: CaseContext) -> None:

@@ -234,7 +234,7 @@ async def expect_success_with_recreated_topic(command: str, context: CaseContext
             await write_record_without_driver(context)
         consumed = await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
         if not consumed["values"]:
-            raise UnmetExpectationError("values of the new topic", "the client reported none")
+            raise UnmetExpectationError("values of the new topic", "the client reported no value")
     else:
         await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
 

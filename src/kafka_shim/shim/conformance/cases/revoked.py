@@ -225,7 +225,7 @@ async def _run_successfully_then_deny(row: RevokedPermission, context: CaseConte
         if ok_fields.get("values", True):  # a slow machine may need longer to join a group
             break
     else:
-        raise UnmetExpectationError("the record that was written", "the client reported none")
+        raise UnmetExpectationError("the record that was written", "the client reported no record")
     await context.grant_to_user(row.deny_rule)
     await asyncio.sleep(_LATER_S)
     if row.is_noticed_in_background:
@@ -290,7 +290,8 @@ async def expect_success_after_permission_restored(
         )
     if response.ok.get("values") == []:
         raise UnmetExpectationError(
-            "a value that was written after the permission is restored", "the client reported none"
+            "a value that was written after the permission is restored",
+            "the client reported no value",
         )
 
 
