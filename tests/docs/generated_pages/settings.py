@@ -25,7 +25,7 @@ _READERS: Final = (
 """The folders whose code acts on settings."""
 _CHECKS: Final = ("broker_config_checks.py", "config_change.py", "configs.py")
 """Modules that name settings only to validate or to return them."""
-_READ_ELSEWHERE: Final = frozenset({"listeners", FETCH_BYTES_MAX})
+_READ_ELSEWHERE: Final = frozenset({"listeners", "match", "metrics", FETCH_BYTES_MAX})
 """Settings that the shim reads, but without a dot in their name, or in one of `_CHECKS`."""
 _TWO_LISTENERS: Final = "[two](../guides/configuration.md#default-permissions)"
 _NOTES_ON_DEFAULTS: Final = {
