@@ -38,7 +38,10 @@ def _table(reports: Sequence[tuple[str, str, Any]]) -> Iterator[str]:
 
 def _real_brokers(old_page: str) -> Iterator[str]:
     yield from ("## Apache Kafka itself", "")
-    yield "All vectors of a release, on a real broker of this release.\n"
+    yield (
+        "All files of a release in `vectors/`, on a real broker of this release."
+        " The table above has only one file of 4.4.0.\n"
+    )
     yield f"| release | {' | '.join(OUTCOMES)} |"
     yield "|---" * (len(OUTCOMES) + 1) + "|"
     rows = {
