@@ -15,7 +15,7 @@ def test_all_files_on_spark_are_run_by_one_process() -> None:
         for path in (ROOT / "tests" / "pipeline").glob("test_*.py")
         if not re.search(r"^pytestmark = .*heavy", path.read_text(), re.MULTILINE)
         and re.search(
-            r"^def .*\bspark: |getfixturevalue\(.spark",
+            r"^def .*\bspark: |(getfixturevalue|usefixtures)\(.spark",
             path.read_text().replace("(\n    ", "("),
             re.MULTILINE,
         )
