@@ -218,10 +218,13 @@ def test_a_growing_lake_has_the_findings_of_its_trace(tmp_path: Path, capsys: An
     january_and_february(Months(tmp_path, capsys, lake=True))
 
 
+@pytest.mark.parametrize("lake", [False, pytest.param(True, marks=pytest.mark.heavy)])
 def test_three_months_with_a_quarterly_job_a_deleted_topic_and_a_denial(
-    tmp_path: Path, capsys: Any
+    lake: bool, request: pytest.FixtureRequest, tmp_path: Path, capsys: Any
 ) -> None:
-    months = Months(tmp_path, capsys, lake=False)
+    if lake:
+        request.getfixturevalue("spark")
+    months = Months(tmp_path, capsys, lake=lake)
     january, february = january_and_february(months)
     code, march = months.run(2, SHOP, QUARTERLY)
     assert (code, march["new"]) == (0, 0)
