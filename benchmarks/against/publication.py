@@ -89,11 +89,17 @@ def published(rows: Sequence[Row], state: str, costs: Sequence[Cost]) -> str:
         parts += ["Milliseconds of actions of several connections:", _table("action", wholes, 1000)]
     parts += ["Geometric means of the ratios:", _means_table(means(rows))]
     goals = missed(rows)
-    parts += ["Missed goals:" if goals else "All goals are met."]
-    parts += ["\n".join(f"- {goal}" for goal in goals)] if goals else []
+    parts += [missed_goals_text(goals)]
     parts += [_TRIED] if goals else []
     parts += [_COSTS, _costs_table(costs)] if costs else []
     return "\n\n".join(parts)
+
+
+def missed_goals_text(goals: Sequence[str]) -> str:
+    """Return a list of the missed goals, or that there are none."""
+    if not goals:
+        return "All goals are met."
+    return "\n".join(["Missed goals:", "", *(f"- {goal}" for goal in goals)])
 
 
 def _in_words(mode: str) -> str:

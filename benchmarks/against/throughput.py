@@ -26,7 +26,7 @@ from benchmarks.against.__main__ import BROKER_CORE, CLIENT_CORE
 from benchmarks.against.brokers import OPENED, PASSWORDS, Broker, on_core
 from benchmarks.against.client import Peer
 from benchmarks.against.load import PARTITIONS, RECORD
-from benchmarks.against.publication import machine_state
+from benchmarks.against.publication import machine_state, missed_goals_text
 from benchmarks.against.setting import made, until_well
 from benchmarks.command import finish
 from kafka_shim.protocol.enums import ApiKey
@@ -238,10 +238,7 @@ def text(rows: list[Row]) -> str:
 
 def published(rows: list[Row], state: str) -> str:
     """Return the page."""
-    goals = missed(rows)
-    parts = [_HEAD + "\n" + state, _ABOUT, text(rows)]
-    parts += ["Missed goals:" if goals else "All goals are met."]
-    parts += ["\n".join(f"- {goal}" for goal in goals)] if goals else []
+    parts = [_HEAD + "\n" + state, _ABOUT, text(rows), missed_goals_text(missed(rows))]
     return "\n\n".join(parts) + "\n"
 
 

@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from kafka_shim.authorizer.model import is_principal
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.existence import ExistenceIndex, ExistenceRecord
 from kafka_shim.pipeline.rows.selection import Selection
@@ -59,7 +60,7 @@ def _principals(text: str) -> frozenset[str]:
 
 def check_principal(text: str, option: str) -> None:
     """Raise PipelineError if the value of an option is not a type and a name."""
-    if not all(text.partition(":")[:2]):
+    if not is_principal(text):
         raise PipelineError(f"{option} `{text}`: expected Type:name, as in User:alice")
 
 

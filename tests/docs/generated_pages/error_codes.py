@@ -48,7 +48,7 @@ def _denials() -> Mapping[ErrorCode, list[str]]:
     """Return the APIs that return each error for a missing permission."""
     apis: dict[ErrorCode, list[str]] = {}
     for requirement in TABLE:
-        for error in {denial.error for denial in requirement.denied} - {ErrorCode.NONE}:
+        for error in {each.error_in_response for each in requirement.denied} - {ErrorCode.NONE}:
             names = apis.setdefault(error, [])
             if requirement.api.wire_name not in names:
                 names.append(requirement.api.wire_name)

@@ -55,14 +55,12 @@ def access_counts_period_super_users_note(totals: dict[str, Any]) -> str:
 def left_out_and_unattributed_notes(totals: dict[str, Any]) -> list[str]:
     """Return a note for each reason to leave accesses out: how many, whose and why."""
     notes = [
-        f"left out: {count_with_noun(total['accesses'], 'access')} of"
-        f" {_top_principals_text(total)}:"
-        f" {total['reason']}"
+        f"left out: {_accesses_of_top_principals_text(total)}: {total['reason']}"
         for total in totals["left_out"]
     ]
     notes += [
-        f"from a log that names no requests: {count_with_noun(total['accesses'], 'access')} of"
-        f" {_top_principals_text(total)}; a denial may only have left a name out of a list"
+        f"from a log that names no requests: {_accesses_of_top_principals_text(total)}; a denial"
+        " may only have left a name out of a list"
         for total in totals["unattributed"]
     ]
     if totals["log_has_denials_only"]:
@@ -75,11 +73,13 @@ def left_out_and_unattributed_notes(totals: dict[str, Any]) -> list[str]:
     return notes
 
 
-def _top_principals_text(total: dict[str, Any]) -> str:
-    """Return the principals with the most accesses, and the number of the others."""
+def _accesses_of_top_principals_text(total: dict[str, Any]) -> str:
+    """Return how many accesses, of whom: the principals with the most, and the number of others."""
     names = sorted(total["principals"], key=lambda name: (-total["principals"][name], name))
     more = len(names) - PRINCIPALS_NOTED
-    text = ", ".join(names[:PRINCIPALS_NOTED])
+    text = (
+        f"{count_with_noun(total['accesses'], 'access')} of {', '.join(names[:PRINCIPALS_NOTED])}"
+    )
     return f"{text} and {more} more" if more > 0 else text
 
 
