@@ -104,7 +104,7 @@ QUICK := tests/authorizer tests/protocol tests/shim/handlers tests/shim/state
 # what needs no socket, no Java and no Spark; of random cases a few
 quick: install
 	$(BIN)/python -m pytest $(TEST_ARGS) --dist load -m 'not heavy and not deep' --hypothesis-profile quick \
-	  $(QUICK) tests/test_tidy.py
+	  $(QUICK) tests/project/test_tidy.py
 
 # the tests of `make test`, of random cases a few; what fails under a tracer only because it is slow
 # does not change what is measured, so the minimum decides
@@ -115,7 +115,7 @@ coverage: install
 	  --hypothesis-profile quick
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
-	$(BIN)/python -m tests.coverage_floors
+	$(BIN)/python -m tests.project.coverage_floors
 
 # a few cases with each driver of the conformance suite, and the examples of the test vectors
 # (Java 17, Go, Node, Rust)
@@ -132,8 +132,8 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
-	$(BIN)/python -m tests.phrases
-	$(BIN)/python -m tests.portability
+	$(BIN)/python -m tests.project.phrases
+	$(BIN)/python -m tests.project.portability
 
 types: install
 	$(BIN)/mypy
@@ -143,7 +143,7 @@ contracts: install
 
 # packages, the imports between them, layers and cycles
 architecture: install
-	$(BIN)/python -m tests.architecture
+	$(BIN)/python -m tests.project.architecture
 
 generated: install
 	$(BIN)/python -m kafka_shim.schemas.vendor --check
@@ -176,7 +176,7 @@ packages: dist/kafka-shim
 	.ci/build-packages $$(node -p 'process.platform + "-" + process.arch')=dist/kafka-shim
 
 image-check: install
-	$(BIN)/python -m pytest -m heavy -rs tests/test_image.py
+	$(BIN)/python -m pytest -m heavy -rs tests/packaging/test_image.py
 
 PYTHONS ?= 3.11 3.12 3.13 3.14
 
@@ -195,7 +195,7 @@ package: $(TOOLS)/.installed
 	$(TOOLS)/bin/twine check --strict dist/*.whl dist/*.tar.gz
 
 package-check: install package
-	$(BIN)/python -m pytest -m heavy tests/test_package.py
+	$(BIN)/python -m pytest -m heavy tests/packaging/test_package.py
 
 $(BINARY)/.installed: pyproject.toml requirements/parts/binary.txt
 	$(PYTHON) -m venv $(BINARY)
@@ -215,10 +215,10 @@ binary: $(BINARY)/.installed
 	$(BINARY)/bin/pyinstaller --noconfirm --log-level WARN --distpath dist --workpath build/binary packages/binary/kafka_shim.spec
 	.ci/try-binary dist/kafka-shim
 
-BINARY_TESTS := tests/shim/cli tests/shim/control/test_control_port.py tests/shim/storage/test_serving.py
+BINARY_TESTS := tests/cli tests/shim/control/test_control_port.py tests/shim/storage/test_serving.py
 
 binary-test: install dist/kafka-shim
-	$(BIN)/python -m pytest -m 'heavy or not heavy' tests/test_binary.py
+	$(BIN)/python -m pytest -m 'heavy or not heavy' tests/packaging/test_binary.py
 	SHIM_TEST_COMMAND=$(abspath dist/kafka-shim) $(BIN)/python -m pytest -n 2 $(BINARY_TESTS)
 
 # what the release of a tag publishes, as far as it can be built here: in dist/, each installed in new folders

@@ -21,7 +21,7 @@ HELP_TIMES_MAX = 1.5
 HELP = [sys.executable, "-P", "-m", "kafka_shim", "--help"]
 PYTEST = [
     *(sys.executable, "-P", "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider"),
-    *("-p", "kafka_shim.shim.pytest_plugin"),
+    *("-p", "kafka_shim.testing.pytest_plugin"),
 ]
 
 TEST = """import os

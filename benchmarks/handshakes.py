@@ -24,7 +24,7 @@ from benchmarks.broker import framed
 from benchmarks.command import finish, parse_arguments
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.shim.testing import start
+from kafka_shim.testing.broker_start import start
 
 SECONDS = 20
 HELD = 3_000

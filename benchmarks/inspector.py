@@ -17,8 +17,8 @@ import msgspec
 from benchmarks.broker import framed
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.shim.testing import KafkaBroker, start
-from tests.browser import chromium
+from kafka_shim.testing import KafkaBroker, start
+from tests.support.browser import chromium
 
 PER_MINUTE: Final = 10_000
 SECONDS: Final = 60

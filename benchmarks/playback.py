@@ -31,16 +31,16 @@ from kafka_shim.protocol.records.batches import encode_batch
 from kafka_shim.protocol.records.record_codec import Record
 from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.response_frames import write_response_frame
-from kafka_shim.protocol.trace.entries import Connection, Request, Response
-from kafka_shim.protocol.trace.segments import trace_size_in_bytes
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.system_clock import SystemClock
-from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
-from kafka_shim.shim.traffic.cassettes.player import PlayedConnection
-from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
-from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
+from kafka_shim.trace_format.entries import Connection, Request, Response
+from kafka_shim.trace_format.segments import trace_size_in_bytes
+from kafka_shim.traces.cassettes.playback_state import PlaybackOptions, PlaybackState
+from kafka_shim.traces.cassettes.player import PlayedConnection
+from kafka_shim.traces.cassettes.trace_index import TraceIndex
+from kafka_shim.traces.trace_writer import TraceWriter
 
 ROUNDS = 3
 RATIO_GOAL = 0.9

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from benchmarks.broker import Broker, requests
 from benchmarks.command import finish, parse_arguments
-from kafka_shim.shim.traffic.replay.events import load_recording
-from kafka_shim.shim.traffic.replay.replayer import Replayer
-from kafka_shim.shim.traffic.replay.target import Target
+from kafka_shim.traces.replay.events import load_recording
+from kafka_shim.traces.replay.replayer import Replayer
+from kafka_shim.traces.replay.target import Target
 
 ROUNDS = 9
 GOAL = 50_000

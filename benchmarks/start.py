@@ -21,7 +21,7 @@ from urllib.request import urlopen
 
 from benchmarks.broker import ask_versions
 from benchmarks.command import finish_below, parse_arguments
-from kafka_shim.shim.testing import start
+from kafka_shim.testing.broker_start import start
 
 START_TIMES_MAX = 2.0
 CONTROL_TIMES_MAX = 2.8

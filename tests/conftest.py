@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.commands import TESTED
+from tests.support.commands import TESTED
 
 # no deadlines: a slow machine must not fail a property test
 settings.register_profile("any pace", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -32,8 +32,8 @@ SLOWEST_FIRST = (
     "tests/pipeline/",
     "tests/clients/",
     "tests/docs/",
-    "tests/plugin/",
-    "tests/shim/cli/",
+    "tests/testing/plugin/",
+    "tests/cli/",
     "tests/recordings/conformance/",
     "tests/shim/faults/",
     "tests/recordings/",

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from benchmarks.arrays.cluster import USERS, advertised, new_cluster, session_of
 from benchmarks.arrays.messages import Case, cases
 from benchmarks.command import finish, parse_arguments
-from kafka_shim.shim.cli.progress_bar import ProgressBar
+from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session

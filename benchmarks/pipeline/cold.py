@@ -9,13 +9,13 @@ from pathlib import Path
 
 from benchmarks.pipeline.data import make_trace, random_acls
 from benchmarks.pipeline.ratio import ROUNDS, Bench, Ratio, faster, processor_seconds, tell
-from kafka_shim.authorizer.acl_formats import format_acls_losslessly
+from kafka_shim.policy.formats import format_acls_losslessly
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import functools, sys
 from kafka_shim.pipeline import job_runner
-from kafka_shim.shim.cli import main
+from kafka_shim.cli import main
 is_short = sys.argv.pop(1) == "short"
 job_runner.spark_session = functools.partial(
     job_runner.spark_session, without_optimising_compiler=is_short

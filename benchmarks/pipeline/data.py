@@ -13,8 +13,8 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from kafka_shim.protocol.trace.entries import Access, BlockBody, Connection, Request
-from kafka_shim.protocol.trace.segments import SegmentWriter
+from kafka_shim.trace_format.entries import Access, BlockBody, Connection, Request
+from kafka_shim.trace_format.segments import SegmentWriter
 
 ENTRIES_A_BLOCK = 2000
 PEOPLE, TOPICS = 300, 3000

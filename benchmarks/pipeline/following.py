@@ -9,8 +9,8 @@ from typing import Any
 from benchmarks.pipeline.data import Traffic
 from benchmarks.pipeline.ratio import Bench, Ratio, faster
 from kafka_shim.pipeline.spark.data_source import FORMAT
-from kafka_shim.protocol.trace.entries import BlockBody
-from kafka_shim.protocol.trace.segments import SegmentWriter
+from kafka_shim.trace_format.entries import BlockBody
+from kafka_shim.trace_format.segments import SegmentWriter
 
 INTERVAL_S = 1.0
 REQUESTS_A_SECOND = 2000

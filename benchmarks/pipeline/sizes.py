@@ -12,10 +12,10 @@ from benchmarks.pipeline.data import random_acls
 from benchmarks.pipeline.memory import Taken, run_job
 from benchmarks.pipeline.ratio import tell
 from benchmarks.pipeline.sized import NAMES_A_REQUEST, Workload
-from kafka_shim.authorizer.acl_formats import format_acls_losslessly
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.authorizer.store import AclStore
+from kafka_shim.policy.formats import format_acls_losslessly
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 REQUESTS_A_FILE, REQUESTS_A_BLOCK = 20, 500

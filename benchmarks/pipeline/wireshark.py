@@ -13,7 +13,7 @@ from pyspark.sql import functions as f
 from benchmarks.pipeline.data import make_trace
 from benchmarks.pipeline.ratio import ROUNDS, Bench, Ratio, processor_seconds, tell
 from kafka_shim.pipeline.spark.data_source import trace_table
-from kafka_shim.shim.traffic.captures.capture_export import export_capture
+from kafka_shim.traces.captures.capture_export import export_capture
 from tests.pipeline.real_capture import captured, expected_names, names_by_tshark, names_imported
 
 SHARE = 3

@@ -20,7 +20,7 @@ from typing import Any
 from benchmarks.command import finish, parse_arguments
 from benchmarks.soak import watchdog
 from benchmarks.soak.work import ERRORS, TOPICS, Work
-from kafka_shim.shim.testing import start
+from kafka_shim.testing.broker_start import start
 
 MINUTES = 30
 WARM_MINUTES = 5

@@ -10,9 +10,9 @@ from confluent_kafka import Consumer, KafkaException, Producer, ShareConsumer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from benchmarks.broker import ask_versions
-from kafka_shim.shim.testing import KafkaBroker
-from kafka_shim.shim.testing.names import ApiName
-from kafka_shim.shim.testing.transport import BrokerError
+from kafka_shim.testing import KafkaBroker
+from kafka_shim.testing.names import ApiName
+from kafka_shim.testing.transport import BrokerError
 
 TOPICS = ("orders", "payments", "shared")
 _QUIET: dict[str, Any] = {"log_level": 0, "socket.timeout.ms": 5000}

@@ -72,7 +72,7 @@ import on_demand  # its imports are modules of the start
 
 on_demand.install(sys._MEIPASS)
 
-from kafka_shim.shim.cli import main
+from kafka_shim.cli import main
 
 sys.path += filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))  # own authorizers
 if sys.platform == "win32":

@@ -6,7 +6,7 @@ python start_commands.py FOLDER
 import sys
 from pathlib import Path
 
-from kafka_shim.shim.cli import main
+from kafka_shim.cli import main
 
 acls = Path(sys.argv[1], "acls.yaml")
 acls.write_text("acls: [{principal: User:alice, allow: Read, topic: orders}]")

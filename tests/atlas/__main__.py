@@ -17,12 +17,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from kafka_shim.authorizer.acl_formats import format_acls_losslessly
-from kafka_shim.authorizer.acl_formats.json_objects import parse_objects
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.client.acls import EVERY_ACL, create_acls, delete_acls
+from kafka_shim.client.client import connect
+from kafka_shim.policy.formats import format_acls_losslessly
+from kafka_shim.policy.formats.json_objects import parse_objects
 from kafka_shim.schemas.pins import read_pins
-from kafka_shim.shim.client.acls import EVERY_ACL, create_acls, delete_acls
-from kafka_shim.shim.client.client import connect
 from tests.atlas.pages import (
     Clients,
     Entry,
@@ -34,8 +34,8 @@ from tests.atlas.pages import (
 from tests.atlas.program import ADMIN, ADMIN_PASSWORD, PASSWORD, USER, Program
 from tests.atlas.programs import PROGRAMS
 from tests.clients.toolchains import CACHE
-from tests.commands import SHIM
 from tests.oracle.real_kafka import RealKafka
+from tests.support.commands import SHIM
 
 RUN_SECONDS = 600
 _PRINCIPAL = f"User:{USER}"

@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats import format_acls_losslessly
-from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects, parse_objects
-from kafka_shim.authorizer.acl_formats.kafka_commands import format_acls as format_commands
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.policy.formats import format_acls_losslessly
+from kafka_shim.policy.formats.json_objects import acls_to_objects, parse_objects
+from kafka_shim.policy.formats.kafka_commands import format_acls as format_commands
 from tests.atlas.program import Program
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference" / "atlas"

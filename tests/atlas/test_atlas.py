@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import parse_distinct_acls
-from kafka_shim.authorizer.acl_formats.json_objects import parse_objects
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.policy.formats import parse_distinct_acls
+from kafka_shim.policy.formats.json_objects import parse_objects
 from tests.atlas.pages import (
     FOLDER,
     FORMATS,
@@ -22,7 +22,7 @@ from tests.atlas.pages import (
 )
 from tests.atlas.program import USER
 from tests.atlas.programs import PROGRAMS
-from tests.commands import SHIM
+from tests.support.commands import SHIM
 
 PROVEN_AGAIN = ("aiokafka-consumer", "confluent-kafka-transactions")
 ENTRIES = read_entries()

@@ -12,8 +12,8 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.messages.fetch_request import FetchRequest, FetchTopic
-from kafka_shim.protocol.trace.entries import Access, Request
-from kafka_shim.protocol.trace.segments import Block, read_trace
+from kafka_shim.trace_format.entries import Access, Request
+from kafka_shim.trace_format.segments import Block, read_trace
 
 NEWEST = RELEASES[-1]
 

@@ -17,7 +17,7 @@ from kafka_shim.authorizer.acl_rules import NEWEST_RULES, AclRules, InvalidCodeH
 from kafka_shim.authorizer.model import AclFilter
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from tests.acls import make_acl
+from tests.support.acls import make_acl
 
 GOOD = WireAcl(2, "orders", 3, "User:alice", "*", 3, 3)
 ANYTHING = WireAcl(1, None, 1, None, None, 1, 1)

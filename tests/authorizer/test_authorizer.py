@@ -15,7 +15,7 @@ from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor, DecisionR
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from tests.acls import make_acl
+from tests.support.acls import make_acl
 
 ADMIN = Actor("User:admin", "127.0.0.1")
 ALICE = Actor("User:alice", "127.0.0.1")

@@ -10,7 +10,7 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import AclFilter, Actor
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, PatternType
-from tests.acls import make_acl
+from tests.support.acls import make_acl
 
 ADMIN = Actor("User:admin", "127.0.0.1")
 LITERAL = make_acl(Operation.READ, "orders", principal="User:bob")

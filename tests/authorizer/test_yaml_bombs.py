@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats.documents import load_document
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.policy.formats.documents import load_document
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.state_file import read_state_file
 

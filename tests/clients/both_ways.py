@@ -26,21 +26,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from kafka_shim.client.client import connect
 from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.schemas.pins import read_pins
-from kafka_shim.shim.client.client import connect
-from kafka_shim.shim.traffic.replay.events import load_recording
-from kafka_shim.shim.traffic.replay.replayer import Replayer
-from kafka_shim.shim.traffic.replay.report import ReplayReport
-from kafka_shim.shim.traffic.replay.target import OnUnreplayableRequest, Target
+from kafka_shim.traces.replay.events import load_recording
+from kafka_shim.traces.replay.replayer import Replayer
+from kafka_shim.traces.replay.report import ReplayReport
+from kafka_shim.traces.replay.target import OnUnreplayableRequest, Target
 from tests.clients.captured import captured, compare
 from tests.clients.kit import CLIENTS, PLAY_SECONDS
 from tests.clients.lateness import Lateness
-from tests.commands import SHIM
 from tests.oracle.real_kafka import RealKafka, settings_of
+from tests.support.commands import SHIM
 
 DIFFERENT = 3
 NAMES = ("PLAINTEXT", "SASL_PLAINTEXT")

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.clients.workshop import Workshop
-from tests.commands import SHIM
 from tests.oracle.real_kafka import RealKafka
+from tests.support.commands import SHIM
 
 FOREIGN = "SHIM_TEST_BOOTSTRAP"
 """PLAIN_HOST:PORT,SASL_HOST:PORT of a broker to test instead of the shim."""

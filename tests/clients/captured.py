@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from kafka_shim.protocol.trace.entries import Request
-from kafka_shim.shim.traffic.captures.capture_export import KAFKA_PORT, export_capture
-from kafka_shim.shim.traffic.captures.capture_import import import_capture
-from kafka_shim.shim.traffic.replay.events import load_recording
-from tests.shim.traffic.captures.live import capturing, why_not
+from kafka_shim.trace_format.entries import Request
+from kafka_shim.traces.captures.capture_export import KAFKA_PORT, export_capture
+from kafka_shim.traces.captures.capture_import import import_capture
+from kafka_shim.traces.replay.events import load_recording
+from tests.traces.captures.live import capturing, why_not
 
 TSHARK_SECONDS = 120
 _DETAILS = re.compile(r"[(\[].*")

@@ -25,10 +25,10 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from kafka_shim.client.client import ClientError, connect
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from kafka_shim.schemas.pins import read_pins
-from kafka_shim.shim.client.client import ClientError, connect
 from tests.clients import both_ways
 from tests.clients.both_ways import (
     _ADDRESS,
@@ -41,8 +41,8 @@ from tests.clients.both_ways import (
 )
 from tests.clients.kit import PLAY_SECONDS, PLAYS
 from tests.clients.suite_play import STEPS, SUITE_CLIENTS
-from tests.commands import SHIM
 from tests.oracle.real_kafka import RealKafka
+from tests.support.commands import SHIM
 
 DIFFERENT = 3
 SUITE = "suite"

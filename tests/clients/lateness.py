@@ -13,10 +13,10 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.trace.entries import Request
-from kafka_shim.shim.traffic.replay.compare import MISSING, Difference
-from kafka_shim.shim.traffic.replay.events import Recording
-from kafka_shim.shim.traffic.replay.report import RequestId
+from kafka_shim.trace_format.entries import Request
+from kafka_shim.traces.replay.compare import MISSING, Difference
+from kafka_shim.traces.replay.events import Recording
+from kafka_shim.traces.replay.report import RequestId
 
 MOMENT_US = 2_000_000
 ANY_NAME = ""

@@ -4,6 +4,11 @@ import asyncio
 from collections.abc import Iterable, Sequence
 
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.client.acls import describe_acls
+from kafka_shim.client.client import Client, connect
+from kafka_shim.conformance.fixtures import ClusterSetup
+from kafka_shim.conformance.real_cluster import RealCluster, retry_until_no_error
+from kafka_shim.conformance.recording_proxies import RecordingProxies
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.alter_partition_reassignments_request import (
@@ -21,11 +26,6 @@ from kafka_shim.protocol.messages.elect_leaders_request import (
 )
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse
-from kafka_shim.shim.client.acls import describe_acls
-from kafka_shim.shim.client.client import Client, connect
-from kafka_shim.shim.conformance.fixtures import ClusterSetup
-from kafka_shim.shim.conformance.real_cluster import RealCluster, retry_until_no_error
-from kafka_shim.shim.conformance.recording_proxies import RecordingProxies
 from kafka_shim.shim.settings.defaults import LISTENERS
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.java_collections import java_hash

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from kafka_shim.shim.cli import EXIT_MISMATCH
+from kafka_shim.cli import EXIT_MISMATCH
 from tests.clients.suite_drivers import DRIVERS
 from tests.suites import kafka_go, kafka_python, kgo, sarama
 from tests.suites.rust_projects import RDKAFKA, RSKAFKA, SAMSA, RustProject

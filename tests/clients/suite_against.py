@@ -20,23 +20,23 @@ from contextlib import ExitStack, contextmanager
 from itertools import groupby
 from pathlib import Path
 
+from kafka_shim.cli import EXIT_MISMATCH
+from kafka_shim.client.client import ClientError, connect
+from kafka_shim.conformance import token_signing
+from kafka_shim.conformance.case import Case, CaseOutcome, CaseResult
+from kafka_shim.conformance.cases import all_cases
+from kafka_shim.conformance.fixtures import PASSWORD, USER, ClusterSetup
+from kafka_shim.conformance.output_formats import as_json, as_text
+from kafka_shim.conformance.report import Report, read_report, report_from_results
+from kafka_shim.conformance.requirement_level import RequirementLevel
+from kafka_shim.conformance.runner import ResultListener, run_cases
+from kafka_shim.conformance.selection import select_cases
 from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialUpsertion,
 )
-from kafka_shim.shim.cli import EXIT_MISMATCH
-from kafka_shim.shim.client.client import ClientError, connect
-from kafka_shim.shim.conformance import token_signing
-from kafka_shim.shim.conformance.case import Case, CaseOutcome, CaseResult
-from kafka_shim.shim.conformance.cases import all_cases
-from kafka_shim.shim.conformance.fixtures import PASSWORD, USER, ClusterSetup
-from kafka_shim.shim.conformance.output_formats import as_json, as_text
-from kafka_shim.shim.conformance.report import Report, read_report, report_from_results
-from kafka_shim.shim.conformance.requirement_level import RequirementLevel
-from kafka_shim.shim.conformance.runner import ResultListener, run_cases
-from kafka_shim.shim.conformance.selection import select_cases
 from tests.clients.operated_cluster import OperatedClusterProvider
 from tests.clients.report_page import rows_about_real_brokers, write_real_brokers
 from tests.clients.suite_compared import differences

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 
-from kafka_shim.shim.conformance.case import CaseResult
-from kafka_shim.shim.conformance.runner import run_cases
+from kafka_shim.conformance.case import CaseResult
+from kafka_shim.conformance.runner import run_cases
 
 JOBS = 4
 

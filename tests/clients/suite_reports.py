@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
+from kafka_shim.conformance.cases import all_cases
+from kafka_shim.conformance.html_report import PAGE_FORMS
+from kafka_shim.conformance.report import read_report
 from kafka_shim.schemas.pins import read_pins
-from kafka_shim.shim.conformance.cases import all_cases
-from kafka_shim.shim.conformance.html_report import PAGE_FORMS
-from kafka_shim.shim.conformance.report import read_report
 from tests.clients.report_page import PAGE, write_reports
 from tests.clients.suite_drivers import COMMANDS
 from tests.clients.suite_findings import Finding, read_findings

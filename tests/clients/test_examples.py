@@ -12,9 +12,9 @@ from typing import NamedTuple
 import pytest
 
 from tests.clients.toolchains import need
-from tests.commands import SHIM
 from tests.docs.shown import ROOT, commands
 from tests.language_packages.built import install_jars, use_module, use_npm_package
+from tests.support.commands import SHIM
 
 EXAMPLES = ROOT / "examples"
 COMMAND = """\

@@ -11,12 +11,12 @@ from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, C
 from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.trace.entries import Request
-from kafka_shim.shim.traffic.replay.compare import MISSING, Difference
-from kafka_shim.shim.traffic.replay.events import Event, Recording
-from kafka_shim.shim.traffic.replay.report import RequestId
+from kafka_shim.trace_format.entries import Request
+from kafka_shim.traces.replay.compare import MISSING, Difference
+from kafka_shim.traces.replay.events import Event, Recording
+from kafka_shim.traces.replay.report import RequestId
 from tests.clients.lateness import LATE, MOMENT_US, Lateness
-from tests.frames import request_frame
+from tests.support.frames import request_frame
 
 ORDERS = "DescribeAclsResource(resource_type=2, resource_name='orders')"
 CREATED = CreateAclsRequest(creations=[AclCreation(2, "orders", 3, "User:a", "*", 3, 3)])

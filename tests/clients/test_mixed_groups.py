@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer
 
-from kafka_shim.shim.testing import KafkaBroker, start
+from kafka_shim.testing import KafkaBroker, start
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 

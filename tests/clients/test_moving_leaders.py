@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from kafka_shim.shim.testing import KafkaBroker, start
+from kafka_shim.testing import KafkaBroker, start
 from tests.clients.broker import Bootstrap
 from tests.clients.driver import Driver, started
 from tests.clients.test_logins import CLIENTS

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from kafka_shim.shim.conformance.report import report_from_results
+from kafka_shim.conformance.report import report_from_results
 from tests.clients.report_page import (
     rows_about_real_brokers,
     write_real_brokers,

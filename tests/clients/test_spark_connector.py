@@ -18,7 +18,7 @@ from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.pipeline.spark_requirements import missing_requirement
 from kafka_shim.protocol.enums import ResourceType
 from tests.clients.toolchains import DRIVERS, spark_jars
-from tests.commands import SHIM
+from tests.support.commands import SHIM
 
 pytestmark = [
     pytest.mark.client,

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
+from kafka_shim.conformance.case import CaseOutcome, CaseResult
+from kafka_shim.conformance.cases import all_cases
+from kafka_shim.conformance.runner import run_cases
+from kafka_shim.conformance.selection import select_cases
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.conformance.case import CaseOutcome, CaseResult
-from kafka_shim.shim.conformance.cases import all_cases
-from kafka_shim.shim.conformance.runner import run_cases
-from kafka_shim.shim.conformance.selection import select_cases
 from tests.clients.suite_drivers import COMMANDS
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]

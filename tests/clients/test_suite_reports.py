@@ -1,6 +1,6 @@
 """The page of the conformance reports, made from two reports."""
 
-from kafka_shim.shim.conformance.cases import all_cases
+from kafka_shim.conformance.cases import all_cases
 from tests.clients.report_page import PAGE
 from tests.clients.suite_drivers import COMMANDS
 from tests.clients.suite_findings import Finding, read_findings

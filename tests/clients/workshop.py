@@ -13,12 +13,12 @@ import trustme
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
+from kafka_shim.client.client import connect
+from kafka_shim.client.config import ClientConfig, Login as ClientLogin
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.create_delegation_token_request import (
     CreateDelegationTokenRequest,
 )
-from kafka_shim.shim.client.client import connect
-from kafka_shim.shim.client.config import ClientConfig, Login as ClientLogin
 from kafka_shim.shim.config import SecurityProtocol
 from kafka_shim.shim.tls.generated_certificates import issue_identity_pem
 from tests.clients.drivers.json_lines import Login

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from os import environ
 from pathlib import Path
 
-from tests.commands import SHIM
 from tests.docs.shown import ROOT
+from tests.support.commands import SHIM
 
 
 @contextlib.contextmanager

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from confluent_kafka import Consumer, KafkaException, Producer
 
-from kafka_shim.shim.testing import KafkaBroker, start
-from tests.browser import chromium
+from kafka_shim.testing import KafkaBroker, start
 from tests.docs.shown import ROOT
+from tests.support.browser import chromium
 
 PICTURES: Final = ROOT / "docs" / "pictures"
 CARD: Final = ROOT / "docs" / "site" / "theme" / "assets" / "images" / "card.png"

@@ -11,14 +11,14 @@ import pytest
 import yaml
 from confluent_kafka import Producer
 
-from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
+from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.shim.settings.shim_variables import (
     reject_unknown_shim_variables,
     state_of_shim_variables,
 )
-from tests.commands import SHIM, environment
 from tests.docs.shell import Shell
 from tests.docs.shown import ROOT, blocks
+from tests.support.commands import SHIM, environment
 
 PAGE = "docs/guides/ci.md"
 WORKFLOWS = {block.name: yaml.safe_load(block.text) for block in blocks() if block.page == PAGE}
@@ -58,7 +58,7 @@ def test_the_action_has_the_inputs_of_the_workflow() -> None:
 @pytest.mark.client
 @pytest.mark.parametrize("name", ["github-package.yml", "gitlab-package.yml"])
 def test_the_commands_work(name: str, shell: Shell) -> None:
-    """Run all commands but the installation, which tests/test_package.py runs."""
+    """Run all commands but the installation, which tests/packaging/test_package.py runs."""
     (shell.folder / "test_mine.py").write_text(PROJECT_TEST)
     (shell.folder / "pytest.ini").write_text("[pytest]\ntestpaths = test_mine.py\n")
     install, run = script_of(name)

@@ -17,25 +17,25 @@ RUN_BY_OTHERS = {
     "README.md: make run": "tests/docs/test_commands.py::"
         "test_the_readme_shows_what_its_commands_print",
     "README.md: make test": ".ci/run",
-    "docs/start/install.md: pip install kafka-shim": "tests/test_package.py::"
+    "docs/start/install.md: pip install kafka-shim": "tests/packaging/test_package.py::"
         "test_the_command_that_an_error_shows_works",
-    "docs/start/install.md: pip install 'kafka-shim[pytest]'": "tests/test_package.py::"
+    "docs/start/install.md: pip install 'kafka-shim[pytest]'": "tests/packaging/test_package.py::"
         "test_the_command_that_an_error_shows_works",
-    "docs/start/install.md: pip install 'kafka-shim[control]'": "tests/test_package.py::"
+    "docs/start/install.md: pip install 'kafka-shim[control]'": "tests/packaging/test_package.py::"
         "test_the_command_that_an_error_shows_works",
     "docs/start/install.md: chmod +x kafka-shim-linux-x64":
-        "tests/test_binary.py::test_the_commands_of_the_page_run_it",
+        "tests/packaging/test_binary.py::test_the_commands_of_the_page_run_it",
     "docs/start/install.md: ./kafka-shim-linux-x64 run --topic orders -- make test":
-        "tests/test_binary.py::test_the_commands_of_the_page_run_it",
+        "tests/packaging/test_binary.py::test_the_commands_of_the_page_run_it",
     "DEVELOPERS.md: git config diff.recording.textconv '.venv/bin/python -m tests.recordings.show'":
         "tests/recordings/test_store.py::"
         "test_git_shows_what_changed_in_a_recording_as_the_page_says",
     "vectors/README.md: kafka-shim vectors run vectors/4.4.0 --bootstrap-server 127.0.0.1:9092"
     " --sasl-server 127.0.0.1:9093":
-        "tests/shim/cli/test_vectors.py::test_a_broker_that_answers_as_real_ones_is_equal",
+        "tests/cli/test_vectors.py::test_a_broker_that_answers_as_real_ones_is_equal",
     "docs/guides/vectors.md: kafka-shim vectors run vectors/4.4.0 --bootstrap-server 127.0.0.1:9092"
     " --sasl-server 127.0.0.1:9093":
-        "tests/shim/cli/test_vectors.py::test_a_broker_that_answers_as_real_ones_is_equal",
+        "tests/cli/test_vectors.py::test_a_broker_that_answers_as_real_ones_is_equal",
     "docs/guides/conformance.md: kafka-shim conformance suite"
     ' --driver "python conformance/drivers/confluent_kafka_driver.py"'
     " --case 'denials.*-acls.*' --baseline known-failures.toml":
@@ -54,17 +54,17 @@ RUN_BY_OTHERS = {
         "tests/shim/storage/test_serving.py::test_the_queries_of_the_page_run",
     "docs/guides/acls-as-code.md: kafka-shim policy plan examples/policy/acls"
     " --bootstrap-server 127.0.0.1:9092 --out plan.json":
-        "tests/shim/cli/test_policy_apply.py::test_a_saved_plan_is_applied_and_undone",
+        "tests/cli/test_policy_apply.py::test_a_saved_plan_is_applied_and_undone",
     "docs/guides/acls-as-code.md: kafka-shim policy apply plan.json"
     " --bootstrap-server 127.0.0.1:9092":
-        "tests/shim/cli/test_policy_apply.py::test_a_saved_plan_is_applied_and_undone",
+        "tests/cli/test_policy_apply.py::test_a_saved_plan_is_applied_and_undone",
     "docs/guides/least-acls.md: kafka-shim least-acls --from-log kafka-authorizer.log":
-        "tests/shim/cli/test_least_acls.py::test_a_log_of_a_real_broker_shows_the_acls_that_are_needed",
+        "tests/cli/test_least_acls.py::test_a_log_of_a_real_broker_shows_the_acls_that_are_needed",
     "docs/guides/import.md: kafka-shim trace import --input-format pcap capture.pcapng trace":
-        "tests/shim/cli/test_trace_captures.py::test_an_exported_capture_is_imported",
+        "tests/cli/test_trace_captures.py::test_an_exported_capture_is_imported",
     "docs/guides/import.md: kafka-shim trace import --input-format audit-log"
     " kafka-authorizer.log trace":
-        "tests/shim/cli/test_trace_import.py::"
+        "tests/cli/test_trace_import.py::"
         "test_lines_of_an_audit_log_are_imported_as_accesses",
     "docs/start/tutorial.md: pip install"
     " 'kafka-shim[pytest] @ git+https://github.com/kafka-shim/kafka-shim' confluent-kafka":

@@ -10,13 +10,13 @@ import pytest
 from hatchling.metadata.core import ProjectMetadata
 from hatchling.plugin.manager import PluginManager
 
-from kafka_shim.shim.cli.man_page import man_page
-from kafka_shim.shim.cli.reference import reference_pages
+from kafka_shim.cli.man_page import man_page
+from kafka_shim.cli.reference import reference_pages
 from tests.docs.generated_pages.kips import KIPS
 from tests.docs.generated_pages.pages import PAGES
 from tests.docs.index import DOCS, INDEX, index_text, listed_pages
 from tests.docs.shown import ROOT, pages
-from tests.generated_files import outdated
+from tests.support.generated_files import outdated
 
 COMMANDS = ROOT / "docs" / "reference" / "commands"
 

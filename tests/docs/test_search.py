@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.browser import BROWSER, DRIVER, chromium
 from tests.docs.site_search import open_site, search_result_pages
+from tests.support.browser import BROWSER, DRIVER, chromium
 
 pytestmark = [
     pytest.mark.heavy,

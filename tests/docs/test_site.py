@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser import BROWSER, DRIVER, chromium
 from tests.docs.index import listed_pages, navigation
 from tests.docs.shown import ROOT
 from tests.docs.site_search import open_site
+from tests.support.browser import BROWSER, DRIVER, chromium
 
 pytestmark = [pytest.mark.heavy, pytest.mark.timeout(600)]
 RAW_MARKDOWN = re.compile(r"```|\]\(|\*\*\w|^#{1,6} \w|^=== |<!--|\{: ", re.MULTILINE)

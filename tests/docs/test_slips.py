@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.shim.conformance.vectors.vector_files import Vector, VectorGroup, read_vector_file
+from kafka_shim.conformance.vectors.vector_files import Vector, VectorGroup, read_vector_file
 from tests.docs.shown import ROOT
 
 PAGE = (ROOT / "docs" / "guides" / "vectors.md").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ import pytest
 from tests.clients.toolchains import node
 from tests.docs.shell import Shell
 from tests.docs.shown import ROOT, Block, blocks
-from tests.plugin.nested import run_pytest
+from tests.testing.plugin.nested import run_pytest
 
 ALL = blocks()
 SCRIPTS = [block for block in ALL if block.language == "bash"]
@@ -22,8 +22,8 @@ BROKERS = {
     "docs/guides/migrating.md": "kafka-shim run --control 127.0.0.1:0 --brokers 3 --topic orders:3",
 }
 """The broker that a page's scripts expect to be running."""
-SNIPPETS, PAGES = "tests/docs/test_snippets.py", "tests/test_pages.py"
-CONTRACT = "tests/shim/conformance/test_contract.py"
+SNIPPETS, PAGES = "tests/docs/test_snippets.py", "tests/project/test_pages.py"
+CONTRACT = "tests/conformance/test_contract.py"
 EXAMPLES = (
     "tests/clients/test_examples.py::test_an_example_is_green",
     "tests/docs/test_control_page.py::test_code_on_the_page_is_that_of_the_examples",
@@ -72,7 +72,7 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
         f"{SNIPPETS}::test_the_test_with_a_cassette_is_that_of_the_example",
     ),
     ("docs/guides/cassettes.md", "yaml"): (
-        "tests/shim/cli/test_playback.py::test_the_service_on_the_page_plays_to_other_containers",
+        "tests/cli/test_playback.py::test_the_service_on_the_page_plays_to_other_containers",
     ),
     ("docs/guides/container.md", "yaml"): (
         "tests/docs/test_ci_page.py::test_the_composed_broker_has_an_address_for_each_kind_of_client",
@@ -103,7 +103,7 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("docs/guides/languages.md", "java"): EXAMPLES,
     ("docs/guides/languages.md", "js"): EXAMPLES,
     ("docs/guides/acls-as-code.md", "json"): (
-        "tests/shim/cli/test_mcp.py::test_the_configuration_on_the_page_starts_the_server",
+        "tests/cli/test_mcp.py::test_the_configuration_on_the_page_starts_the_server",
     ),
     # copies of files of the example, which the page's commands read
     ("docs/guides/acls-as-code.md", "yaml"): (

@@ -8,7 +8,6 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.state.coordinators import Coordinators
-from tests.frames import request_frame
 from tests.fuzz.frames import Frames, stage_of
 from tests.fuzz.judging import (
     FOUND,
@@ -20,6 +19,7 @@ from tests.fuzz.judging import (
     replay,
     session_of,
 )
+from tests.support.frames import request_frame
 
 SPREAD = [RELEASES[0], "2.4", "2.8", "3.6", RELEASES[-1]]
 BUSY = 40

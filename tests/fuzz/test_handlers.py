@@ -18,10 +18,10 @@ from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.wait import NoResponse
-from tests.frames import request_frame
 from tests.fuzz.frames import USERS, likely, stage_of
 from tests.protocol.values import Values
 from tests.shim.play import SASL_LISTENER, Stage
+from tests.support.frames import request_frame
 
 ROUNDS = 3 * int(os.environ.get("KAFKA_SHIM_FUZZ", "1"))
 RELEASES = ("0.11", "2.4", "2.8", "3.6", "4.3")

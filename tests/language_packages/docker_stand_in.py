@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.commands import SHIM
+from tests.support.commands import SHIM
 
 CLONE_NEWNET = 0x40000000
 IN_NAMESPACE = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$0" "$@"']

@@ -7,11 +7,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from kafka_shim.conformance.case import CaseOutcome, CaseResult
+from kafka_shim.conformance.cases import all_cases
+from kafka_shim.conformance.runner import run_cases
+from kafka_shim.conformance.selection import select_cases
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.conformance.case import CaseOutcome, CaseResult
-from kafka_shim.shim.conformance.cases import all_cases
-from kafka_shim.shim.conformance.runner import run_cases
-from kafka_shim.shim.conformance.selection import select_cases
 from tests.mutants.mutant import Mutant, plant_bug
 
 PACKAGES = {"kafka-python": "kafka", "aiokafka": "aiokafka"}

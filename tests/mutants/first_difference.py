@@ -5,8 +5,8 @@ The shim is the `kafka_shim` on PYTHONPATH, which may be a copy with a bug.
 
 import sys
 
-from kafka_shim.shim.conformance.vectors.runner import VectorOutcome, VectorResult, VectorRunner
-from kafka_shim.shim.conformance.vectors.vector_files import read_vector_file
+from kafka_shim.conformance.vectors.runner import VectorOutcome, VectorResult, VectorRunner
+from kafka_shim.conformance.vectors.vector_files import read_vector_file
 from tests.recordings.test_vectors import shim_of
 from tests.recordings.vectors import FOLDER
 

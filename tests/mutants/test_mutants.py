@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import kafka_shim
-from kafka_shim.shim.conformance.cases import all_cases
+from kafka_shim.conformance.cases import all_cases
 from tests.mutants import client_mutants
 from tests.mutants.mutant import Mutant, MutantError, plant_bug, read_mutants
 from tests.recordings.vectors import FOLDER

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from kafka_shim.client.client import CLIENT_ID, Client
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.alter_client_quotas_request import (
@@ -45,7 +46,6 @@ from kafka_shim.protocol.messages.sync_group_request import (
     SyncGroupRequest,
     SyncGroupRequestAssignment,
 )
-from kafka_shim.shim.client.client import CLIENT_ID, Client
 from tests.recordings.codes import codes_of
 from tests.recordings.records.batches import batch
 

@@ -2,7 +2,7 @@
 
     python -m tests.oracle.error_versions 4.4.0 2.8.2
 
-Writes tests/shim/conformance/error_versions_recorded.json. Each row is a situation, with the
+Writes tests/conformance/error_versions_recorded.json. Each row is a situation, with the
 error code for each version that the release supports. Needs Java 17 and Maven.
 """
 
@@ -15,16 +15,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from kafka_shim.client.client import Client, ClientError, connect
 from kafka_shim.protocol.codec.catalogue import request_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.client.client import Client, ClientError, connect
 from tests.oracle.error_questions import Questions
 from tests.oracle.operated_kafka import OperatedKafka
 from tests.oracle.real_kafka import numbers
 from tests.recordings.codes import codes_of
 
-RECORDED = Path(__file__).parents[1] / "shim/conformance/error_versions_recorded.json"
+RECORDED = Path(__file__).parents[1] / "conformance/error_versions_recorded.json"
 OFFLINE_S = 60.0
 LOST = "other"
 FOLDERS = {

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kafka_shim.protocol.api_versions import parse_minor_release
-from tests.commands import SHIM
 from tests.oracle.real_kafka import USERS, RealKafka, free_ports, numbers, settings_of
 from tests.recordings.conformance.play import CLIENT_ID
 from tests.recordings.conformance.recording import settling
@@ -13,6 +12,7 @@ from tests.recordings.peers.connecting import connected
 from tests.recordings.peers.in_process import InProcess
 from tests.recordings.peers.peer import Peer
 from tests.recordings.peers.socket_peer import SocketPeer
+from tests.support.commands import SHIM
 
 START_SECONDS = 60
 

@@ -17,25 +17,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor
-from kafka_shim.authorizer.policy.access_changes import access_changes
-from kafka_shim.authorizer.policy.certificate import (
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.policy.access_changes import access_changes
+from kafka_shim.policy.certificate import (
     certificate_object,
     check_certificate,
     contradicts,
 )
-from kafka_shim.authorizer.policy.checked_accesses import (
+from kafka_shim.policy.checked_accesses import (
     checked_operations_by_resource_type,
     operations_checked_for_any_resource,
 )
-from kafka_shim.authorizer.policy.compaction import compacted_acls
-from kafka_shim.authorizer.policy.plain_decisions import PlainPolicy
-from kafka_shim.authorizer.policy.relations import Relation, check_relation
-from kafka_shim.authorizer.policy.witness import Witness, resource_can_exist
-from kafka_shim.authorizer.store import AclStore
+from kafka_shim.policy.compaction import compacted_acls
+from kafka_shim.policy.formats.json_objects import acls_to_objects
+from kafka_shim.policy.plain_decisions import PlainPolicy
+from kafka_shim.policy.relations import Relation, check_relation
+from kafka_shim.policy.witness import Witness, resource_can_exist
 from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from tests.oracle.assignors import DIFFERENT, KafkasAssignors, kafkas

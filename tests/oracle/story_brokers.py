@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kafka_shim.protocol.api_versions import parse_minor_release
-from tests.commands import SHIM
 from tests.oracle.operated_kafka import OperatedKafka
 from tests.oracle.peers import START_SECONDS
 from tests.oracle.real_kafka import USERS, RealKafka, free_ports, numbers, settings_of
@@ -19,6 +18,7 @@ from tests.recordings.peers.connecting import connected
 from tests.recordings.peers.peer import Peer
 from tests.recordings.peers.socket_peer import SocketPeer
 from tests.recordings.peers.warming import warm
+from tests.support.commands import SHIM
 
 SCRAM_USERS_SINCE = (3, 5)
 """KRaft brokers get SCRAM users when their storage is formatted; before 3.0, none are needed."""

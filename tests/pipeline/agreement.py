@@ -11,9 +11,9 @@ from kafka_shim.pipeline.rows.access_row import api_name
 from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.existence import ExistenceIndex, existence_records_from_rows
 from kafka_shim.pipeline.rows.selection import Selection
-from kafka_shim.shim.traffic.captures.capture_import import import_capture
-from kafka_shim.shim.traffic.importers.authorizer_log import parse_authorizer_log_line
-from kafka_shim.shim.traffic.importers.log_import import import_authorizer_log, import_request_log
+from kafka_shim.traces.captures.capture_import import import_capture
+from kafka_shim.traces.importers.authorizer_log import parse_authorizer_log_line
+from kafka_shim.traces.importers.log_import import import_authorizer_log, import_request_log
 from tests.recordings.traffic.recording import ARCHIVES, AUDIT_LOG, CAPTURE, PROXY, REQUEST_LOG
 
 RELEASE = "4.3.1"

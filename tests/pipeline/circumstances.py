@@ -12,9 +12,9 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.responses import error_codes_by_name
-from kafka_shim.protocol.trace.entries import Request, Response
-from kafka_shim.protocol.trace.segments import Block, read_trace
-from kafka_shim.shim.traffic.identities.message_fields import NOT_READY_ERRORS
+from kafka_shim.trace_format.entries import Request, Response
+from kafka_shim.trace_format.segments import Block, read_trace
+from kafka_shim.traces.identities.message_fields import NOT_READY_ERRORS
 from tests.pipeline.agreement import Decision
 from tests.pipeline.real_pairs import COUNTED, Decided, Half, Pair, recorded
 

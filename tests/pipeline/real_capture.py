@@ -21,10 +21,10 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
-from kafka_shim.protocol.trace.entries import Request, Response
-from kafka_shim.protocol.trace.segments import Block, read_trace
-from kafka_shim.shim.traffic.captures.capture_import import import_capture
-from tests.shim.traffic.captures.live import capturing
+from kafka_shim.trace_format.entries import Request, Response
+from kafka_shim.trace_format.segments import Block, read_trace
+from kafka_shim.traces.captures.capture_import import import_capture
+from tests.traces.captures.live import capturing
 
 Names = dict[tuple[int, int], set[str]]
 """The resources that a request names, by the client's port and the correlation id."""

@@ -15,6 +15,8 @@ import msgspec
 
 from kafka_shim.authorizer.decide import PROBED_NAME
 from kafka_shim.authorizer.model import WILDCARD
+from kafka_shim.client.client import Client
+from kafka_shim.client.config import ClientConfig, Login
 from kafka_shim.protocol.enums import (
     CLUSTER_NAME,
     ApiKey,
@@ -44,10 +46,8 @@ from kafka_shim.protocol.messages.produce_request import (
     TopicProduceData,
 )
 from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch
-from kafka_shim.shim.client.client import Client
-from kafka_shim.shim.client.config import ClientConfig, Login
 from kafka_shim.shim.config import SecurityProtocol
-from kafka_shim.shim.traffic.importers.authorizer_log import parse_authorizer_log_line
+from kafka_shim.traces.importers.authorizer_log import parse_authorizer_log_line
 from tests.oracle.real_kafka import PASSWORDS
 from tests.pipeline.real_accesses import FOLDER, RecordingClient
 from tests.recordings.traffic.recording import REQUEST_LOG, LoggingKafka

@@ -6,6 +6,7 @@ from functools import partial
 
 import msgspec
 
+from kafka_shim.client.client import Client
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
 from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
@@ -46,7 +47,6 @@ from kafka_shim.protocol.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
-from kafka_shim.shim.client.client import Client
 
 NO_ID = bytes(16)
 TOPICS = ("open", "seen", "closed", "doomed", "doomed-by-id", "listed")

@@ -18,19 +18,19 @@ from kafka import KafkaAdminClient, TopicPartition
 from kafka.errors import CoordinatorNotAvailableError, NotCoordinatorError
 from kafka.structs import OffsetAndMetadata
 
-from kafka_shim.authorizer.acl_formats import parse_distinct_acls
-from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.client.acls import EVERY_ACL, create_acls, delete_acls
+from kafka_shim.client.client import Client, connect
+from kafka_shim.policy.formats import parse_distinct_acls
+from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
-from kafka_shim.shim.client.acls import EVERY_ACL, create_acls, delete_acls
-from kafka_shim.shim.client.client import Client, connect
-from kafka_shim.shim.traffic.importers.log_import import import_authorizer_log
-from tests.commands import SHIM
+from kafka_shim.traces.importers.log_import import import_authorizer_log
 from tests.pipeline.removal_steps import settings
 from tests.recordings.audit.recording import AuditedKafka
 from tests.recordings.traffic.recording import AUDIT_LOG, PROXY, RUN, Archives, proxy
+from tests.support.commands import SHIM
 
 RELEASE = "4.4.0"
 OUTCOMES = "outcomes.json"

@@ -13,8 +13,8 @@ from kafka_shim.pipeline.rows import batches
 from kafka_shim.pipeline.rows.batches import plan_splits, task_batches
 from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.trace.entries import AUDIT, Access, BlockBody, Connection, Entry
-from kafka_shim.protocol.trace.segments import SegmentWriter
+from kafka_shim.trace_format.entries import AUDIT, Access, BlockBody, Connection, Entry
+from kafka_shim.trace_format.segments import SegmentWriter
 from tests.pipeline.traces import START_US, random_acls, random_trace
 
 WHOLE = 1 << 26

@@ -8,8 +8,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from kafka_shim.authorizer.acl_formats import format_acls_losslessly
-from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
@@ -39,10 +37,12 @@ from kafka_shim.pipeline.request_accesses import (
 )
 from kafka_shim.pipeline.tables import OBSERVED
 from kafka_shim.pipeline.trace_input import TraceInput, spark_trace_input
+from kafka_shim.policy.formats import format_acls_losslessly
+from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, ResourceType
-from kafka_shim.protocol.trace.entries import AUDIT, Access, BlockBody, Connection, Entry
-from kafka_shim.protocol.trace.segments import SegmentWriter
+from kafka_shim.trace_format.entries import AUDIT, Access, BlockBody, Connection, Entry
+from kafka_shim.trace_format.segments import SegmentWriter
 from tests.pipeline import twin
 from tests.pipeline.asking import response
 from tests.pipeline.traces import (

@@ -22,8 +22,8 @@ from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.pipeline.spark.trace_reader import TraceReader
 from kafka_shim.pipeline.tables import TABLES
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.trace.entries import Access, BlockBody, Connection
-from kafka_shim.protocol.trace.segments import SegmentWriter, segment_paths
+from kafka_shim.trace_format.entries import Access, BlockBody, Connection
+from kafka_shim.trace_format.segments import SegmentWriter, segment_paths
 from tests.pipeline.traces import (
     START_US,
     TraceMaker,

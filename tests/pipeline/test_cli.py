@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 
-from kafka_shim import extras
-from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER
 from kafka_shim.pipeline import cli
@@ -22,9 +20,11 @@ from kafka_shim.pipeline.acls.acl_set import read_distinct_acls_from_file
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.jobs.report import _jobs_of_report
 from kafka_shim.pipeline.spark.progress import Progress, progress_bar
+from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
 from kafka_shim.protocol.enums import Operation, ResourceType
-from tests.commands import SHIM
+from kafka_shim.text import extras
 from tests.pipeline.traces import random_acls, random_trace
+from tests.support.commands import SHIM
 
 ROOT = Path(__file__).parents[2]
 
@@ -101,7 +101,7 @@ def test_without_the_extra_one_line_reports_it(
 
 def test_the_command_line_imports_neither_spark_nor_arrow() -> None:
     script = (
-        "import sys, kafka_shim.pipeline.cli; from kafka_shim.shim.cli import main\n"
+        "import sys, kafka_shim.pipeline.cli; from kafka_shim.cli import main\n"
         "try: main(['pipeline', '--help'])\n"
         "except SystemExit: pass\n"
         "print([m for m in ('pyspark', 'pyarrow', 'pandas') if m in sys.modules])"

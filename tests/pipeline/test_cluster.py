@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import format_acls_losslessly
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.package import PACKAGES
 from kafka_shim.pipeline.spark_requirements import missing_requirement
+from kafka_shim.policy.formats import format_acls_losslessly
 from tests.pipeline import twin
 from tests.pipeline.traces import random_acls, random_trace
 

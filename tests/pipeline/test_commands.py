@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly, parse_distinct_acls
-from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rule
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline import cli
 from kafka_shim.pipeline.acls.acl_set import AclSet, read_distinct_acls_from_file
+from kafka_shim.policy.formats import FORMATS, format_acls_losslessly, parse_distinct_acls
+from kafka_shim.policy.formats.yaml_rules import parse_rule
 from kafka_shim.protocol.api_versions import RELEASES
 from tests.pipeline import twin
 from tests.pipeline.asking import parsed, response

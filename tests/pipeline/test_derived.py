@@ -25,7 +25,7 @@ from kafka_shim.protocol.messages.fetch_response import (
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
 from kafka_shim.protocol.messages.produce_request import ProduceRequest, TopicProduceData
-from kafka_shim.protocol.trace.entries import (
+from kafka_shim.trace_format.entries import (
     AUDIT,
     DERIVED,
     Access,
@@ -35,8 +35,8 @@ from kafka_shim.protocol.trace.entries import (
     Request,
     Response,
 )
-from kafka_shim.protocol.trace.segments import Block, SegmentWriter, read_trace
-from kafka_shim.shim.traffic.importers.log_import import import_authorizer_log
+from kafka_shim.trace_format.segments import Block, SegmentWriter, read_trace
+from kafka_shim.traces.importers.log_import import import_authorizer_log
 from tests.pipeline.traces import START_US, frame
 
 ID, UNKNOWN_ID = bytes(15) + b"\1", bytes(15) + b"\2"

@@ -32,7 +32,7 @@ from kafka_shim.protocol.messages.produce_response import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from kafka_shim.protocol.trace.entries import Entry, Request, Response
+from kafka_shim.trace_format.entries import Entry, Request, Response
 from tests.pipeline.test_derived import ID, response_frame, rows, write
 from tests.pipeline.traces import START_US, frame
 

@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import format_acls_losslessly
-from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
-from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline import cli
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.jobs import import_job
 from kafka_shim.pipeline.option_checks import validated_reader_options
 from kafka_shim.pipeline.rows.access_roles import LEFT_OUT, UNLOGGED
+from kafka_shim.policy.formats import format_acls_losslessly
+from kafka_shim.policy.formats.kafka_commands import format_command
+from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.protocol.enums import ResourceType
-from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, RECORDED
-from kafka_shim.shim.traffic.importers.authorizer_log import parse_authorizer_log_line
-from kafka_shim.shim.traffic.importers.log_import import import_authorizer_log
+from kafka_shim.trace_format.entries import AUDIT, DERIVED, RECORDED
+from kafka_shim.traces.importers.authorizer_log import parse_authorizer_log_line
+from kafka_shim.traces.importers.log_import import import_authorizer_log
 from tests.pipeline import agreement
 from tests.pipeline.asking import parsed
 from tests.recordings.traffic.recording import AUDIT_LOG

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import format_acls_losslessly, parse_distinct_acls
-from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
+from kafka_shim.cli import main
 from kafka_shim.pipeline.findings_history import read_findings_history
+from kafka_shim.policy.formats import format_acls_losslessly, parse_distinct_acls
+from kafka_shim.policy.formats.trace_rule import format_acl_rule
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, ResourceType
-from kafka_shim.shim.cli import main
 from tests.pipeline.traces import START_US, TraceMaker, fetch_frame, random_acls, random_trace
 
 ROOT = "User:root"

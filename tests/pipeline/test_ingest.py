@@ -20,7 +20,7 @@ from kafka_shim.pipeline.rows.stream_offsets import (
 )
 from kafka_shim.pipeline.spark.lake import Lake
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.trace.segments import segment_paths
+from kafka_shim.trace_format.segments import segment_paths
 from tests.pipeline.traces import TraceMaker, random_acls, random_trace
 
 AUTHORIZER = StandardAuthorizer(store=AclStore(random_acls(random.Random(3), 20)))

@@ -11,13 +11,13 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from kafka_shim.authorizer.acl_formats import format_acls_losslessly
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
+from kafka_shim.cli import main
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.local import trace_tables
 from kafka_shim.pipeline.trace_input import local_trace_input
-from kafka_shim.shim.cli import main
+from kafka_shim.policy.formats import format_acls_losslessly
 from tests.pipeline import twin
 from tests.pipeline.traces import random_acls, random_trace
 
@@ -52,7 +52,7 @@ def result(capsys: Any, *words: str) -> dict[str, Any]:
 def test_a_first_answer_does_not_wait_for_pandas(recorded: Recorded) -> None:
     pytest.importorskip("pandas")
     script = (
-        "import sys; from kafka_shim.shim.cli import main\n"
+        "import sys; from kafka_shim.cli import main\n"
         f"code = main(['trace', 'denials', {recorded.trace!r}])\n"
         "print(code, 'pandas' in sys.modules, 'pyarrow.compute' in sys.modules)\n"
         "import pyarrow as pa; print(len(pa.table({'a': [1]}).to_pandas()))"

@@ -8,7 +8,7 @@ import pytest
 
 from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.trace_format.entries import Request, Response
 from tests.pipeline.real_accesses import Exchange, recorded
 from tests.pipeline.test_derived import rows, write
 from tests.pipeline.traces import START_US

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.pipeline.real_capture import captured, expected_names, names_imported
-from tests.shim.traffic.captures.live import needs_capturing
+from tests.traces.captures.live import needs_capturing
 
 
 @needs_capturing

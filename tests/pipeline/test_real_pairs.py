@@ -7,7 +7,7 @@ import pytest
 
 from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.trace_format.entries import Request, Response
 from tests.pipeline.circumstances import differing, is_same
 from tests.pipeline.real_pairs import Half, Pair, recorded
 from tests.pipeline.test_derived import rows, write

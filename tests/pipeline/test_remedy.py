@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.remedy import Remedy, complete_remedy, remedy_from_recorded_rules
+from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey, Operation, Permission, ResourceType
 from tests.pipeline import twin

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import format_acls_losslessly
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline import cli
 from kafka_shim.pipeline.spark_requirements import missing_requirement
+from kafka_shim.policy.formats import format_acls_losslessly
 from tests.pipeline.asking import parsed
 from tests.pipeline.traces import made, random_acls, random_trace
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import format_acls_losslessly
-from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
-from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.cli import main
 from kafka_shim.pipeline.rows.access_roles import LEFT_OUT, UNNAMED
+from kafka_shim.policy.formats import format_acls_losslessly
+from kafka_shim.policy.formats.kafka_commands import format_command
+from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.protocol.enums import Permission
-from kafka_shim.shim.cli import main
 from tests.pipeline.removals import SOURCES, Trial, acls, fewest_acls, unpacked
 from tests.recordings.traffic.recording import PROXY
 

@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import format_acls_losslessly
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.policy.formats import format_acls_losslessly
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
-from kafka_shim.protocol.trace.entries import Entry, Request, Response
-from tests.commands import SHIM
+from kafka_shim.trace_format.entries import Entry, Request, Response
 from tests.pipeline import twin
 from tests.pipeline.traces import START_US, random_acls, random_trace
+from tests.support.commands import SHIM
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 ROOT = Path(__file__).parents[2]

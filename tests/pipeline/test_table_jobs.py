@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import format_acls_losslessly
-from kafka_shim.authorizer.acl_formats.trace_rule import parse_acl_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline import cli
+from kafka_shim.policy.formats import format_acls_losslessly
+from kafka_shim.policy.formats.trace_rule import parse_acl_rule
 from kafka_shim.protocol.api_versions import RELEASES, served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
@@ -20,8 +20,8 @@ from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
 )
 from kafka_shim.protocol.messages.fetch_request import FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.produce_request import ProduceRequest
-from kafka_shim.protocol.trace.entries import Access, BlockBody, Connection, Request, Response
-from kafka_shim.protocol.trace.segments import SegmentWriter
+from kafka_shim.trace_format.entries import Access, BlockBody, Connection, Request, Response
+from kafka_shim.trace_format.segments import SegmentWriter
 from tests.pipeline.asking import parsed
 from tests.pipeline.traces import (
     HOSTS,

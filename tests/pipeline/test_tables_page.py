@@ -17,9 +17,9 @@ from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 from kafka_shim.pipeline.tables import TABLES, spark_ddl
 from kafka_shim.pipeline.trace_input import local_trace_input
 from tests.docs.shown import ROOT, blocks
-from tests.generated_files import outdated
 from tests.pipeline.notebook import EXAMPLES, code_cells, digest, read, run
 from tests.pipeline.traces import made, random_acls, random_trace
+from tests.support.generated_files import outdated
 
 PAGE = "docs/reference/tables.md"
 INTERNAL = {"added_needs", "pieces", "request_accesses", "sightings"}

@@ -13,7 +13,6 @@ import msgspec
 import pyarrow as pa
 import pytest
 
-from kafka_shim.authorizer.acl_formats.trace_rule import format_decision_rule, parse_acl_rule
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.least_acls import least_grants
@@ -31,6 +30,7 @@ from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.pipeline.tables import OBSERVED
+from kafka_shim.policy.formats.trace_rule import format_decision_rule, parse_acl_rule
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey, PatternType
 from tests.pipeline import twin

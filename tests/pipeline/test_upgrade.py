@@ -8,6 +8,9 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.cli import main
+from kafka_shim.client.client import Client
+from kafka_shim.client.config import ClientConfig, Login
 from kafka_shim.pipeline import cli
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
@@ -16,14 +19,11 @@ from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from kafka_shim.shim.cli import main
-from kafka_shim.shim.client.client import Client
-from kafka_shim.shim.client.config import ClientConfig, Login
 from kafka_shim.shim.config import Config, InitialTopic, SecurityProtocol, parse_address
+from tests.cli.conftest import SASL, USERS, Running
 from tests.pipeline.asking import parsed
 from tests.recordings.traffic.grants import PASSWORDS
 from tests.recordings.traffic.recording import ARCHIVES, PROXY
-from tests.shim.cli.conftest import SASL, USERS, Running
 
 pytestmark = [pytest.mark.spark, pytest.mark.client, pytest.mark.timeout(600)]
 OLD, NEWEST = "3.9", RELEASES[-1]

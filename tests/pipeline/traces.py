@@ -6,16 +6,16 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats.trace_rule import format_decision_rule
-from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.authorizer.store import AclStore
+from kafka_shim.policy.formats.trace_rule import format_decision_rule
+from kafka_shim.policy.formats.yaml_rules import parse_rule
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.fetch_request import FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
-from kafka_shim.protocol.trace.entries import (
+from kafka_shim.trace_format.entries import (
     Access,
     BlockBody,
     Connection,
@@ -23,8 +23,8 @@ from kafka_shim.protocol.trace.entries import (
     Request,
     Response,
 )
-from kafka_shim.protocol.trace.segments import SegmentWriter
-from tests.frames import request_frame
+from kafka_shim.trace_format.segments import SegmentWriter
+from tests.support.frames import request_frame
 
 PRINCIPALS = ("User:alice", "User:bob", "User:carol", "User:root")
 HOSTS = ("10.0.0.1", "10.0.0.2")

@@ -7,8 +7,8 @@ from typing import Any
 from kafka_shim.authorizer.acl_rules import NEWEST_RULES
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission
-from kafka_shim.protocol.trace.entries import Access
-from kafka_shim.protocol.trace.segments import Block, read_trace
+from kafka_shim.trace_format.entries import Access
+from kafka_shim.trace_format.segments import Block, read_trace
 
 O = Operation  # noqa: E741 - makes the table of operations readable
 RULES = NEWEST_RULES

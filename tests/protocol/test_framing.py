@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from kafka_shim.protocol.errors import FrameError
 from kafka_shim.protocol.framing import FrameSplitter
-from tests.frames import sized
+from tests.support.frames import sized
 
 LIMIT = 300
 

@@ -18,8 +18,8 @@ from kafka_shim.protocol.errors import UnsupportedVersionError
 from kafka_shim.protocol.messages.apis import APIS, NEVER
 from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
 from kafka_shim.protocol.messages.fetch_response import LeaderIdAndEpoch, PartitionData
-from tests.generated_files import outdated
 from tests.protocol.values import ALL_NAMES, default_of
+from tests.support.generated_files import outdated
 
 
 def test_checked_in_modules_are_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:

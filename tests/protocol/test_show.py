@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.protocol import show
-from tests.generated_files import outdated
+from tests.support.generated_files import outdated
 
 GOLDEN = Path(__file__).parent / "generated"
 SHOWN = [

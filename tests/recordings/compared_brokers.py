@@ -18,9 +18,9 @@ from typing import Final, NamedTuple
 import confluent_kafka
 
 import kafka_shim
-from kafka_shim.shim.conformance.vectors.report import VectorReport, as_json, as_text
-from kafka_shim.shim.conformance.vectors.runner import BrokerAddresses, VectorResult, VectorRunner
-from kafka_shim.shim.conformance.vectors.vector_files import read_vector_file
+from kafka_shim.conformance.vectors.report import VectorReport, as_json, as_text
+from kafka_shim.conformance.vectors.runner import BrokerAddresses, VectorResult, VectorRunner
+from kafka_shim.conformance.vectors.vector_files import read_vector_file
 from tests.clients.toolchains import build, kept
 from tests.docs.shown import ROOT
 from tests.oracle.real_kafka import RealKafka, fetched, free_ports

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 import msgspec
 
+from kafka_shim.conformance.vectors.version_fields import fit_to_version
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.conformance.vectors.version_fields import fit_to_version
 from tests.recordings.peers.peer import Peer, ask, versions
 from tests.recordings.peers.topics import NO_SETTINGS, create
 from tests.recordings.records.batches import summary

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kafka_shim.shim.conformance.vectors.vector_files import VectorFile, read_vector_file
+from kafka_shim.conformance.vectors.vector_files import VectorFile, read_vector_file
 from tests.clients.toolchains import build, kept, need
 from tests.recordings.test_vectors import shim_of
 from tests.recordings.vectors import FOLDER

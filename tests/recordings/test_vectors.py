@@ -10,21 +10,20 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kafka_shim.protocol.api_versions import parse_minor_release
-from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
-from kafka_shim.shim.conformance.vectors.runner import (
+from kafka_shim.conformance.vectors.runner import (
     BrokerAddresses,
     VectorOutcome,
     VectorResult,
     VectorRunner,
 )
-from kafka_shim.shim.conformance.vectors.vector_files import (
+from kafka_shim.conformance.vectors.vector_files import (
     VectorFile,
     read_vector_file,
     write_vector_file,
 )
-from tests.generated_files import outdated
+from kafka_shim.protocol.api_versions import parse_minor_release
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from tests.oracle.real_kafka import RealKafka, missing_tools
 from tests.recordings.conformance.scenario import recordings
 from tests.recordings.peers.connecting import connected
@@ -35,6 +34,7 @@ from tests.recordings.vectors import (
     published_files,
     schema_text,
 )
+from tests.support.generated_files import outdated
 
 COMPARED = ["0.11.0.3", "2.7.2-matrix", "4.3.1-open", "4.4.0-matrix"]
 PLAYED = ["0.11", "1.1", "2.4", "2.8", "3.5", "3.9", "4.3", "4.4"]

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from kafka_shim.authorizer.requirements import requirements_of_served_versions
+from kafka_shim.conformance.vectors.vector_files import AclEntry, VectorFile
 from kafka_shim.protocol.api_versions import parse_minor_release, served_versions
 from kafka_shim.protocol.enums import ApiKey, ResourceType
-from kafka_shim.shim.conformance.vectors.vector_files import AclEntry, VectorFile
 from tests.recordings.conformance.play import API_OF
 
 ACL_KINDS: Final = tuple(itertools.product(("ALLOW", "DENY"), ("LITERAL", "PREFIXED", "any name")))

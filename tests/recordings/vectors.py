@@ -15,19 +15,13 @@ import msgspec
 
 from kafka_shim.authorizer.requirement import BoundRequirement
 from kafka_shim.authorizer.requirements import requirements_of_served_versions
-from kafka_shim.protocol.api_versions import parse_minor_release
-from kafka_shim.protocol.code_names import error_name_with_code
-from kafka_shim.protocol.codec import codecs
-from kafka_shim.protocol.codec.catalogue import message_classes_by_name
-from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.wire_json import message_json, uuid_text
-from kafka_shim.shim.conformance.vectors.permission_fields import (
+from kafka_shim.conformance.vectors.permission_fields import (
     APIS_THAT_LIST_EVERYTHING,
     permission_fields,
     texts_in,
     without_names_of_other_vector_groups,
 )
-from kafka_shim.shim.conformance.vectors.vector_files import (
+from kafka_shim.conformance.vectors.vector_files import (
     FORMAT_VERSION,
     AclEntry,
     BrokerSetup,
@@ -39,7 +33,13 @@ from kafka_shim.shim.conformance.vectors.vector_files import (
     VectorGroup,
     write_vector_file,
 )
-from kafka_shim.shim.conformance.vectors.version_fields import fit_to_version
+from kafka_shim.conformance.vectors.version_fields import fit_to_version
+from kafka_shim.protocol.api_versions import parse_minor_release
+from kafka_shim.protocol.code_names import error_name_with_code
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.codec.catalogue import message_classes_by_name
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.wire_json import message_json, uuid_text
 from tests.docs.shown import ROOT
 from tests.oracle.real_kafka import USERS, settings_of
 from tests.recordings.codes import codes_of

@@ -15,15 +15,15 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from kafka_shim.shim.cli import EXIT_MISMATCH
-from kafka_shim.shim.conformance.vectors.report import VectorReport, as_json, as_text
-from kafka_shim.shim.conformance.vectors.runner import (
+from kafka_shim.cli import EXIT_MISMATCH
+from kafka_shim.conformance.vectors.report import VectorReport, as_json, as_text
+from kafka_shim.conformance.vectors.runner import (
     BrokerAddresses,
     VectorOutcome,
     VectorResult,
     VectorRunner,
 )
-from kafka_shim.shim.conformance.vectors.vector_files import VectorFile, read_vector_file
+from kafka_shim.conformance.vectors.vector_files import VectorFile, read_vector_file
 from tests.docs.shown import ROOT
 from tests.oracle.real_kafka import RealKafka
 from tests.recordings.peers.connecting import connected

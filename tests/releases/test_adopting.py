@@ -6,10 +6,10 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.schemas.pins import PYPROJECT, read_pins
 from kafka_shim.schemas.releases.extract import JARS, fact_file_texts
 from kafka_shim.schemas.releases.history import minor_release
-from tests.generated_files import outdated
 from tests.recordings.conformance.scenario import recordings, scenario_count
 from tests.releases import adopting, table
 from tests.releases.test_differing import release, request
+from tests.support.generated_files import outdated
 
 VERSIONS = """\
 RELEASES: Final = (

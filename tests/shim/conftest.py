@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.shim.testing import KafkaBroker, start
-from tests.browser import chromium
+from kafka_shim.testing import KafkaBroker, start
+from tests.support.browser import chromium
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.logs.log_cleaner import compact_logs
 from kafka_shim.shim.state.topics import Topic
 from kafka_shim.shim.wait import NoResponse
-from tests.frames import request_frame
+from tests.support.frames import request_frame
 
 LISTENER = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 9092)
 SASL_LISTENER = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 9193)

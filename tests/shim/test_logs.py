@@ -13,12 +13,12 @@ from typing import TextIO
 
 import pytest
 
-from kafka_shim.shim.logs import LINES_MAX, Log, NonBlockingHandler, configure_logging
+from kafka_shim.text.logs import LINES_MAX, Log, NonBlockingHandler, configure_logging
 
 MANY = 25_000
 SERVE = """
 import logging, sys
-from kafka_shim.shim.logs import Log, configure_logging
+from kafka_shim.text.logs import Log, configure_logging
 configure_logging("info", "console")
 for number in range(20_000):
     Log("test").info("denied", number=number)
@@ -133,7 +133,7 @@ def test_the_end_of_a_process_waits_only_a_moment_for_a_reader() -> None:
 
 FIRST_LINES = """
 import asyncio, sys, threading
-from kafka_shim.shim.logs import Log, configure_logging, import_structlog_in_thread
+from kafka_shim.text.logs import Log, configure_logging, import_structlog_in_thread
 
 logged = threading.Event()
 

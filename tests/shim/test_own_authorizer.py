@@ -11,8 +11,8 @@ from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.shim.errors import ConfigError
-from tests.acl_filters import ANY_ACL
 from tests.shim.play import ADMIN, Stage
+from tests.support.acl_filters import ANY_ACL
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -11,7 +11,7 @@ from kafka_shim.shim.config import Config, InitialGroup, InitialTopic
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.initial_state import create_missing_initial_state
 from kafka_shim.shim.state.cluster import Cluster
-from tests.acls import make_acl
+from tests.support.acls import make_acl
 
 
 def acl(number: int = 0, pattern_type: PatternType = PatternType.LITERAL) -> Acl:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from benchmarks.soak import __main__ as soak, watchdog
-from kafka_shim.shim.testing import start
+from kafka_shim.testing.broker_start import start
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the soak reads /proc")
 HUNG_S = 1.0

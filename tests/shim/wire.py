@@ -14,8 +14,8 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config, Limits, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.network.connection import Connection
-from tests.addresses import split
-from tests.frames import sized
+from tests.support.addresses import split
+from tests.support.frames import sized
 
 PLAIN = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0)
 SASL = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 0)

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from kafka_shim.authorizer.acl_formats import format_acls_losslessly
-from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.policy.formats import format_acls_losslessly
+from kafka_shim.policy.formats.kafka_commands import format_command
+from kafka_shim.text.message_text import count_with_noun
 
 REMAINING_FILES = {"strimzi": "strimzi.yaml", "terraform": "terraform.tf", "yaml": "acls.yaml"}
 """The formats of the remaining ACLs, with their files."""

@@ -7,7 +7,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from kafka_shim.authorizer.message_text import shortened_and_escaped
 from kafka_shim.pipeline.arguments import (
     add_arguments,
     add_local_job_arguments,
@@ -15,6 +14,7 @@ from kafka_shim.pipeline.arguments import (
 )
 from kafka_shim.pipeline.errors import InvalidOptionOrFileError, PipelineError
 from kafka_shim.pipeline.jobs import import_job
+from kafka_shim.text.message_text import shortened_and_escaped
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.report.html_page import Section

@@ -10,8 +10,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
-from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.least_acls import (
     ObservedAccess,
     choose_alternatives,
@@ -31,6 +29,8 @@ from kafka_shim.pipeline.acls.required_access import (
     operation_on_resource,
 )
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.policy.formats.kafka_commands import format_command
+from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.protocol.enums import Operation, Permission, ResourceType
 
 LEAST_ACLS = pa.schema(

@@ -18,7 +18,7 @@ from kafka_shim.pipeline.request_accesses import (
 )
 from kafka_shim.pipeline.rows.access_roles import LEFT_OUT, LISTED, UNATTRIBUTED, UNLOGGED
 from kafka_shim.pipeline.tables import ACCESSES, CLIENTS, OBSERVED
-from kafka_shim.protocol.trace.entries import AUDIT
+from kafka_shim.trace_format.entries import AUDIT
 
 _MEASURES = ("requests", "first_seen", "last_seen", "example")
 

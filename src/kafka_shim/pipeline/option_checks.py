@@ -25,9 +25,9 @@ from kafka_shim.pipeline.selection_options import (
 from kafka_shim.pipeline.spark.table_formats import check_delta_package, must_load_delta_package
 from kafka_shim.pipeline.trace_input import lake_at_paths
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.trace.blocks import BlockHeader
-from kafka_shim.protocol.trace.foreign_files import import_hint_if_foreign_file
-from kafka_shim.protocol.trace.segments import SUFFIX, contains_block, read_segment, segment_paths
+from kafka_shim.trace_format.blocks import BlockHeader
+from kafka_shim.trace_format.foreign_files import import_hint_if_foreign_file
+from kafka_shim.trace_format.segments import SUFFIX, contains_block, read_segment, segment_paths
 
 CONNECT_PORT = 15002
 """Port of a Spark Connect server whose address has none."""

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from kafka_shim.authorizer.acl_formats import FORMATS
 from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.policy.formats import FORMATS
 
 ENGINES = ("spark", "local")
 ACL_FORMATS = f"formats: {', '.join(FORMATS)}"

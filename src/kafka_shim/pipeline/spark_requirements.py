@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from kafka_shim.extras import is_installed, requires
+from kafka_shim.text.extras import is_installed, requires
 
 WITHOUT_JAVA = (
     "Spark needs Java 17 or newer, which was not found; install it (for instance: apt install"

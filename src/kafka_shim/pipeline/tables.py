@@ -33,7 +33,7 @@ _DECISION = [
     (
         "source",
         pa.string(),
-    ),  # recorded, derived or audit, as in `kafka_shim.protocol.trace.entries`
+    ),  # recorded, derived or audit, as in `kafka_shim.trace_format.entries`
     ("allowed", pa.bool_()),  # null: unknown (derived accesses only)
     ("rule", pa.string()),
 ]

@@ -9,7 +9,7 @@ import msgspec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.response_frames import read_response_and_its_version
-from kafka_shim.protocol.trace.entries import Response
+from kafka_shim.trace_format.entries import Response
 
 NAMING_APIS = (ApiKey.METADATA, ApiKey.CREATE_TOPICS, ApiKey.DESCRIBE_TOPIC_PARTITIONS)
 """APIs whose responses have names of topics with their ids."""

@@ -16,13 +16,13 @@ from kafka_shim.shim.system_clock import SystemClock
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kafka_shim.protocol.trace.segments import TraceStorage
     from kafka_shim.shim.faults.faults import Faults
     from kafka_shim.shim.observing.change_log import ChangeLog
     from kafka_shim.shim.observing.request_history import History
     from kafka_shim.shim.observing.trace_recorder import TraceRecorder
     from kafka_shim.shim.state.snapshot import Snapshot
     from kafka_shim.shim.storage.storage import Storage
+    from kafka_shim.trace_format.segments import TraceStorage
 
 
 BOOTSTRAP = "KAFKA_BOOTSTRAP_SERVERS"

@@ -8,7 +8,7 @@ import msgspec
 
 from kafka_shim.authorizer.model import Acl, is_principal
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.whole_number import parse_whole_number
+from kafka_shim.text.whole_number import parse_whole_number
 
 NEWEST = ""
 """As a release: the newest one that is known."""

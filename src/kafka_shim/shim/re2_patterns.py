@@ -5,7 +5,7 @@ The time that a match takes grows with the text and with the expression, never e
 
 from typing import Protocol, cast
 
-from kafka_shim.extras import requires
+from kafka_shim.text.extras import requires
 
 EXPRESSION_BYTES_MAX = 4096
 COMPILED_BYTES_MAX = 64 << 10

@@ -7,11 +7,11 @@ import sys
 import warnings
 from pathlib import Path
 
-from kafka_shim.extras import requires
-from kafka_shim.shim.cli import main
+from kafka_shim.cli import main
 from kafka_shim.testing import start
-from tests.commands import SHIM, environment
+from kafka_shim.text.extras import requires
 from tests.docs.error_texts.brokers import UNREACHABLE
+from tests.support.commands import SHIM, environment
 
 ACCESS = "explain --principal User:a --operation Write --topic t --bootstrap-server"
 DENIED_CLIENTS = """\

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from kafka_shim.authorizer.requirements import TABLE
+from kafka_shim.conformance.vectors.vector_files import read_vector_file
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.conformance.vectors.vector_files import read_vector_file
 from tests.docs.shown import ROOT
 
 _VECTORS: Final = ROOT / "vectors"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from kafka_shim.shim.cli.reference import plain_text_in_markdown
+from kafka_shim.cli.reference import plain_text_in_markdown
 from kafka_shim.shim.control.openapi import openapi_document
 
 _INTRODUCTION: Final = """\

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import kafka_shim.testing as api
-from kafka_shim.shim.cli.reference import plain_text_in_markdown
-from kafka_shim.shim.testing.faults import Faults
-from kafka_shim.shim.testing.groups import Groups
-from kafka_shim.shim.testing.nodes import Nodes
-from kafka_shim.shim.testing.policy import KafkaPolicy, PolicyDecision
-from kafka_shim.shim.testing.resources import Acls, Clock, Topics, Users
-from kafka_shim.shim.testing.row import Row
+from kafka_shim.cli.reference import plain_text_in_markdown
+from kafka_shim.testing.faults import Faults
+from kafka_shim.testing.groups import Groups
+from kafka_shim.testing.nodes import Nodes
+from kafka_shim.testing.policy import KafkaPolicy, PolicyDecision
+from kafka_shim.testing.resources import Acls, Clock, Topics, Users
+from kafka_shim.testing.row import Row
 
 _INTRODUCTION: Final = """\
 # Python API

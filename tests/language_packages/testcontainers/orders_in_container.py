@@ -5,7 +5,7 @@ import os
 import pytest
 from confluent_kafka import KafkaError, Producer
 
-from kafka_shim.testcontainers import KafkaShimContainer
+from kafka_shim.testing.testcontainers import KafkaShimContainer
 
 IMAGE = os.environ["KAFKA_SHIM_IMAGE"]
 

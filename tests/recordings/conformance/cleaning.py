@@ -15,10 +15,10 @@ from kafka_shim.protocol.messages.expire_delegation_token_request import (
 )
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.protocol.messages.share_fetch_request import ShareFetchRequest
-from tests.acl_filters import deleted_acls
 from tests.recordings.conformance.scenario import Scenario, Step
 from tests.recordings.peers.peer import ROOT, Peer, ask, ask_root, versions
 from tests.recordings.peers.topics import delete
+from tests.support.acl_filters import deleted_acls
 
 DELETE: Final = 1
 BROKER: Final = 4

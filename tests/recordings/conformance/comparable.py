@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
+from kafka_shim.conformance.vectors.permission_fields import APIS_THAT_LIST_EVERYTHING
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.conformance.vectors.permission_fields import APIS_THAT_LIST_EVERYTHING
 from tests.recordings.conformance.scenario import Scenario
 from tests.recordings.conformance.symbols import NO_ID, SOME, Symbols, moment
 from tests.recordings.records.batches import summary

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import msgspec
 
+from kafka_shim.conformance.vectors.version_fields import fit_to_version
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import EncodeError
-from kafka_shim.shim.conformance.vectors.version_fields import fit_to_version
 from tests.recordings.conformance.draw import ADMIN, USERS, Asked, Draw, Made
 from tests.recordings.conformance.requests import (
     acls,

@@ -5,6 +5,8 @@ from typing import Any, Final
 
 import msgspec
 
+from kafka_shim.conformance.vectors.generated_values import fill_generated_values
+from kafka_shim.conformance.vectors.version_fields import fit_to_version
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
@@ -14,9 +16,6 @@ from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from kafka_shim.shim.conformance.vectors.generated_values import fill_generated_values
-from kafka_shim.shim.conformance.vectors.version_fields import fit_to_version
-from tests.acl_filters import described_acls
 from tests.oracle.real_kafka import MODES
 from tests.recordings.codes import has_code
 from tests.recordings.conformance.cleaning import clean_up
@@ -26,6 +25,7 @@ from tests.recordings.conformance.symbols import NO_ID, Symbols
 from tests.recordings.peers.in_process import InProcess
 from tests.recordings.peers.peer import CLOSED, WAITS, Peer, ask, ask_root
 from tests.recordings.peers.topics import create, until
+from tests.support.acl_filters import described_acls
 
 CLIENT_ID: Final = "play"
 """The client id, which appears in member ids and descriptions of groups."""

@@ -7,6 +7,7 @@ few random requests. Most users have nearly all permissions until an ACL denies 
 from collections.abc import Callable
 from typing import Any, Final
 
+from kafka_shim.conformance.vectors.version_fields import fit_to_version
 from kafka_shim.protocol.enums import (
     CLUSTER_NAME,
     ApiKey,
@@ -17,7 +18,6 @@ from kafka_shim.protocol.enums import (
 )
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
-from kafka_shim.shim.conformance.vectors.version_fields import fit_to_version
 from tests.recordings.conformance import generate
 from tests.recordings.conformance.draw import ADMIN, KINDS, USERS, Draw
 from tests.recordings.conformance.scenario import ONE_SEGMENT, Scenario, Step

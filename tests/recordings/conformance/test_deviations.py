@@ -53,11 +53,11 @@ from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group_records import NOTES_MAX
 from kafka_shim.shim.state.transactions import transaction_log
 from kafka_shim.shim.state.transactions.transaction import Transaction, TransactionalIdState
-from tests.record_requests import produce_request
 from tests.recordings.conformance.deviations import is_meant
 from tests.recordings.conformance.scenario import Step
 from tests.recordings.records.batches import batch
 from tests.shim.play import SASL_LISTENER, Stage
+from tests.support.record_requests import produce_request
 
 ALICE = "User:alice"
 

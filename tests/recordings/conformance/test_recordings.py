@@ -5,11 +5,11 @@ from collections import Counter
 import pytest
 
 from kafka_shim.protocol.api_versions import RELEASES, parse_minor_release, served_versions
-from tests.generated_files import outdated
 from tests.recordings.conformance.generate import TEMPLATES
 from tests.recordings.conformance.play import API_OF
 from tests.recordings.conformance.remaining import differences, known
 from tests.recordings.conformance.scenario import load, recordings, scenario_count
+from tests.support.generated_files import outdated
 
 SHOWN = 5
 ENOUGH = 20

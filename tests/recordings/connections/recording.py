@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
+from kafka_shim.client.client import connect
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,
@@ -18,8 +19,6 @@ from kafka_shim.protocol.messages.alter_client_quotas_request import (
 )
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from kafka_shim.shim.client.client import connect
-from tests.frames import request_frame, sized
 from tests.oracle.real_kafka import RealKafka, numbers
 from tests.recordings.connections.scenarios import (
     PLAIN,
@@ -34,6 +33,7 @@ from tests.recordings.connections.scenarios import (
 )
 from tests.recordings.recorder import Kind
 from tests.recordings.store import Recordings, Steps
+from tests.support.frames import request_frame, sized
 
 ANSWERED, WAITS, CLOSED, LEFT = "answered", "waits", "closed", "left"
 QUIET_S: Final = 12

@@ -6,11 +6,11 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Final, Protocol
 
-from tests.addresses import split
-from tests.frames import sized
 from tests.recordings.frame_limits.scenarios import SCENARIOS
 from tests.recordings.recorder import Kind
 from tests.recordings.store import Recordings, Steps
+from tests.support.addresses import split
+from tests.support.frames import sized
 
 CLOSED, RESPONDED = "closed", "responded"
 _PATIENCE_S: Final = 60

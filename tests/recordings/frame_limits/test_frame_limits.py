@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from kafka_shim.shim.testing import start
+from kafka_shim.testing.broker_start import start
 from tests.recordings.frame_limits.recording import CLOSED, KIND, RESPONDED, played
 
 RELEASES = KIND.recordings.releases()

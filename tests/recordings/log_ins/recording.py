@@ -9,11 +9,11 @@ from kafka_shim.protocol.api_versions import parse_minor_release, served_version
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.response_frames import read_response_and_its_version
-from tests.addresses import split
-from tests.frames import request_frame, sized
 from tests.recordings.log_ins.scenarios import SCENARIOS, Ask, Raw, Scenario
 from tests.recordings.recorder import Kind
 from tests.recordings.store import Recordings, Steps
+from tests.support.addresses import split
+from tests.support.frames import request_frame, sized
 
 CLOSED: Final = "closed"
 SILENT: Final = "silent"

@@ -20,10 +20,10 @@ from kafka_shim.protocol.messages.describe_client_quotas_request import (
 )
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.protocol.messages.streams_group_heartbeat_request import Topology
-from tests.acl_filters import deleted_acls, described_acls
 from tests.oracle.real_kafka import numbers
 from tests.recordings.codes import has_code
 from tests.recordings.peers.peer import Peer, ask_root
+from tests.support.acl_filters import deleted_acls, described_acls
 
 SETTLE_SECONDS: Final = {
     ApiKey.CREATE_ACLS: 0.1,

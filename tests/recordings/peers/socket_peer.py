@@ -12,8 +12,6 @@ from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.protocol.response_frames import read_response_and_its_version
-from tests.addresses import split
-from tests.frames import request_frame, sized
 from tests.oracle.real_kafka import USERS
 from tests.recordings.peers.peer import (
     CLOSED,
@@ -27,6 +25,8 @@ from tests.recordings.peers.peer import (
 )
 from tests.recordings.peers.settling import Settling
 from tests.recordings.peers.token_login import token_messages
+from tests.support.addresses import split
+from tests.support.frames import request_frame, sized
 
 READS_COMMITTED: Final = frozenset(
     {

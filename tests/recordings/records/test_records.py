@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.generated_files import outdated
 from tests.recordings.comparing import differing, recorded_pairs
 from tests.recordings.records.recording import KIND
 from tests.recordings.remaining import listed
+from tests.support.generated_files import outdated
 
 PAIRS = recorded_pairs(KIND)
 

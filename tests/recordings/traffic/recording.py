@@ -19,18 +19,18 @@ from typing import Any
 
 import msgspec
 
+from kafka_shim.client.client import connect
+from kafka_shim.client.config import ClientConfig, Login
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.create_acls_request import CreateAclsRequest
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_shim.shim.client.client import connect
-from kafka_shim.shim.client.config import ClientConfig, Login
 from kafka_shim.shim.config import SecurityProtocol
 from tests.recordings.audit.recording import AuditedKafka
 from tests.recordings.recorder import Kind
 from tests.recordings.store import Recordings
 from tests.recordings.traffic import by_java
 from tests.recordings.traffic.grants import PASSWORDS, TOPICS, USERS, acls
-from tests.shim.traffic.captures.live import capturing
+from tests.traces.captures.live import capturing
 
 RUN = "run"
 """The name of the only scenario."""

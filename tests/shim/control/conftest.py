@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from kafka_shim.shim.control import bodies, broker_bodies
-from kafka_shim.shim.testing import KafkaBroker, start
+from kafka_shim.testing import KafkaBroker, start
 from tests.shim.control.creating import Create
 from tests.shim.control.plain_http import Http, works
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from confluent_kafka import Producer
 
-from tests.commands import SHIM
 from tests.shim.control.plain_http import Http
+from tests.support.commands import SHIM
 
 Create = Callable[..., Any]
 """Calls POST /brokers with these keys; returns the row of the new broker."""

@@ -11,10 +11,10 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from kafka_shim.shim.control import bodies, broker_bodies
-from kafka_shim.shim.testing import KafkaBroker
-from tests.addresses import is_listening, split
+from kafka_shim.testing import KafkaBroker
 from tests.shim.control.creating import Create, Serving, client, produce
 from tests.shim.control.plain_http import Http, fails, works
+from tests.support.addresses import is_listening, split
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 

@@ -15,8 +15,8 @@ from kafka_shim.shim.control import bodies
 from kafka_shim.shim.control.broker_routes import BROKER_ROUTES
 from kafka_shim.shim.control.openapi import openapi_document
 from kafka_shim.shim.control.routes import ROUTES, Route
-from kafka_shim.shim.testing import KafkaBroker, start
-from kafka_shim.shim.testing.transport import BrokerError
+from kafka_shim.testing import KafkaBroker, start
+from kafka_shim.testing.transport import BrokerError
 from tests.shim.control.plain_http import Http, fails, works
 
 pytestmark = pytest.mark.timeout(300, func_only=True)

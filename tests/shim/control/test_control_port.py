@@ -5,9 +5,9 @@ import subprocess
 
 import pytest
 
-from kafka_shim.shim.testing.transport import HttpControl
-from tests.commands import SHIM
+from kafka_shim.testing.transport import HttpControl
 from tests.shim.control.plain_http import Http, fails
+from tests.support.commands import SHIM
 
 pytestmark = pytest.mark.timeout(300, func_only=True)
 

@@ -12,7 +12,7 @@ import pytest
 from kafka_shim.shim.control.broker_routes import BROKER_ROUTES
 from kafka_shim.shim.control.openapi import openapi_document
 from kafka_shim.shim.control.routes import ROUTES, Route
-from kafka_shim.shim.testing import start
+from kafka_shim.testing.broker_start import start
 
 PROGRAM = """
 import sys

@@ -7,7 +7,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, Producer
 
 from kafka_shim.shim.control import state_bodies
-from kafka_shim.shim.testing import KafkaBroker
+from kafka_shim.testing import KafkaBroker
 from tests.shim.control.plain_http import Http, works
 
 

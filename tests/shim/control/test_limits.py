@@ -9,8 +9,8 @@ from kafka_shim.shim.control.bodies import AclRules
 from kafka_shim.shim.control.broker_control import BrokerControl
 from kafka_shim.shim.control.http_server import ControlServer
 from kafka_shim.shim.control.state_bodies import AclText
-from tests.addresses import split
 from tests.shim.control.test_server import PORT, broker, call
+from tests.support.addresses import split
 
 
 @pytest.mark.asyncio

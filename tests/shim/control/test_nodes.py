@@ -8,9 +8,9 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from kafka_shim.shim.testing import KafkaBroker, start
-from kafka_shim.shim.testing.transport import BrokerError
-from tests.addresses import is_listening
+from kafka_shim.testing import KafkaBroker, start
+from kafka_shim.testing.transport import BrokerError
+from tests.support.addresses import is_listening
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 

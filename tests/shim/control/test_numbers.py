@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 
 from kafka_shim.shim.control.routes import ROUTES, Route
-from kafka_shim.shim.testing import KafkaBroker
+from kafka_shim.testing import KafkaBroker
 from tests.shim.control.plain_http import Http
 
 NOT_NUMBERS = ("²", "٣", "1" * 5000, "-1", "1_0", " 1")

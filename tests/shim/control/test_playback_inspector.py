@@ -10,11 +10,11 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.control.trace_inspector_server import TraceInspectorServer
-from kafka_shim.shim.traffic.cassettes.playback_report import inspector_rows
-from kafka_shim.shim.traffic.traces.inspector_rows import InspectorRows
+from kafka_shim.traces.cassettes.playback_report import inspector_rows
+from kafka_shim.traces.inspector_rows import InspectorRows
 from tests.shim.control.inspector.page import Page, needs_browser
-from tests.shim.traffic.cassettes.kit import Playback, new_topic, record
 from tests.shim.wire import Wire
+from tests.traces.cassettes.kit import Playback, new_topic, record
 
 
 async def story(wire: Wire, _: Wire) -> None:

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 from kafka_shim.shim.control.trace_inspector_server import TraceInspectorServer
-from kafka_shim.shim.testing import start
-from kafka_shim.shim.traffic.traces import inspector_rows
-from kafka_shim.shim.traffic.traces.inspector_rows import InspectorRows
-from kafka_shim.shim.traffic.traces.trace_rows import TraceReader
+from kafka_shim.testing.broker_start import start
+from kafka_shim.traces import inspector_rows
+from kafka_shim.traces.inspector_rows import InspectorRows
+from kafka_shim.traces.trace_rows import TraceReader
 from tests.pipeline.real_accesses import recorded
 from tests.shim.control.inspector.page import Page, needs_browser, send
 from tests.shim.control.plain_http import Http
-from tests.shim.traffic.traces.test_derived_denials import RELEASE, written
+from tests.traces.test_derived_denials import RELEASE, written
 
 
 @pytest.fixture

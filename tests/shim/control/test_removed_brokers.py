@@ -19,8 +19,8 @@ from kafka_shim.shim.control.broker_registry import BrokerRegistry
 from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.control.http_server import ControlServer
 from kafka_shim.shim.system_clock import SystemClock
-from tests.addresses import split
 from tests.shim.wire import connections_of
+from tests.support.addresses import split
 
 pytestmark = [pytest.mark.client, pytest.mark.asyncio]
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim import extras
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config, parse_listener
 from kafka_shim.shim.control.http_server import ControlServer
 from kafka_shim.shim.errors import ConfigError
-from tests.addresses import split
+from kafka_shim.text import extras
+from tests.support.addresses import split
 
 ROOT = Path(__file__).parents[3]
 PORT = "127.0.0.1:0"

@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from kafka_shim.shim.control import bodies, state_bodies
-from kafka_shim.shim.testing import KafkaBroker, start
+from kafka_shim.testing import KafkaBroker, start
 from tests.shim.control.plain_http import Http, fails, works
 
 LONG = "a book, " * 50

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.trace.segments import Damage, read_trace
 from kafka_shim.shim.dispatching.response_cache import READ_ONLY_KEYS, ResponseCache
-from kafka_shim.shim.logs import configure_logging
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
+from kafka_shim.text.logs import configure_logging
+from kafka_shim.trace_format.segments import Damage, read_trace
 from tests.recordings.conformance.play import play
 from tests.recordings.conformance.scripts import script
 from tests.recordings.peers.in_process import InProcess

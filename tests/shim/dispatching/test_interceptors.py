@@ -17,9 +17,9 @@ from kafka_shim.shim.dispatching.response_cache import ResponseCache
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.request.session import Session
-from tests.acl_filters import ANY_ACL
 from tests.shim.faults.sample_requests import metadata
 from tests.shim.play import Stage
+from tests.support.acl_filters import ANY_ACL
 
 
 class HookLog(Interceptor):

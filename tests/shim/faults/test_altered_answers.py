@@ -11,9 +11,9 @@ from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.faults.spec import FaultError
 from kafka_shim.shim.observing.request_history import History
-from tests.record_requests import produce_request
 from tests.shim.faults.sample_requests import HEARTBEAT, metadata
 from tests.shim.play import Stage
+from tests.support.record_requests import produce_request
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 
-from kafka_shim.shim.testing import KafkaBroker
+from kafka_shim.testing import KafkaBroker
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 

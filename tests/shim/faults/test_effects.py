@@ -8,10 +8,10 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.produce_request import ProduceRequest
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.observing.request_history import History
-from tests.acl_filters import ANY_ACL
-from tests.record_requests import fetch_request
 from tests.shim.faults.sample_requests import HEARTBEAT, UNKNOWN_MEMBER, metadata
 from tests.shim.play import Stage
+from tests.support.acl_filters import ANY_ACL
+from tests.support.record_requests import fetch_request
 
 
 @pytest.fixture

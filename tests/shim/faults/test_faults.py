@@ -12,9 +12,9 @@ from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.faults.fault import Fault
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.faults.spec import FaultError
-from tests.record_requests import fetch_request
 from tests.shim.faults.sample_requests import BROKEN, HEARTBEAT, UNKNOWN_MEMBER, metadata
 from tests.shim.play import Stage
+from tests.support.record_requests import fetch_request
 
 
 @pytest.fixture

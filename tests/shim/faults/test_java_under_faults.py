@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import pytest
 
-from kafka_shim.shim.testing import KafkaBroker
-from kafka_shim.shim.testing.faults import InjectedFault
+from kafka_shim.testing import KafkaBroker
+from kafka_shim.testing.faults import InjectedFault
 from tests.clients.toolchains import java_program
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]

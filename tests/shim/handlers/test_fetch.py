@@ -12,10 +12,10 @@ from kafka_shim.protocol.messages.fetch_request import (
     ReplicaState,
 )
 from kafka_shim.shim.dispatching.dispatcher import PendingExchange
-from tests import record_requests
 from tests.recordings.records.batches import TRANSACTIONAL, batch, summary
 from tests.shim.handlers.records import ALICE, fetch_request, fetched, produce
 from tests.shim.play import ADMIN, Stage
+from tests.support import record_requests
 
 
 def stage_with(*topics: str, release: str = "") -> Stage:

@@ -3,8 +3,8 @@
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from tests.record_requests import fetch_request
 from tests.shim.play import Stage
+from tests.support.record_requests import fetch_request
 
 
 @pytest.mark.parametrize(("release", "aborted"), [("2.7", None), ("2.8", None), ("3.9", [])])

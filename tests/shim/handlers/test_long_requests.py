@@ -50,11 +50,11 @@ from kafka_shim.shim.handlers.create_topics import MANY_CREATED
 from kafka_shim.shim.request import time_slices
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.groups.share.share_group import ShareHeartbeat
-from tests.acl_filters import ANY_ACL, deleted_acls
 from tests.shim.handlers.long_handling import takes_long
 from tests.shim.play import Stage
 from tests.shim.state.groups.test_long_heartbeats import beat
 from tests.shim.wire import connected, serving, until
+from tests.support.acl_filters import ANY_ACL, deleted_acls
 
 COUNT = 300
 NAMES = [f"t{number:04}" for number in range(COUNT)]

@@ -23,9 +23,9 @@ from kafka_shim.shim.state.share_partitions.share_state_values import (
     SharePartitionKey,
     ShareStateUpdate,
 )
-from tests.record_requests import produce_request
 from tests.recordings.records.batches import batch
 from tests.shim.play import ADMIN, Stage
+from tests.support.record_requests import produce_request
 
 ALICE = "User:alice"
 MEMBER = "AAAAAAAAAAAAAAAAAAAAAQ"

@@ -24,8 +24,8 @@ from kafka_shim.shim.network.connection_states import (
     ConnectionState,
     next_state,
 )
-from tests.record_requests import fetch_request
 from tests.shim.wire import PLAIN, SASL, USERS
+from tests.support.record_requests import fetch_request
 
 S, E = ConnectionState, ConnectionEvent
 WAIT_MS = 500

@@ -16,8 +16,8 @@ from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import InitialTopic, Limits
-from tests.record_requests import fetch_request
 from tests.shim.wire import Wire, connected, connections_of, serving, until
+from tests.support.record_requests import fetch_request
 
 pytestmark = pytest.mark.asyncio
 

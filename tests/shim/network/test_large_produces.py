@@ -10,9 +10,9 @@ from kafka_shim.protocol.records.batches import BatchOptions, encode_batch
 from kafka_shim.protocol.records.compression import Compression
 from kafka_shim.protocol.records.record_codec import Record
 from kafka_shim.shim.network.large_produces import is_quickly_appended, record_ranges_unless_unusual
-from tests.frames import request_frame
 from tests.protocol.record_lists import NOW
-from tests.record_requests import produce_request
+from tests.support.frames import request_frame
+from tests.support.record_requests import produce_request
 
 VERSIONS = range(3, 14)
 RECORD_BYTES = 1024

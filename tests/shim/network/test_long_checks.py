@@ -21,12 +21,12 @@ from kafka_shim.shim.network.large_produces import is_quickly_appended
 from kafka_shim.shim.network.large_requests import LargeRequests, LargeRequestWork
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
-from tests.frames import request_frame
 from tests.protocol.record_lists import NOW
-from tests.record_requests import produce_request
 from tests.shim.play import Stage
 from tests.shim.request.stretches import Stretches
 from tests.shim.wire import connected, serving
+from tests.support.frames import request_frame
+from tests.support.record_requests import produce_request
 
 STRETCH_MAX = 10_000
 HEADERS = 30_000

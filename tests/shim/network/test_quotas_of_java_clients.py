@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shim.client.client import connect
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,
@@ -13,7 +14,6 @@ from kafka_shim.protocol.messages.alter_client_quotas_request import (
     EntryData,
     OpData,
 )
-from kafka_shim.shim.client.client import connect
 from kafka_shim.testing import KafkaBroker, start
 from tests.clients.toolchains import java_program
 from tests.shim.faults.test_java_under_faults import QUICK, Java

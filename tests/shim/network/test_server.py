@@ -17,10 +17,10 @@ from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequ
 from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from tests.acl_filters import ANY_ACL
-from tests.addresses import split
-from tests.frames import sized
 from tests.shim.wire import PLAIN, SASL, SMALL, Wire, connected, serving, wired
+from tests.support.acl_filters import ANY_ACL
+from tests.support.addresses import split
+from tests.support.frames import sized
 
 pytestmark = pytest.mark.asyncio
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
+from kafka_shim.client.client import connect
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,
@@ -20,12 +21,11 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
 )
 from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.client.client import connect
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.testing import start
-from tests.record_requests import produce_request
 from tests.recordings.records.batches import batch
 from tests.shim.wire import connected, serving
+from tests.support.record_requests import produce_request
 
 METADATA = MetadataRequest(topics=[])
 RATE = 1000.0

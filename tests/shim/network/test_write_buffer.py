@@ -19,9 +19,9 @@ from kafka_shim.shim.network.write_buffer import WriteBuffer
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.state.logs.log import StoredBatch
 from tests.protocol.record_lists import NOW
-from tests.record_requests import fetch_request
 from tests.shim.network.test_fairness import settled
 from tests.shim.wire import Wire, connected, connections_of, serving
+from tests.support.record_requests import fetch_request
 
 BATCHES, VALUE = 60, b"v" * 200_000
 FETCH_VERSION = 11

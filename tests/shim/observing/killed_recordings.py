@@ -14,12 +14,12 @@ from pathlib import Path
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.protocol.trace.segments import TraceStorage
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.request.session import Session
-from tests.acl_filters import ANY_ACL
+from kafka_shim.trace_format.segments import TraceStorage
 from tests.shim.play import LISTENER
+from tests.support.acl_filters import ANY_ACL
 
 
 def record(folder: Path, compression: str, told: int) -> None:

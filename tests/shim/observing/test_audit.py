@@ -9,14 +9,13 @@ from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
 from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.shim.explaining import request_remedy
-from kafka_shim.shim.logs import configure_logging
-from kafka_shim.shim.observing import audit_log
+from kafka_shim.shim.observing import audit_log, request_remedy
 from kafka_shim.shim.observing.audit_log import LINES_MAX, LOGGER_NAME
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.request.access import RECORDS_MAX
-from tests.acl_filters import ANY_ACL
+from kafka_shim.text.logs import configure_logging
 from tests.shim.play import Stage
+from tests.support.acl_filters import ANY_ACL
 
 
 def audit_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:

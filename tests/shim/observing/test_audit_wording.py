@@ -9,8 +9,8 @@ import pytest
 
 from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.shim.observing.audit_log import LOGGER_NAME
+from tests.cli.conftest import Running, start  # noqa: F401 -- a fixture
 from tests.recordings.audit.recording import RELEASES, play, recorded
-from tests.shim.cli.conftest import Running, start  # noqa: F401 -- a fixture
 
 _AROUND = re.compile(r"^\[.*?\] [A-Z]+ | \(kafka\.authorizer\.logger\)$")
 

@@ -4,8 +4,8 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.control.history_queries import HistoryQueries
 from kafka_shim.shim.observing.request_history import DECISIONS_MAX, RESPONSE_BYTES_MAX, History
-from tests.acl_filters import ANY_ACL
 from tests.shim.play import Stage
+from tests.support.acl_filters import ANY_ACL
 
 
 def asked(stage: Stage, count: int) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.protocol.trace.entries import Request
+from kafka_shim.trace_format.entries import Request
 from tests.shim.observing.test_recorder import ROOT, entries
 
 CHILD = "tests.shim.observing.killed_recordings"

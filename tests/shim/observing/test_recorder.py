@@ -27,21 +27,21 @@ from kafka_shim.protocol.messages.create_delegation_token_request import (
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from kafka_shim.protocol.trace.blocks import ZSTD
-from kafka_shim.protocol.trace.entries import Access, ConnectionClosed, Request, Response
-from kafka_shim.protocol.trace.segments import (
+from kafka_shim.shim.request.access import RECORDS_MAX
+from kafka_shim.trace_format.blocks import ZSTD
+from kafka_shim.trace_format.entries import Access, ConnectionClosed, Request, Response
+from kafka_shim.trace_format.segments import (
     Block,
     Damage,
     TraceStorage,
     read_trace,
     segment_paths,
 )
-from kafka_shim.shim.request.access import RECORDS_MAX
-from tests.acl_filters import ANY_ACL
-from tests.commands import SHIM
-from tests.frames import request_frame, sized
 from tests.shim.wire import connected, serving
-from tests.small_disk import files_up_to, needs_a_limit
+from tests.support.acl_filters import ANY_ACL
+from tests.support.commands import SHIM
+from tests.support.frames import request_frame, sized
+from tests.support.small_disk import files_up_to, needs_a_limit
 
 ROOT = Path(__file__).parents[3]
 

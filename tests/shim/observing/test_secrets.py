@@ -35,26 +35,26 @@ from kafka_shim.protocol.messages.incremental_alter_configs_request import (
     IncrementalAlterConfigsRequest,
 )
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from kafka_shim.protocol.trace.entries import ConnectionClosed, Request
-from kafka_shim.protocol.trace.redaction import (
+from kafka_shim.shim.observing.request_history import History
+from kafka_shim.shim.observing.trace_recorder import TraceRecorder
+from kafka_shim.shim.state.settings.config_definitions import definitions_of_release
+from kafka_shim.shim.system_clock import SystemClock
+from kafka_shim.trace_format.entries import ConnectionClosed, Request
+from kafka_shim.trace_format.redaction import (
     SECRET_REQUESTS,
     is_secret_setting,
     redact_or_truncate_request_frame,
     redact_or_truncate_response_frame,
 )
-from kafka_shim.shim.observing.request_history import History
-from kafka_shim.shim.observing.trace_recorder import TraceRecorder
-from kafka_shim.shim.state.settings.config_definitions import definitions_of_release
-from kafka_shim.shim.system_clock import SystemClock
-from kafka_shim.shim.traffic.proxy.proxy import Proxy
-from kafka_shim.shim.traffic.replay.events import load_recording
-from kafka_shim.shim.traffic.replay.replayer import Replayer
-from kafka_shim.shim.traffic.replay.target import OnUnreplayableRequest, Target
-from tests.acl_filters import ANY_ACL
-from tests.addresses import split
-from tests.frames import request_frame, sized
+from kafka_shim.traces.proxy.proxy import Proxy
+from kafka_shim.traces.replay.events import load_recording
+from kafka_shim.traces.replay.replayer import Replayer
+from kafka_shim.traces.replay.target import OnUnreplayableRequest, Target
 from tests.shim.observing.test_recorder import entries
 from tests.shim.wire import Wire, connected, serving
+from tests.support.acl_filters import ANY_ACL
+from tests.support.addresses import split
+from tests.support.frames import request_frame, sized
 
 SECRET = "hunter2-is-secret"
 TOKENS = {

@@ -19,8 +19,8 @@ from kafka_shim.protocol.codec.message_spec import (
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
 from kafka_shim.protocol.records.batches import BatchOptions
 from kafka_shim.shim.state.settings.config_definitions import definitions_of_release
-from tests.frames import request_frame
 from tests.shim.request.busy_cluster import NONE, BusyCluster, Values, batch
+from tests.support.frames import request_frame
 
 FEW = (0, -1, 9_999)
 PLAUSIBLE = (*FEW, 2_000, 5_000, 65_535, 100_000, 1_000_000)

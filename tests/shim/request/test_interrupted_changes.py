@@ -12,9 +12,9 @@ from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher
 from kafka_shim.shim.request.session import Session
-from tests.frames import request_frame
 from tests.shim.play import ADMIN, Stage
 from tests.shim.request.stretches import Stretches
+from tests.support.frames import request_frame
 
 PARTITIONS = 100
 

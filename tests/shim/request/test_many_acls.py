@@ -8,13 +8,13 @@ import msgspec
 import pytest
 
 from kafka_shim.authorizer.model import Acl, AclFilter
+from kafka_shim.client.acls import create_acls, delete_acls, describe_acls
+from kafka_shim.client.client import ClientError, connect
+from kafka_shim.client.config import PLAINTEXT
 from kafka_shim.protocol.enums import ApiKey, Operation
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.shim.client.acls import create_acls, delete_acls, describe_acls
-from kafka_shim.shim.client.client import ClientError, connect
-from kafka_shim.shim.client.config import PLAINTEXT
-from kafka_shim.shim.testing import start
-from tests.acls import make_acl
+from kafka_shim.testing.broker_start import start
+from tests.support.acls import make_acl
 
 PEOPLE, EACH = 1_000, 1_000
 A_REQUEST = 10_000

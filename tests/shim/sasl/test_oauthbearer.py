@@ -12,7 +12,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.sasl.bearer_settings import build_token_validator
-from kafka_shim.shim.testing import KafkaBroker, start
+from kafka_shim.testing import KafkaBroker, start
 from tests.shim.sasl.bearer_cases import (
     HALF_A_CHARACTER,
     IMPOSSIBLE,

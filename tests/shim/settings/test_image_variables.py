@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
+from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.image_variables import settings_of_image_variables
 from kafka_shim.shim.settings.jaas import JaasModule, parse_jaas, parse_jaas_file

@@ -3,12 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import kafka_list
-from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
+from kafka_shim.policy.formats import kafka_list
+from kafka_shim.policy.formats.json_objects import acls_to_objects
 from kafka_shim.protocol.enums import Operation, PatternType
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import read_distinct_acls_of_file
-from tests.acls import make_acl
+from tests.support.acls import make_acl
 
 ACL = make_acl(Operation.READ, "t", principal="User:a", pattern_type=PatternType.PREFIXED)
 SHORT = "{principal: User:a, allow: Read, topic: t, pattern: prefixed}"

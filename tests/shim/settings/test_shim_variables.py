@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
+from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.shim_variables import (

@@ -6,7 +6,7 @@ from kafka_shim.protocol.enums import Operation
 from kafka_shim.shim.config import InitialGroup, InitialTopic
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.state_file import StateFileContent, read_state_file
-from tests.acls import make_acl
+from tests.support.acls import make_acl
 
 WHOLE = """
 users:

@@ -8,7 +8,7 @@ import pytest
 from kafka_shim.schemas.releases import Facts
 from kafka_shim.shim.state.settings import generate_definitions
 from kafka_shim.shim.state.settings.generate_definitions import check_of_validator, definition_table
-from tests.generated_files import outdated
+from tests.support.generated_files import outdated
 
 BROKER = {"type": "list", "default": "", "valid": "distinct", "dynamic": True}
 FACTS: Facts = {

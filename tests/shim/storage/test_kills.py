@@ -32,9 +32,9 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
 )
 from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch, iterate_batches
-from tests.commands import SHIM
-from tests.frames import request_frame, sized
-from tests.record_requests import fetch_request, produce_request
+from tests.support.commands import SHIM
+from tests.support.frames import request_frame, sized
+from tests.support.record_requests import fetch_request, produce_request
 
 VERSIONS = {
     ApiKey.PRODUCE: 9,

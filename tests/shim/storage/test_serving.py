@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, Message, Producer
 
-from tests.commands import SHIM
+from tests.support.commands import SHIM
 
 ROOT = Path(__file__).parents[3]
 WAIT_S = 20

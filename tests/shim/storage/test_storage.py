@@ -22,8 +22,8 @@ from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.transactions.transaction import TransactionalIdState
-from tests.record_requests import produce_request
 from tests.shim.storage.kept import KeptStage
+from tests.support.record_requests import produce_request
 
 NOBODY = CommitIdentity("", None, -1, 0)
 

@@ -13,7 +13,7 @@ from kafka_shim.protocol.messages.incremental_alter_configs_request import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from kafka_shim.shim.testing import KafkaBroker, start
+from kafka_shim.testing import KafkaBroker, start
 from tests.clients.toolchains import java_program
 from tests.recordings.peers.socket_peer import Connection
 from tests.shim.faults.test_java_under_faults import Java

@@ -3,8 +3,9 @@
 import pkgutil
 from importlib import import_module
 
+from kafka_shim import cli
 from kafka_shim.protocol import messages
-from kafka_shim.shim import cli, control, handlers
+from kafka_shim.shim import control, handlers
 
 for package in (handlers, messages, cli, control):
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):

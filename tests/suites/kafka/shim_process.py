@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.shim.cli import main
-from kafka_shim.shim.testing.transport import HttpControl
+from kafka_shim.cli import main
+from kafka_shim.testing.transport import HttpControl
 
 START_SECONDS = 30
 STOP_SECONDS = 10

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats import parse_distinct_acls
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.policy.formats import parse_distinct_acls
 from kafka_shim.protocol.api_versions import RELEASES
 
 _AUTHORIZERS: dict[str, StandardAuthorizer] = {}

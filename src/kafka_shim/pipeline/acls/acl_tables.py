@@ -11,7 +11,6 @@ from collections.abc import Iterable
 import msgspec
 import pyarrow as pa
 
-from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
 from kafka_shim.authorizer.networks import covers_host, parse_network
@@ -21,6 +20,7 @@ from kafka_shim.authorizer.operations import (
     operations_whose_deny_includes,
 )
 from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.policy.formats.trace_rule import format_acl_rule
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 SUPER_USER, DEFAULT_ALLOW, DEFAULT_DENY = -3, -2, -1

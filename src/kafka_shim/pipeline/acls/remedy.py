@@ -10,13 +10,13 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import narrowest_allow_acl
 from kafka_shim.authorizer.remedy import Step, steps_to_allow
 from kafka_shim.pipeline.acls.acl_set import PackedAclSet
 from kafka_shim.pipeline.acls.required_access import required_access_or_alternatives_of_row
 from kafka_shim.pipeline.engines.engine import BatchFunction
+from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
 
 CHECK = ("host", "api_key", "instead", "rule")
 """The fields of an element of `checks`: a different access that was denied."""

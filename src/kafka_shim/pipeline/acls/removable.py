@@ -9,11 +9,11 @@ import msgspec
 
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.policy.redundant_acls import find_covering_or_overruling_acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.matches import DecisionSignature, SignatureFinder
 from kafka_shim.pipeline.acls.verdict import decide_access_or_alternatives
+from kafka_shim.policy.redundant_acls import find_covering_or_overruling_acl
 
 NEVER = "never used"
 SHADOWED = "shadowed"

@@ -3,7 +3,6 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.intervals import (
@@ -29,6 +28,7 @@ from kafka_shim.pipeline.report.outcome import (
     access_outcome_with_observation_notes,
 )
 from kafka_shim.pipeline.request_accesses import accesses_of_requests
+from kafka_shim.text.message_text import count_with_noun
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.trace_input import TraceInput

@@ -6,10 +6,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
-from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.authorizer.model import WILDCARD, Acl
-from kafka_shim.authorizer.policy.witness import resource_can_exist
 from kafka_shim.pipeline.acl_change_files import write_acl_change_files
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.errors import PipelineError
@@ -35,7 +32,10 @@ from kafka_shim.pipeline.lazy import pa
 from kafka_shim.pipeline.options import ACL_FORMATS
 from kafka_shim.pipeline.report.outcome import Outcome, access_outcome_with_observation_notes
 from kafka_shim.pipeline.selection_options import selection_from_options
+from kafka_shim.policy.formats.trace_rule import format_acl_rule
+from kafka_shim.policy.witness import resource_can_exist
 from kafka_shim.protocol.enums import ApiKey, PatternType, Permission, ResourceType
+from kafka_shim.text.message_text import count_with_noun
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.observation import Observation

@@ -5,11 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
-from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
-from kafka_shim.authorizer.acl_formats.trace_rule import parse_acl_rule
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
@@ -21,7 +17,11 @@ from kafka_shim.pipeline.report.outcome import (
     Outcome,
     access_outcome_with_observation_notes,
 )
+from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
+from kafka_shim.policy.formats.kafka_commands import format_command
+from kafka_shim.policy.formats.trace_rule import parse_acl_rule
 from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.text.message_text import count_with_noun
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.observation import Observation

@@ -4,8 +4,6 @@ import argparse
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
-from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.acl_set import AclSet
@@ -25,8 +23,10 @@ from kafka_shim.pipeline.report.outcome import (
 )
 from kafka_shim.pipeline.rows.access_roles import UNLOGGED
 from kafka_shim.pipeline.selection_options import selection_from_options
+from kafka_shim.policy.formats.kafka_commands import format_command
+from kafka_shim.policy.formats.trace_rule import format_acl_rule
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, RECORDED
+from kafka_shim.trace_format.entries import AUDIT, DERIVED, RECORDED
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.observation import Observation

@@ -3,7 +3,6 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.engines.engine import (
     FEW_VALUES,
@@ -27,7 +26,8 @@ from kafka_shim.pipeline.report.outcome import (
 from kafka_shim.pipeline.request_accesses import accesses_of_requests
 from kafka_shim.pipeline.rows.access_roles import LISTED
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
-from kafka_shim.protocol.trace.entries import AUDIT
+from kafka_shim.text.message_text import count_with_noun
+from kafka_shim.trace_format.entries import AUDIT
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.acl_decisions import AclRelations

@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats.trace_rule import parse_acl_rule
 from kafka_shim.pipeline.intervals import axis_tick_values, next_round_step_seconds
+from kafka_shim.policy.formats.trace_rule import parse_acl_rule
 
 WIDTH, LEFT, RIGHT, TOP, PLOT_HEIGHT = 760, 70, 40, 14, 200
 BAR_HEIGHT, BAR_PERCENT_MAX, NAME_CHARACTERS = 44, 75, 40

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kafka_shim.authorizer.message_text import count_with_noun
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.text.message_text import count_with_noun
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.observation import Observation

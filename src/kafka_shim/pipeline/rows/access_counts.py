@@ -18,7 +18,7 @@ from kafka_shim.pipeline.rows.access_row import (
 )
 from kafka_shim.pipeline.rows.columns import ConnectionValues
 from kafka_shim.pipeline.tables import OBSERVED, REQUEST_ACCESSES
-from kafka_shim.protocol.trace.entries import AUDIT
+from kafka_shim.trace_format.entries import AUDIT
 
 BATCH_ROWS = 16_384
 _ACCESS = (

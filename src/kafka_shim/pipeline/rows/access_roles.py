@@ -18,7 +18,7 @@ from kafka_shim.authorizer.requirement import DenialEffect
 from kafka_shim.authorizer.requirements import TABLE, all_requirements_bound_to_release
 from kafka_shim.pipeline.rows.access_row import resource_type_or_unknown
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
-from kafka_shim.protocol.trace.entries import Access
+from kafka_shim.trace_format.entries import Access
 
 REQUIRED = "required"
 EITHER = "either"

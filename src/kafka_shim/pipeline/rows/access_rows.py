@@ -40,7 +40,7 @@ from kafka_shim.protocol.codec.resource_names import read_resource_names
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.responses import NAMING_APIS, read_response_or_none, topic_ids_with_names
-from kafka_shim.protocol.trace.entries import (
+from kafka_shim.trace_format.entries import (
     AUDIT,
     DERIVED,
     Access,
@@ -48,7 +48,7 @@ from kafka_shim.protocol.trace.entries import (
     Request,
     Response,
 )
-from kafka_shim.protocol.trace.segments import Block
+from kafka_shim.trace_format.segments import Block
 
 _RequestId = tuple[int, int, int]
 """Accesses of one request: the connection and, of a log that names no requests, time and API."""

@@ -18,8 +18,8 @@ from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.request_frames import read_request_frame
-from kafka_shim.protocol.trace.entries import Request
-from kafka_shim.protocol.trace.segments import Block
+from kafka_shim.trace_format.entries import Request
+from kafka_shim.trace_format.segments import Block
 
 _HARMLESS = frozenset({DenialEffect.HIDE, DenialEffect.VALUE, DenialEffect.EMPTY})
 """A denial of these refuses nothing."""

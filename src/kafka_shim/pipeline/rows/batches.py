@@ -39,9 +39,9 @@ from kafka_shim.pipeline.tables import (
     TABLES,
     select_columns,
 )
-from kafka_shim.protocol.trace.blocks import BlockHeader
-from kafka_shim.protocol.trace.entries import BlockBody
-from kafka_shim.protocol.trace.segments import Block, Damage, read_segment, segment_paths
+from kafka_shim.trace_format.blocks import BlockHeader
+from kafka_shim.trace_format.entries import BlockBody
+from kafka_shim.trace_format.segments import Block, Damage, read_segment, segment_paths
 
 SPLIT_BYTES = 64 * 1024 * 1024
 OPENING_BYTES = 256 * 1024

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa
 
 from kafka_shim.pipeline.rows.fetch_sessions import FetchSessions
-from kafka_shim.protocol.trace.entries import Connection
-from kafka_shim.protocol.trace.segments import Block
+from kafka_shim.trace_format.entries import Connection
+from kafka_shim.trace_format.segments import Block
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.rows.access_row import AccessRow

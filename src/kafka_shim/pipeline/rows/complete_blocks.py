@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from kafka_shim.protocol.trace.blocks import HEADER_BYTES, BlockError, read_block_header
-from kafka_shim.protocol.trace.segments import Damage, has_no_next_segment, read_segment
+from kafka_shim.trace_format.blocks import HEADER_BYTES, BlockError, read_block_header
+from kafka_shim.trace_format.segments import Damage, has_no_next_segment, read_segment
 
 
 def end_of_complete_or_damaged_blocks(path: Path, start: int) -> int:

@@ -43,7 +43,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.responses import read_response_or_none
-from kafka_shim.protocol.trace.entries import DERIVED, Request, Response
+from kafka_shim.trace_format.entries import DERIVED, Request, Response
 
 Names = Mapping[bytes, str]
 

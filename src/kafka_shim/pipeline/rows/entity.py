@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from kafka_shim.protocol.trace.entries import Connection
+from kafka_shim.trace_format.entries import Connection
 
 TOPIC, TRANSACTION, OFFSETS = "topic", "transaction", "offsets"
 GROUP, CONSUMER_GROUP = "group", "consumer group"

@@ -14,8 +14,8 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.response_codes import nonzero_error_codes
 from kafka_shim.protocol.response_frames import read_response_and_its_version
-from kafka_shim.protocol.trace.entries import Request, Response
-from kafka_shim.protocol.trace.segments import Block
+from kafka_shim.trace_format.entries import Request, Response
+from kafka_shim.trace_format.segments import Block
 
 _NO_NAMES = ResourceNames()
 

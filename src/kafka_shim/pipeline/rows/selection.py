@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.trace.blocks import BlockHeader
+from kafka_shim.trace_format.blocks import BlockHeader
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.rows.existence import ExistenceIndex

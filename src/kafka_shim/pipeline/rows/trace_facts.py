@@ -13,13 +13,13 @@ from kafka_shim.pipeline.rows.existence import (
     merge_records_of_same_entity,
 )
 from kafka_shim.pipeline.rows.selection import Selection
-from kafka_shim.protocol.trace.blocks import (
+from kafka_shim.trace_format.blocks import (
     HEADER_BYTES,
     BlockError,
     decode_entry_block_body,
     read_block_header,
 )
-from kafka_shim.protocol.trace.entries import DERIVED
+from kafka_shim.trace_format.entries import DERIVED
 
 TABLES_FROM_TRACE_FACTS = frozenset({"accesses", "observed", "request_accesses", "added_needs"})
 """Tables whose rows depend on it."""

@@ -7,8 +7,8 @@ from importlib import import_module
 from struct import Struct
 from typing import Any, NamedTuple
 
-from kafka_shim.extras import requires
 from kafka_shim.protocol.errors import DecodeError, ProtocolError
+from kafka_shim.text.extras import requires
 
 DECOMPRESSED_BYTES_MAX = 64 << 20
 """Maximum decompressed size of a batch, so that a small request cannot fill the memory."""

@@ -8,14 +8,13 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly, parse_distinct_acls
-from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
-from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules_or_objects
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
-from kafka_shim.authorizer.option_parser import did_you_mean_text
-from kafka_shim.authorizer.policy.checked_accesses import ineffective_acl_messages
+from kafka_shim.policy.checked_accesses import ineffective_acl_messages
+from kafka_shim.policy.formats import FORMATS, format_acls_losslessly, parse_distinct_acls
+from kafka_shim.policy.formats.json_objects import acls_to_objects
+from kafka_shim.policy.formats.yaml_rules import parse_rules_or_objects
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopicConfig
 from kafka_shim.protocol.records.compression import MissingPackageError
@@ -63,7 +62,8 @@ from kafka_shim.shim.request.time_slices import TimeSlices
 from kafka_shim.shim.state.logs.log_cleaner import compact_logs
 from kafka_shim.shim.state.snapshot import Snapshot
 from kafka_shim.shim.state.topics import Topic
-from kafka_shim.shim.whole_number import parse_whole_number
+from kafka_shim.text.option_parser import did_you_mean_text
+from kafka_shim.text.whole_number import parse_whole_number
 
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `([^`]+)`(?: - at `\$\.?(.*)`)?")
 _CONTROL_ACTOR = Actor("User:ANONYMOUS", "127.0.0.1")

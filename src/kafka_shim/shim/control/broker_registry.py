@@ -14,8 +14,8 @@ from kafka_shim.shim.control.broker_control import BrokerControl
 from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.control.new_broker import config_for_new_broker
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.logs import Log
 from kafka_shim.shim.system_clock import SystemClock
+from kafka_shim.text.logs import Log
 
 FIRST = "first"
 """The id of the broker that the process was started with."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from kafka_shim.authorizer.authorizer import Authorizer
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.whole_number import parse_whole_number
+from kafka_shim.text.whole_number import parse_whole_number
 
 
 class ControlError(Exception):

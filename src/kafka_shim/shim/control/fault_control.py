@@ -7,7 +7,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
 from kafka_shim.shim.faults.fault import Fault
 from kafka_shim.shim.faults.spec import FaultError
-from kafka_shim.shim.whole_number import parse_whole_number
+from kafka_shim.text.whole_number import parse_whole_number
 
 
 class FaultControl:

@@ -9,7 +9,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.control.control_error import ControlError, query_number_or_400
 from kafka_shim.shim.faults.spec import FaultError, parse_api_name
 from kafka_shim.shim.observing.request_history import History, HistoryEntry
-from kafka_shim.shim.whole_number import parse_whole_number
+from kafka_shim.text.whole_number import parse_whole_number
 
 _ROWS_MAX = 1000
 

@@ -13,7 +13,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as HttpRoute
 
-from kafka_shim.authorizer.message_text import shortened_and_escaped
 from kafka_shim.shim.control.broker_control import BrokerControl
 from kafka_shim.shim.control.broker_registry import FIRST, BrokerRegistry
 from kafka_shim.shim.control.broker_routes import BASE_PATH, BROKER_ROUTES
@@ -21,6 +20,7 @@ from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.control.inspector_routes import FRONT_ROUTE, inspector_page_and_file_routes
 from kafka_shim.shim.control.openapi import openapi_document
 from kafka_shim.shim.control.routes import ROUTES, Call, Route, Target, call_route
+from kafka_shim.text.message_text import shortened_and_escaped
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 

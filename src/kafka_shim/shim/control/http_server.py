@@ -8,10 +8,10 @@ import socket
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kafka_shim.extras import is_installed, requires
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError, UnavailableError
+from kafka_shim.text.extras import is_installed, requires
 
 if TYPE_CHECKING:
     import uvicorn

@@ -5,8 +5,6 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
-from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.least_acls import least_acls
@@ -20,9 +18,11 @@ from kafka_shim.authorizer.remedy import (
 )
 from kafka_shim.authorizer.requirements import all_requirements_bound_to_release_by_id
 from kafka_shim.authorizer.store import AclStore
+from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
+from kafka_shim.policy.formats.json_objects import acls_to_objects
 from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
-from kafka_shim.shim.explaining.request_remedy import checked_requirements
 from kafka_shim.shim.observing.request_history import History, HistoryEntry
+from kafka_shim.shim.observing.request_remedy import checked_requirements
 from kafka_shim.shim.state.cluster import Cluster
 
 TimeSlicer = Callable[[Iterable[HistoryEntry]], Iterable[HistoryEntry]]

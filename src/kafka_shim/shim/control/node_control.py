@@ -11,7 +11,7 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.leadership import move_leader_replacing_replica_if_needed
 from kafka_shim.shim.state.topics import Partition
-from kafka_shim.shim.whole_number import parse_whole_number
+from kafka_shim.text.whole_number import parse_whole_number
 
 
 class NodeControl:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from html import escape
 
+from kafka_shim.authorizer.explaining.requirements_text import markdown_cells
 from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
 from kafka_shim.authorizer.operations import (
     operations_whose_allow_includes,
@@ -16,7 +17,6 @@ from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.authorizer.requirements import TABLE
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.explaining.requirements_text import markdown_cells
 
 _HEAD = """<!doctype html>
 <html lang="en">

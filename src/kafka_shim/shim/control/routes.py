@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats import FORMATS
+from kafka_shim.policy.formats import FORMATS
 from kafka_shim.shim.control import bodies, state_bodies
 from kafka_shim.shim.control.broker_control import BrokerControl, convert_body
 from kafka_shim.shim.control.control_error import ControlError

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlsplit
 
 from kafka_shim.shim.control.inspector_files import FILES, HEADERS, inspector_file_content
-from kafka_shim.shim.whole_number import parse_whole_number
+from kafka_shim.text.whole_number import parse_whole_number
 
 HOST = "127.0.0.1"
 _PAGE = "/inspector"

@@ -5,11 +5,11 @@ from typing import Any
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.explaining.who_can import who_can, who_can_json
 from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
 from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
-from kafka_shim.shim.explaining.who_can import who_can, who_can_json
 from kafka_shim.shim.state.cluster import Cluster
 
 

@@ -36,7 +36,6 @@ from kafka_shim.shim.dispatching.response_cache import READ_ONLY_KEYS, CachedRes
 from kafka_shim.shim.errors import CloseConnection, NeedsTimeSlices, RequestRejected
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.handlers.api_versions import unsupported_version_response
-from kafka_shim.shim.logs import Log
 from kafka_shim.shim.observing import audit_log
 from kafka_shim.shim.request.access import Access
 from kafka_shim.shim.request.authentication_phase import close_unless_allowed_in_phase_and_unexpired
@@ -45,6 +44,7 @@ from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.settings.static_settings import parse_client_telemetry_enabled
 from kafka_shim.shim.wait import NoResponse, PendingResponse
+from kafka_shim.text.logs import Log
 
 if TYPE_CHECKING:
     from kafka_shim.shim.observing.request_history import History

@@ -3,7 +3,7 @@
 import re
 
 from kafka_shim.shim.clock import Clock, Timer
-from kafka_shim.shim.logs import Log
+from kafka_shim.text.logs import Log
 
 log = Log("shim.connection")
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from kafka_shim.shim.config import Config, ListenerConfig
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher
 from kafka_shim.shim.errors import UnavailableError
-from kafka_shim.shim.logs import Log
 from kafka_shim.shim.network.batched_sends import BatchedSends
 from kafka_shim.shim.network.busy_polling import BusyPolling
 from kafka_shim.shim.network.close_log import CloseLog
@@ -22,6 +21,7 @@ from kafka_shim.shim.network.listening_sockets import ONE_AT_A_TIME, ReservedPor
 from kafka_shim.shim.network.protocols import ManagedConnection
 from kafka_shim.shim.network.request_memory import RequestMemory
 from kafka_shim.shim.network.resource_limits import PendingHandshakes, limits_with_broker_settings
+from kafka_shim.text.logs import Log
 
 if TYPE_CHECKING:
     import ssl

@@ -10,9 +10,9 @@ import logging
 
 from kafka_shim.authorizer.model import Decision, DecisionReason
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.logs import Log
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.text.logs import Log
 
 LOGGER_NAME = "kafka.authorizer.logger"
 LINES_MAX = 200
@@ -69,7 +69,7 @@ def _log_counts_of_unlogged_decisions(
 
 def _remedy_text_or_empty(context: RequestContext) -> str:
     """Return what would allow the request, which Kafka's line does not have; empty if unknown."""
-    from kafka_shim.shim.explaining import request_remedy  # noqa: PLC0415 - to log alone
+    from kafka_shim.shim.observing import request_remedy  # noqa: PLC0415 - to log alone
 
     remedy = request_remedy.remedy_json(request_remedy.cached_request_remedy(context))
     return "" if remedy is None else request_remedy.remedy_text(remedy)
@@ -108,7 +108,7 @@ def _deciding_rule_text(decision: Decision, brackets: str) -> str:
         case DecisionReason.DEFAULT_ALLOW:
             return "DefaultAllow"
         case DecisionReason.ACL if decision.acl is not None:
-            from kafka_shim.authorizer.acl_formats.standard_acl import (  # noqa: PLC0415 - to log alone
+            from kafka_shim.policy.formats.standard_acl import (  # noqa: PLC0415 - to log alone
                 standard_acl_to_string,
             )
 

@@ -18,15 +18,15 @@ from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.response_codes import nonzero_error_codes
 from kafka_shim.protocol.response_frames import read_response_and_its_version
-from kafka_shim.protocol.trace.redaction import (
-    redact_or_truncate_request_frame,
-    redact_or_truncate_response_frame,
-)
 from kafka_shim.protocol.wire_json import message_json
-from kafka_shim.shim.explaining.request_remedy import cached_request_remedy, remedy_json
+from kafka_shim.shim.observing.request_remedy import cached_request_remedy, remedy_json
 from kafka_shim.shim.request.access import AccessRecord, RequestRemedy
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Session
+from kafka_shim.trace_format.redaction import (
+    redact_or_truncate_request_frame,
+    redact_or_truncate_response_frame,
+)
 
 REQUESTS_MAX = 10_000
 BYTES_MAX = 32 * 1024 * 1024

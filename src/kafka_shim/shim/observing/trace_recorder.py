@@ -8,10 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from kafka_shim.authorizer.acl_formats.trace_rule import format_decision_rule
 from kafka_shim.authorizer.model import Decision
+from kafka_shim.policy.formats.trace_rule import format_decision_rule
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.trace.entries import (
+from kafka_shim.shim.clock import Clock, Timer
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.request.access import AccessRecord
+from kafka_shim.shim.request.session import Session
+from kafka_shim.text.logs import Log
+from kafka_shim.trace_format.entries import (
     RECORDED,
     Access,
     BlockBody,
@@ -21,18 +26,13 @@ from kafka_shim.protocol.trace.entries import (
     Request,
     Response,
 )
-from kafka_shim.protocol.trace.redaction import (
+from kafka_shim.trace_format.redaction import (
     SECRET_REQUESTS,
     SECRET_RESPONSES,
     redact_or_truncate_request_frame,
     redact_or_truncate_response_frame,
 )
-from kafka_shim.protocol.trace.segments import SegmentWriter, TraceStorage
-from kafka_shim.shim.clock import Clock, Timer
-from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.logs import Log
-from kafka_shim.shim.request.access import AccessRecord
-from kafka_shim.shim.request.session import Session
+from kafka_shim.trace_format.segments import SegmentWriter, TraceStorage
 
 log = Log("shim.traces")
 

@@ -14,7 +14,6 @@ from urllib.request import url2pathname
 
 import msgspec
 
-from kafka_shim.extras import requires
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.sasl.bearer_token import (
     TokenRejectedError,
@@ -25,6 +24,7 @@ from kafka_shim.shim.sasl.bearer_token import (
     parse_json_object,
     required_subject,
 )
+from kafka_shim.text.extras import requires
 
 try:
     from joserfc import jws

@@ -4,13 +4,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.authorizer.acl_formats import parse_acls_with_lines
-from kafka_shim.authorizer.acl_formats.documents import load_document
-from kafka_shim.authorizer.acl_formats.fields import AclWithLine
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.policy.formats import parse_acls_with_lines
+from kafka_shim.policy.formats.documents import load_document
+from kafka_shim.policy.formats.fields import AclWithLine
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.valid_text import not_utf8_message
+from kafka_shim.text.valid_text import not_utf8_message
 
 
 def read_distinct_acls_of_file(

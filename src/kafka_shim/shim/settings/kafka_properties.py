@@ -15,8 +15,8 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import PLAINTEXT
 from kafka_shim.shim.settings.jaas import parse_jaas
 from kafka_shim.shim.state.settings.config_definitions import broker_setting_names_of_all_releases
-from kafka_shim.shim.valid_text import is_utf8
-from kafka_shim.shim.whole_number import parse_whole_number
+from kafka_shim.text.valid_text import is_utf8
+from kafka_shim.text.whole_number import parse_whole_number
 
 AUTHORIZER = "authorizer.class.name"
 LISTENERS = "listeners"

@@ -14,10 +14,10 @@ content of such a file. An unknown variable with this prefix is an error, since 
 from collections.abc import Mapping
 from typing import Final
 
-from kafka_shim.authorizer.acl_formats import parse_acls_with_lines
-from kafka_shim.authorizer.acl_formats.documents import unknown_word_message
-from kafka_shim.authorizer.acl_formats.fields import AclWithLine
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.policy.formats import parse_acls_with_lines
+from kafka_shim.policy.formats.documents import unknown_word_message
+from kafka_shim.policy.formats.fields import AclWithLine
 from kafka_shim.shim.config import InitialTopic, parse_initial_topic
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.state_file import StateFileContent, parse_state_text

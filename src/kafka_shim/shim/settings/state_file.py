@@ -24,16 +24,16 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats.documents import unknown_word_message
-from kafka_shim.authorizer.acl_formats.fields import AclWithLine
-from kafka_shim.authorizer.acl_formats.values_with_lines import (
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import Acl, is_principal
+from kafka_shim.policy.formats.documents import unknown_word_message
+from kafka_shim.policy.formats.fields import AclWithLine
+from kafka_shim.policy.formats.values_with_lines import (
     ListWithLines,
     line_of_key_or_of_parent,
     line_of_mapping,
 )
-from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules_or_objects_with_lines
-from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.model import Acl, is_principal
+from kafka_shim.policy.formats.yaml_rules import parse_rules_or_objects_with_lines
 from kafka_shim.shim.config import InitialGroup, InitialTopic
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import parse_yaml_with_lines, read_text_file

@@ -24,7 +24,7 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.propagation import PropagatingAuthorizer
-from kafka_shim.shim.whole_number import parse_whole_number
+from kafka_shim.text.whole_number import parse_whole_number
 
 PROPAGATION_DELAY = "shim.acl.propagation.delay.ms"
 """Setting: the longest time that a change of ACLs may take to a broker; 0 is immediately."""

@@ -2,8 +2,8 @@
 
 from functools import cache
 
-from kafka_shim.shim.logs import Log as Logger
 from kafka_shim.shim.re2_patterns import InvalidPatternError, Pattern, compile_pattern
+from kafka_shim.text.logs import Log as Logger
 
 logger = Logger("shim.patterns")
 

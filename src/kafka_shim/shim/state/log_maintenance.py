@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.logs import Log as Logger
 from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.periodic_work import PeriodicWork
 from kafka_shim.shim.state.settings.configs import Configs
 from kafka_shim.shim.state.topics import Topics
+from kafka_shim.text.logs import Log as Logger
 
 PRODUCER_CHECK_INTERVAL_MS = "600000"
 """Until 3.4, which made it a setting."""

@@ -17,9 +17,9 @@ from typing import Any
 import msgspec
 
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.logs import Log
 from kafka_shim.shim.storage.commit_mark import MappedCommitMark
 from kafka_shim.shim.storage.journal import BatchJournal, Row as JournalRow, batch_checksum
+from kafka_shim.text.logs import Log
 
 log = Log("shim.storage")
 

@@ -15,7 +15,6 @@ from kafka_shim.authorizer.model import Acl, AclFilter, Actor
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.logs import Log
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.logs.log_settings import EffectiveLogSettings
@@ -31,6 +30,7 @@ from kafka_shim.shim.storage.settings_rows import (
     as_json_text,
 )
 from kafka_shim.shim.storage.uncommitted_changes import FiringReportingClock, UncommittedChanges
+from kafka_shim.text.logs import Log
 
 log = Log("shim.storage")
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.logs import Log
 from kafka_shim.shim.tls import generated_certificates
 from kafka_shim.shim.tls.alerts import JavaAlertContext
+from kafka_shim.text.logs import Log
 
 log = Log("shim.tls")
 

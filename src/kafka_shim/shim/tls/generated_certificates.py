@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_shim.extras import requires
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.text.extras import requires
 
 if TYPE_CHECKING:
     import trustme

@@ -6,7 +6,6 @@ import pytest
 
 from kafka_shim.authorizer.requirements import TABLE
 from kafka_shim.protocol.api_versions import parse_minor_release
-from tests.generated_files import outdated
 from tests.recordings.conformance.matrix.access_matrix import (
     GOLDEN,
     QUESTIONS,
@@ -17,6 +16,7 @@ from tests.recordings.conformance.matrix.access_matrix import (
     shim_of,
 )
 from tests.recordings.conformance.scenario import Scenario, load, recordings
+from tests.support.generated_files import outdated
 
 CONFIRMED = [name for name in recordings() if name.endswith("-matrix")]
 

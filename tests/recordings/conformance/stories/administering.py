@@ -66,10 +66,10 @@ from kafka_shim.protocol.messages.list_offsets_request import (
 )
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
-from tests.acl_filters import described_acls
 from tests.recordings.conformance.draw import USERS
 from tests.recordings.conformance.scenario import ONE_SEGMENT, topic_id_of
 from tests.recordings.conformance.telling import Move, Story, Teller
+from tests.support.acl_filters import described_acls
 
 ANY = 1
 HOUR_MS = 3_600_000

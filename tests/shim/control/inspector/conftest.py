@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.shim.testing import KafkaBroker
+from kafka_shim.testing import KafkaBroker
 from tests.shim.control.inspector.page import Page
 
 

@@ -14,8 +14,8 @@ from selenium.common.exceptions import (
     StaleElementReferenceException,
 )
 
-from kafka_shim.shim.testing import KafkaBroker
-from tests.browser import BROWSER, DRIVER
+from kafka_shim.testing import KafkaBroker
+from tests.support.browser import BROWSER, DRIVER
 
 TABS = [
     "overview", "requests", "decisions", "principals", "topics", "groups",

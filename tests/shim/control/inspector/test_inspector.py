@@ -14,11 +14,11 @@ from confluent_kafka.admin import AdminClient
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.control.bodies import Done
 from kafka_shim.shim.control.broker_bodies import BrokerRow
-from kafka_shim.shim.testing import KafkaBroker
-from tests.commands import SHIM
+from kafka_shim.testing import KafkaBroker
 from tests.docs.shown import ROOT
 from tests.shim.control.inspector.page import TABS, Page, needs_browser, send
 from tests.shim.control.plain_http import Http, works
+from tests.support.commands import SHIM
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 

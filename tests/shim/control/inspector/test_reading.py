@@ -8,7 +8,7 @@ import pytest
 from selenium.webdriver import ActionChains
 
 from benchmarks.inspector import load
-from kafka_shim.shim.testing import KafkaBroker, start
+from kafka_shim.testing import KafkaBroker, start
 from tests.shim.control.inspector.page import Page, needs_browser, send
 from tests.shim.control.plain_http import Http
 

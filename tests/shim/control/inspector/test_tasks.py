@@ -9,9 +9,9 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from kafka_shim.shim.control.trace_inspector_server import TraceInspectorServer
-from kafka_shim.shim.testing import KafkaBroker, start
-from kafka_shim.shim.traffic.traces.inspector_rows import InspectorRows
-from kafka_shim.shim.traffic.traces.trace_rows import TraceReader
+from kafka_shim.testing import KafkaBroker, start
+from kafka_shim.traces.inspector_rows import InspectorRows
+from kafka_shim.traces.trace_rows import TraceReader
 from tests.shim.control.inspector.page import Page, needs_browser, send
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True), needs_browser]

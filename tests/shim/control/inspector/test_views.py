@@ -8,7 +8,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from benchmarks.inspector import load
 from kafka_shim.shim.faults.spec import Match
-from kafka_shim.shim.testing import KafkaBroker, start
+from kafka_shim.testing import KafkaBroker, start
 from tests.shim.control.inspector.page import TABS, Page, needs_browser, send
 from tests.shim.control.plain_http import Http
 

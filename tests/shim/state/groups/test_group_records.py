@@ -21,8 +21,8 @@ from kafka_shim.shim.state.groups import group_log, group_records, groups
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.lazy_partition import LazyPartition
 from kafka_shim.shim.state.logs.log import PartitionLog
-from tests.record_requests import fetch_request
 from tests.shim.play import Stage
+from tests.support.record_requests import fetch_request
 
 TOPIC = "__consumer_offsets"
 VERSION = 8

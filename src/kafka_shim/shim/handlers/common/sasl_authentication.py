@@ -6,12 +6,12 @@ Shared by SaslAuthenticate and by the raw frames that follow SaslHandshake versi
 from typing import TYPE_CHECKING, cast
 
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.logs import Log
 from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.sasl.mechanism import BEARER_REFUSAL, SaslExchange, SaslFailure, SaslReply
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, credential_of_password
 from kafka_shim.shim.state.authentications import NAME_MAX, claimed_user_name
 from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.text.logs import Log
 
 if TYPE_CHECKING:  # a mechanism is imported with the first authentication by it
     from kafka_shim.shim.sasl.scram import ScramAccount

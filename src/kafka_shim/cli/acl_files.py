@@ -1,0 +1,80 @@
+"""Read ACLs from files and folders, with their places; all errors are reported together."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.cli.acl_folders import (
+    TextFile,
+    first_names_text,
+    read_acl_files_noting_skipped,
+)
+from kafka_shim.cli.input_error import InputError, file_and_line, read_text_without_bom
+from kafka_shim.policy.formats import (
+    detect_format_or_default_yaml,
+    kinds_and_names_of_resources_without_acls,
+    parse_acls_with_lines,
+)
+from kafka_shim.policy.formats.kafka_list import ends_with_heading
+from kafka_shim.policy.lint import LocatedAcl
+
+_FORMATS_WITHOUT_EMPTY_LIST = ("list", "terraform", "terraform-confluent")
+"""Forms that do not say that there are no ACLs."""
+
+
+def read_located_acls(paths: Sequence[str]) -> list[LocatedAcl]:
+    """Return the ACLs with their places, also those that a release would reject."""
+    located_acls: list[LocatedAcl] = []
+    messages: list[str] = []
+    for path in paths:
+        try:
+            for file in _files_at_path(path):
+                try:
+                    located_acls += _parse_located_acls_noting_skipped(file)
+                except InputError as error:
+                    messages += error.messages
+        except InputError as error:
+            messages += error.messages
+    if messages:
+        raise InputError(*messages)
+    return located_acls
+
+
+def _files_at_path(path: str) -> Sequence[TextFile]:
+    return (
+        read_acl_files_noting_skipped(Path(path))
+        if Path(path).is_dir()
+        else [TextFile(path, read_text_without_bom(path))]
+    )
+
+
+def _parse_located_acls_noting_skipped(file: TextFile) -> Iterator[LocatedAcl]:
+    path, text = file.path, file.text
+    if not text.strip():
+        raise InputError(f"{path}: the file is empty; `acls: []` says that there are no ACLs")
+    form = detect_format_or_default_yaml(text, path)
+    try:
+        acls_with_lines = parse_acls_with_lines(text, form)
+    except AclTextError as error:
+        raise InputError(
+            *(
+                f"{file_and_line(path, each.line)}: {each.message}"
+                for each in (error, *error.further_errors)
+            )
+        ) from error
+    if form == "list" and ends_with_heading(text):
+        raise InputError(f"{path}: the list ends after a heading, without the ACLs below it")
+    if not acls_with_lines and (form in _FORMATS_WITHOUT_EMPTY_LIST or _has_only_comments(text)):
+        raise InputError(f"{path}: there are no ACLs in it; `acls: []` says that there are none")
+    skipped_resources = kinds_and_names_of_resources_without_acls(text, form)
+    if skipped_resources:
+        sys.stderr.write(
+            f"note: {path}: skipped (no ACLs): {first_names_text(skipped_resources)}\n"
+        )
+    return (LocatedAcl(acl, path, line) for acl, line in acls_with_lines)
+
+
+def _has_only_comments(text: str) -> bool:
+    lines = filter(None, map(str.strip, text.splitlines()))
+    return all(line.startswith(("#", "//", "---", "...")) for line in lines)

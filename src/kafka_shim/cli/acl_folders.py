@@ -1,0 +1,104 @@
+"""Find the files with ACLs in a folder; the other files are named on standard error."""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+
+from kafka_shim.cli.input_error import InputError, read_text_without_bom
+from kafka_shim.policy.formats.files_without_acls import (
+    describe_file_if_surely_without_acls,
+    sources_and_lines_of_local_modules,
+)
+
+READ_SUFFIXES = (".yaml", ".yml", ".json", ".csv", ".tf", ".sh", ".txt", ".acls")
+"""What of a folder is read."""
+_TOOL_FOLDERS = (".git", ".terraform")
+"""Folders that tools make; what they hold of ACLs is refused where it is named."""
+_LISTED_NAMES_MAX = 5
+
+
+class TextFile(msgspec.Struct, frozen=True):
+    """A file and its text."""
+
+    path: str
+    text: str
+
+
+def read_acl_files_noting_skipped(folder: Path) -> list[TextFile]:
+    """Return the files with ACLs. Raise InputError if there are none."""
+    acl_files: list[TextFile] = []
+    skipped: list[str] = []
+    unread: list[str] = []
+    for path in _files_outside_tool_folders_rejecting_bad_links(folder):
+        name = str(path.relative_to(folder))
+        if path.suffix not in READ_SUFFIXES:
+            unread += [] if _is_hidden(path.relative_to(folder)) else [name]
+            continue
+        text = read_text_without_bom(str(path))
+        _reject_terraform_modules_outside(folder, path, text)
+        reason = describe_file_if_surely_without_acls(text, path.name)
+        if reason is None:
+            acl_files.append(TextFile(str(path), text))
+        else:
+            skipped.append(f"{name} ({reason})")
+    if not acl_files:
+        raise InputError(
+            f"{folder}: no files with ACLs ({', '.join(READ_SUFFIXES)}) in this folder"
+            + (f"; skipped: {first_names_text(skipped)}" if skipped else "")
+        )
+    _print_note_on_files(folder, "skipped (no ACLs)", skipped)
+    _print_note_on_files(folder, "not read (file type)", unread)
+    return acl_files
+
+
+def first_names_text(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _LISTED_NAMES_MAX} more" if len(names) > _LISTED_NAMES_MAX else ""
+    return ", ".join(names[:_LISTED_NAMES_MAX]) + more
+
+
+def _print_note_on_files(folder: Path, reason: str, names: Sequence[str]) -> None:
+    if names:
+        sys.stderr.write(f"note: {folder}: {reason}: {first_names_text(names)}\n")
+
+
+def _files_outside_tool_folders_rejecting_bad_links(folder: Path) -> list[Path]:
+    """Return all files in the folder and below it. Raise OSError if a folder cannot be read."""
+    paths: list[Path] = []
+    for place, folders, names in os.walk(folder, onerror=_raise_error):
+        folders[:] = [name for name in folders if name not in _TOOL_FOLDERS]
+        _reject_broken_or_outward_folder_links(
+            folder, [Path(place, name) for name in (*folders, *names)]
+        )
+        paths += filter(Path.is_file, (Path(place, name) for name in names))
+    return sorted(paths)
+
+
+def _raise_error(error: OSError) -> NoReturn:
+    raise error
+
+
+def _reject_broken_or_outward_folder_links(folder: Path, paths: Sequence[Path]) -> None:
+    """Raise InputError for broken links, and for links to other folders, which are not followed."""
+    for path in paths:
+        if path.is_symlink():
+            if not path.exists():
+                raise InputError(f"{path}: a broken link")
+            if path.is_dir() and not path.resolve().is_relative_to(folder.resolve()):
+                raise InputError(f"{path}: a link out of {folder}, which is not followed")
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _reject_terraform_modules_outside(folder: Path, path: Path, text: str) -> None:
+    """Raise InputError for a Terraform module with files outside of the folder."""
+    if path.suffix != ".tf":
+        return
+    for source, line in sources_and_lines_of_local_modules(text):
+        if not (path.parent / source).resolve().is_relative_to(folder.resolve()):
+            raise InputError(f"{path}:{line}: the module {source} is not within {folder}")

@@ -1,0 +1,225 @@
+"""Merge the configuration: the command line takes precedence over KAFKA_* variables, and these over
+the --config file.
+"""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from kafka_shim.cli.error_output import print_note
+from kafka_shim.shim.config import (
+    PORT_MAX,
+    ListenerConfig,
+    parse_listener,
+    with_listener_principals,
+)
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.defaults import default_listeners
+from kafka_shim.shim.settings.kafka_properties import (
+    LISTENERS,
+    advertised_listeners_if_beyond_configured,
+    advertised_names_without_listener,
+    describes_whole_broker,
+    nearest_known_setting,
+    parse_racks,
+    protocols_by_listener,
+    translate_settings,
+    unknown_setting_names,
+    with_advertised_addresses,
+)
+from kafka_shim.shim.settings.setting_locations import SettingLocations
+
+if TYPE_CHECKING:  # modules that read files are imported only if a file is given
+    from kafka_shim.cli.config_file import ConfigFileContent
+
+_OPTIONS_WITH_KAFKA_SETTING = (
+    *("listener", "authorizer", "super_user", "allow_everyone_if_no_acl_found", "user"),
+    *("first_broker_id", "rack", "broker_config"),
+)
+"""Options with an equivalent Kafka setting, which the environment may contain."""
+
+
+class MergedConfig(msgspec.Struct, frozen=True):
+    """The merged options, as fields of Config and as settings by Kafka's names.
+
+    `all_settings` are those of all sources, translated or not. `describes_whole_broker` is whether
+    file or environment describe a whole broker.
+    """
+
+    config_fields: dict[str, Any]
+    broker_settings: dict[str, str]
+    all_settings: Mapping[str, str]
+    describes_whole_broker: bool
+
+
+def set_missing_non_kafka_options_from_file(
+    args: argparse.Namespace, file_options: argparse.Namespace
+) -> None:
+    """Take options without a Kafka setting from the file unless the command line has them."""
+    for name, value in vars(file_options).items():
+        if name not in _OPTIONS_WITH_KAFKA_SETTING and getattr(args, name, None) is None:
+            setattr(args, name, value)
+
+
+def merge_config_sources_recording_locations(
+    args: argparse.Namespace,
+    file_content: "ConfigFileContent | None",
+    environment_settings: Mapping[str, str],
+) -> MergedConfig:
+    """Merge the layers. Raise ConfigError for an invalid setting, and name it and its layer.
+
+    Set `args.setting_locations`, with which later errors name the line in the file.
+    """
+    options_of_file = None if file_content is None else file_content.options
+    properties_of_file = {} if file_content is None else file_content.properties
+    file_settings = dict(properties_of_file)
+    if options_of_file is not None:
+        file_settings |= _parse_broker_settings(options_of_file.broker_config)
+    command_line_settings = _parse_broker_settings(args.broker_config)
+    if file_content is not None:
+        args.setting_locations = SettingLocations(
+            f"--config {args.config}",
+            file_settings.keys()
+            | (() if options_of_file is None else vars(options_of_file).keys()),
+            file_content.line_of_setting,
+            overridden=environment_settings.keys() | command_line_settings.keys(),
+        )
+    layers = (
+        (f"--config {args.config}", file_settings, options_of_file),
+        ("environment", environment_settings, None),
+        ("--broker-config", command_line_settings, args),
+    )
+    all_settings = {**file_settings, **environment_settings, **command_line_settings}
+    fields: dict[str, Any] = {}
+    properties: dict[str, str] = {}
+    for where, settings, options in layers:
+        translation = translate_settings(settings, all_settings, where)
+        fields |= translation.config_fields
+        properties |= translation.other_settings
+        if options is not None:
+            try:
+                fields |= _config_fields_of_options_with_kafka_setting(
+                    options, protocols_by_listener(all_settings)
+                )
+            except ConfigError as error:
+                if options is args:
+                    raise
+                raise ConfigError(f"{where}: {error}") from error
+    _reject_misspelt_note_unknown_settings(
+        {f"--config {args.config}": file_settings, "--broker-config": command_line_settings}
+    )
+    is_described = describes_whole_broker({**properties_of_file, **environment_settings})
+    if is_described and "authorizer" not in fields:
+        fields["authorizer"] = "none"
+        print_note(
+            "the configuration has no authorizer.class.name, so nothing is denied; to check ACLs,"
+            " set it or add --authorizer standard"
+        )
+    if LISTENERS not in all_settings and not args.listener:
+        derived = advertised_listeners_if_beyond_configured(
+            fields.get("listeners"), environment_settings
+        )
+        fields |= {} if derived is None else {"listeners": derived}
+    return MergedConfig(fields, properties, all_settings, is_described)
+
+
+def configured_or_default_listeners(
+    args: argparse.Namespace, merged: MergedConfig
+) -> tuple[ListenerConfig, ...]:
+    """Return the listeners with their principals and advertised addresses, or the default ones.
+
+    If file or environment describe a broker without listeners, it gets Kafka's default one.
+    """
+    if args.port is not None and merged.config_fields.get("listeners"):
+        raise ConfigError("--port requires the default listeners; put the port into --listener")
+    first_port = args.first_port if args.port is None else args.port
+    if not 0 <= first_port <= PORT_MAX:
+        raise ConfigError(f"--port `{first_port}`: expected 0 to {PORT_MAX}")
+    default = default_listeners(first_port, args.brokers or 1)
+    listeners = (
+        merged.config_fields.get("listeners")
+        or default[: 1 if merged.describes_whole_broker else None]
+    )
+    advertised_only = advertised_names_without_listener(listeners, merged.all_settings)
+    if advertised_only:
+        print_note(
+            f"advertised.listeners names {', '.join(advertised_only)}, but no such listener exists"
+        )
+    return _set_listener_principals(args, with_advertised_addresses(listeners, merged.all_settings))
+
+
+def split_pair(text: str, separator: str, option: str, expected: str) -> tuple[str, str]:
+    """Split `LEFT<separator>RIGHT`. Raise ConfigError, which says what was expected of the option,
+    if that fails.
+    """
+    left, found, right = text.partition(separator)
+    if not found or not left:
+        raise ConfigError(f"{option} `{text}`: expected {expected}")
+    return left, right
+
+
+def parse_user_and_password(text: str) -> tuple[str, str]:
+    """Return name and password of `NAME:PASSWORD`. Raise ConfigError, without the text,
+    otherwise.
+    """
+    name, colon, password = text.partition(":")
+    if not colon or not name:
+        raise ConfigError("--user: expected NAME:PASSWORD, as in alice:secret")
+    return name, password
+
+
+def _reject_misspelt_note_unknown_settings(
+    settings_by_source: Mapping[str, Mapping[str, str]],
+) -> None:
+    """Print one note about the settings that Kafka does not have; plugins may have them.
+
+    Raise ConfigError if a name looks like a misspelt setting of Kafka.
+    """
+    names: dict[str, None] = {}
+    for source, settings in settings_by_source.items():
+        for name in unknown_setting_names(settings):
+            if (nearest := nearest_known_setting(name)) is not None:
+                raise ConfigError(f"{source}: unknown setting `{name}`; did you mean `{nearest}`?")
+            names[name] = None
+    if names:
+        print_note(f"settings unknown to every Kafka release: {', '.join(names)}")
+
+
+def _config_fields_of_options_with_kafka_setting(
+    options: argparse.Namespace, protocols: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the given options that have a Kafka setting, as fields of Config."""
+    fields: dict[str, Any] = {}
+    if options.listener:
+        fields["listeners"] = tuple(parse_listener(text, protocols) for text in options.listener)
+    if options.authorizer is not None:
+        fields["authorizer"] = options.authorizer
+    if options.super_user:
+        fields["super_users"] = tuple(options.super_user)
+    if options.allow_everyone_if_no_acl_found:
+        fields["allow_everyone_if_no_acl_found"] = True
+    if options.user:
+        fields["users"] = dict(parse_user_and_password(text) for text in options.user)
+    if options.first_broker_id is not None:
+        fields["first_broker_id"] = options.first_broker_id
+    if options.rack:
+        fields["racks"] = parse_racks(",".join(options.rack), "--rack")
+    return fields
+
+
+_EXPECTED_PRINCIPAL = "NAME=Type:name, as in PLAINTEXT=User:alice"
+_EXPECTED_SETTING = "KEY=VALUE, as in num.partitions=3"
+
+
+def _parse_broker_settings(texts: Sequence[str] | None) -> dict[str, str]:
+    return dict(split_pair(text, "=", "--broker-config", _EXPECTED_SETTING) for text in texts or ())
+
+
+def _set_listener_principals(
+    args: argparse.Namespace, listeners: tuple[ListenerConfig, ...]
+) -> tuple[ListenerConfig, ...]:
+    option, texts = "--listener-principal", args.listener_principal or []
+    principals = dict(split_pair(text, "=", option, _EXPECTED_PRINCIPAL) for text in texts)
+    return with_listener_principals(listeners, principals, option)

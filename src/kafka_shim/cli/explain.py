@@ -1,0 +1,315 @@
+"""`kafka-shim explain`: which rule decides, and what would allow it."""
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, StandardAuthorizer
+from kafka_shim.authorizer.explaining.api_explanation import (
+    Caller,
+    RequirementOutcome,
+    explain_api_checks,
+    steps_to_allow_request,
+)
+from kafka_shim.authorizer.explaining.explanation import Explanation, explain_decision
+from kafka_shim.authorizer.model import WILDCARD, Action, Actor
+from kafka_shim.cli import EXIT_MISMATCH
+from kafka_shim.cli.acl_source import (
+    LoadedAuthorizer,
+    add_acl_source_and_rule_arguments,
+    load_authorizer,
+    require_acl_source_and_valid_options,
+)
+from kafka_shim.cli.authorizer_settings import assumed_settings_note, denied_unless_text
+from kafka_shim.cli.explain_text import (
+    explanation_lines,
+    explanation_object,
+    remedy_lines,
+    remedy_step_objects,
+    requirement_outcome_lines,
+    requirement_outcome_object,
+)
+from kafka_shim.cli.resource_arguments import (
+    OPTION_BY_RESOURCE_TYPE,
+    ResourceNamesByType,
+    add_resource_arguments,
+    resource_names_by_type,
+)
+from kafka_shim.cli.usage import (
+    UsageError,
+    check_principal_option,
+    parse_api_name,
+    parse_supported_operation,
+    run_reporting_errors,
+)
+from kafka_shim.protocol.api_versions import highest_unstable_versions, served_versions
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.text.message_text import escaped
+
+DEFAULT_HOST = "127.0.0.1"
+
+DESCRIPTION = """\
+Explain whether a principal is allowed to perform an operation. The output has the ACL that decides,
+other ACLs that apply or nearly apply, and the kafka-acls command that would allow the operation.
+The ACLs come from files and folders, or from a running broker, kafka-shim or real.
+
+  kafka-shim explain --bootstrap-server 127.0.0.1:9092 --principal User:carol \\
+      --operation Write --topic orders
+  kafka-shim explain --acls acls.yaml --principal User:bob --api Fetch --topic orders
+
+With --api, all permission checks of this request type are explained, in the broker's order. Two
+kinds of checks determine the exit code: all unconditional checks, and the first conditional check
+for each resource type that the options name (--topic, --group, --cluster and so on).
+
+Brokers do not return their super users. Where the broker's settings could allow a denied operation,
+the first line says so, as in `denied, unless User:carol is a super user`, and JSON has their names
+in `assumed_settings`. Set them with --super-user and --allow-everyone-if-no-acl-found.
+
+Exit codes: 0 allowed, 3 denied (with --expect: 0 as expected, 3 otherwise), 2 usage error, 1 the
+broker failed. In scripts, write `--expect denied`. `! kafka-shim explain ...` would also succeed
+after a usage error.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
+    add_acl_source_and_rule_arguments(parser)
+    add_resource_arguments(parser)
+    group = parser.add_argument_group("Access to explain")
+    group.add_argument(
+        "--principal", required=True, metavar="User:x", help="Principal that asks for access"
+    )
+    group.add_argument(
+        "--host", metavar="IP", help=f"Address of the client (default: {DEFAULT_HOST})"
+    )
+    question = group.add_mutually_exclusive_group(required=True)
+    question.add_argument(
+        "--operation", metavar="NAME", help="Operation: Read, Write, Describe, ..."
+    )
+    question.add_argument(
+        "--api",
+        metavar="NAME",
+        help="Request type instead of one operation: Produce, Fetch, JoinGroup, ... or an API key",
+    )
+    group.add_argument(
+        "--api-version",
+        type=int,
+        metavar="N",
+        help="Version of --api (default: the highest of the release)",
+    )
+    parser.add_argument(
+        "--expect",
+        choices=("allowed", "denied"),
+        default="allowed",
+        help="Decision that gives exit code 0 (default: allowed)",
+    )
+    parser.add_argument("--json", action="store_true", help="Print JSON instead of text")
+
+
+def run(args: argparse.Namespace) -> int:
+    return run_reporting_errors(args, _explain_access_or_request)
+
+
+def _explain_access_or_request(args: argparse.Namespace) -> int:
+    require_acl_source_and_valid_options(args)
+    check_principal_option("--principal", args.principal)
+    names = resource_names_by_type(args)
+    if args.api is not None:
+        return _explain_request(args, parse_api_name(args.api), names)
+    if not names:
+        raise UsageError("no resource given: add --topic, --group, --cluster, ...")
+    actions = [
+        Action(parse_supported_operation(args.operation, kind), kind, name)
+        for kind, found in names.items()
+        for name in found
+    ]
+    source = load_authorizer(args)
+    caller = _caller_of_options(args, source)
+    explained = [
+        explain_decision(caller.authorizer, caller.actor, action, caller.host_for_new_acls)
+        for action in actions
+    ]
+    allowed = all(explanation.decision.allowed for explanation in explained)
+    if args.json:
+        questions = [
+            explanation_object(explanation, source.bootstrap_server) for explanation in explained
+        ]
+        _print_json(
+            {
+                "allowed": allowed,
+                "release": source.release,
+                "assumed_settings": source.assumed_settings,
+                "questions": questions,
+            }
+        )
+    else:
+        texts = [
+            "\n".join(map(escaped, _explanation_lines(caller, source, explanation)))
+            for explanation in explained
+        ]
+        print("\n\n".join(texts))
+        _print_note_on_assumed_settings(source, allowed=allowed)
+    return _exit_code_for_expectation(args, allowed=allowed)
+
+
+def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNamesByType) -> int:
+    source = load_authorizer(args)
+    version = _version_to_explain(args.api_version, api, source.release)
+    caller = _caller_of_options(args, source)
+    outcomes = explain_api_checks(caller, api, version, source.release, names)
+    _require_resource_names_of_api(api, outcomes)
+    allowed = _are_counting_outcomes_allowed(outcomes)
+    steps = () if allowed else steps_to_allow_request(caller, outcomes)
+    if args.json:
+        _print_json(
+            {
+                "allowed": allowed,
+                "release": source.release,
+                "assumed_settings": source.assumed_settings,
+                "api": api.wire_name,
+                "api_version": version,
+                "principal": caller.actor.principal,
+                "host": caller.actor.host,
+                "requirements": [
+                    requirement_outcome_object(outcome, source.bootstrap_server)
+                    for outcome in outcomes
+                ],
+                "to_allow": remedy_step_objects(steps, source.bootstrap_server),
+            }
+        )
+        return _exit_code_for_expectation(args, allowed=allowed)
+
+    def is_allowed(other: Caller) -> bool:
+        return _are_counting_outcomes_allowed(
+            explain_api_checks(other, api, version, source.release, names)
+        )
+
+    verdict = "allowed" if allowed else _denied_text(caller, source, is_allowed)
+    print(
+        f"{verdict}: {api.wire_name} v{version} by"
+        f" {caller.actor.principal} from {caller.actor.host} (Kafka {source.release})"
+    )
+    for outcome in outcomes:
+        print("\n" + "\n".join(map(escaped, requirement_outcome_lines(outcome))))
+    if not outcomes:
+        print("no permission check: the API is open to everybody")
+    if steps:
+        print("\n" + "\n".join(remedy_lines(steps, source.bootstrap_server)))
+    _print_note_on_assumed_settings(source, allowed=allowed)
+    return _exit_code_for_expectation(args, allowed=allowed)
+
+
+def _are_counting_outcomes_allowed(outcomes: list[RequirementOutcome]) -> bool:
+    return all(
+        outcome.allowed
+        for outcome in outcomes
+        if outcome.counts_for_result and outcome.name_outcomes
+    )
+
+
+def _explanation_lines(
+    caller: Caller, source: LoadedAuthorizer, explanation: Explanation
+) -> Iterator[str]:
+    """Yield the lines of an explanation; a denial names settings that would allow the access."""
+    if explanation.decision.allowed:
+        return explanation_lines(explanation, source.bootstrap_server)
+
+    def is_allowed(other: Caller) -> bool:
+        return other.authorizer.authorize(explanation.actor, explanation.action).allowed
+
+    denied_text = _denied_text(caller, source, is_allowed)
+    return explanation_lines(explanation, source.bootstrap_server, denied_text)
+
+
+def _denied_text(
+    caller: Caller, source: LoadedAuthorizer, is_allowed: Callable[[Caller], bool]
+) -> str:
+    """Return `denied`, with the settings that the broker does not return and that would allow it.
+
+    `is_allowed` tells this of another caller.
+    """
+    return denied_unless_text(
+        caller.actor.principal,
+        source.assumed_settings,
+        allowed_in_open_mode=ALLOW_EVERYONE in source.assumed_settings
+        and is_allowed(_caller_in_open_mode(caller)),
+    )
+
+
+def _caller_in_open_mode(caller: Caller) -> Caller:
+    """Return the caller where resources without any ACL are open."""
+    present = caller.authorizer
+    open_authorizer = StandardAuthorizer(
+        super_users=present.super_users,
+        allow_everyone=True,
+        rules=present.rules,
+        store=present.store,
+    )
+    return msgspec.structs.replace(caller, authorizer=open_authorizer)
+
+
+def _exit_code_for_expectation(args: argparse.Namespace, *, allowed: bool) -> int:
+    return 0 if allowed == (args.expect == "allowed") else EXIT_MISMATCH
+
+
+def _caller_of_options(args: argparse.Namespace, loaded: LoadedAuthorizer) -> Caller:
+    actor = Actor(args.principal, args.host or DEFAULT_HOST)
+    return Caller(loaded.authorizer, actor, args.host or WILDCARD)
+
+
+def _version_to_explain(requested: int | None, api: ApiKey, release: str) -> int:
+    """Return the version to explain; the default is the highest that clients can use."""
+    ranges = served_versions(release)
+    low, high = ranges.get(api, (0, -1))
+    top = max(high, highest_unstable_versions(release).get(api, -1))
+    if top < 0:
+        raise UsageError(f"brokers of Kafka {release} do not serve {api.wire_name} to clients")
+    if requested is None:
+        return high if high >= 0 else top
+    if not low <= requested <= top:
+        raise UsageError(
+            f"--api-version {requested}: Kafka {release} serves {api.wire_name} {low} to {top}"
+        )
+    return requested
+
+
+def _require_resource_names_of_api(api: ApiKey, outcomes: list[RequirementOutcome]) -> None:
+    """Raise UsageError without a check to explain, or if an unconditional check lacks its name."""
+    checked = [
+        outcome for outcome in outcomes if outcome.counts_for_result and outcome.name_outcomes
+    ]
+    incomplete = [
+        outcome
+        for outcome in outcomes
+        if outcome.counts_for_result and outcome.missing_resource_types
+    ]
+    if incomplete or (outcomes and not checked and api not in _apis_without_checks()):
+        missing = {
+            kind: None
+            for outcome in incomplete or outcomes
+            for kind in outcome.missing_resource_types
+        }
+        options = [f"--{OPTION_BY_RESOURCE_TYPE[kind].replace('_', '-')}" for kind in missing] or [
+            "--cluster"
+        ]
+        raise UsageError(
+            f"--api {api.wire_name} requires the name of a resource: add {' or '.join(options)}"
+        )
+
+
+def _apis_without_checks() -> frozenset[ApiKey]:
+    from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
+
+    return frozenset(OPEN_TO_ALL)
+
+
+def _print_note_on_assumed_settings(loaded: LoadedAuthorizer, *, allowed: bool) -> None:
+    """Print the note if the decision could be another one; both settings only allow more."""
+    if not allowed and loaded.assumed_settings:
+        print(assumed_settings_note(loaded.assumed_settings))
+
+
+def _print_json(value: object) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False))

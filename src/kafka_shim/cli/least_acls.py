@@ -1,0 +1,212 @@
+"""`kafka-shim least-acls -- COMMAND`: which ACLs a program needs, learned and then proven."""
+
+import argparse
+import asyncio
+import re
+import sys
+from collections.abc import Sequence
+
+import msgspec
+
+from kafka_shim.authorizer.least_acls import least_acls
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.cli import EXIT_FAILURE, EXIT_MISMATCH
+from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
+from kafka_shim.cli.least_acls_from_log import add_log_arguments, print_acls_for_logs
+from kafka_shim.cli.usage import UsageError, check_principal_option, run_reporting_errors
+from kafka_shim.shim.config import Config
+from kafka_shim.text.logs import configure_logging
+from kafka_shim.text.message_text import count_with_noun
+from kafka_shim.traces.least_acls.needed_acl_formats import FORMS, format_needed_acls
+from kafka_shim.traces.least_acls.program_runs import (
+    ProgramRun,
+    run_with_acls_only,
+    run_with_everything_allowed,
+)
+
+DESCRIPTION = """\
+Run a program against a broker that allows everything, and print the fewest and narrowest ACLs that
+the program needed. Then run the program again, against a new broker that has only these ACLs.
+
+  kafka-shim least-acls --topic orders -- python consumer.py
+  kafka-shim least-acls --principal User:etl --format yaml -- bin/tool --server {bootstrap}
+
+The program finds the broker's address in $KAFKA_BOOTSTRAP_SERVERS, and the address of each listener
+in $KAFKA_BOOTSTRAP_SERVERS_<LISTENER>. The address also replaces `{bootstrap}` in the program's
+arguments. The program's output goes to standard error. The ACLs are for the users as which the
+program authenticates. If it does not authenticate, the ACLs are for --principal. The options --acls
+and --super-user have no effect.
+
+To stop a service, use --for (SIGTERM after a time), or Ctrl-C. The exit code of a stopped program
+is ignored. The ACLs are printed without a second run, unless --prove is given.
+
+  kafka-shim least-acls --for 20s --prove -- bin/service
+
+--from-log runs no program. It finds the fewest ACLs for the accesses in a broker's authorizer log
+or request log. This requires the extra `local`, but no Java.
+
+  kafka-shim least-acls --from-log kafka-authorizer.log
+
+Exit codes: 0 the ACLs are proven, or printed without a proof, 1 the program failed although
+everything was allowed, 3 the program failed with only these ACLs, or more than 1 % of a log was not
+read, 2 usage error.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
+    add_broker_arguments(parser)
+    add = parser.add_argument
+    add(
+        "--principal",
+        default="User:app",
+        metavar="User:x",
+        help="Principal of a program that does not authenticate (default: User:app)",
+    )
+    add(
+        "--prefix",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="Use a prefixed ACL for names starting with TEXT, for names generated anew in each"
+        " run (repeatable)",
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
+        "--format",
+        choices=FORMS,
+        default="text",
+        metavar="FORMAT",
+        help=f"Format of the ACLs: {', '.join(FORMS)} (default: text, kafka-acls command lines)",
+    )
+    form.add_argument(
+        "--json", action="store_const", const="json", dest="format", help="Same as --format json"
+    )
+    add(
+        "--optional",
+        action="store_true",
+        help="Also grant access that only makes responses longer, such as listing all topics",
+    )
+    add(
+        "--for",
+        dest="stop_after_s",
+        type=_parse_duration_s,
+        metavar="TIME",
+        help="Stop the program after this time, such as 20s or 2m: for services",
+    )
+    proof = parser.add_mutually_exclusive_group()
+    proof.add_argument(
+        "--prove",
+        action="store_true",
+        help="Run the program again with only these ACLs also if it was stopped",
+    )
+    proof.add_argument(
+        "--no-proof",
+        action="store_true",
+        help="Skip the second run, which proves that the ACLs suffice",
+    )
+    add_log_arguments(parser)
+    parser.usage = "%(prog)s [OPTION ...] -- COMMAND [ARG ...]"
+    add(
+        "words",
+        nargs=argparse.REMAINDER,
+        metavar="COMMAND",
+        help="Program to run, after --, and its arguments",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    return run_reporting_errors(args, _print_least_acls_and_optionally_prove)
+
+
+def _print_least_acls_and_optionally_prove(args: argparse.Namespace) -> int:
+    words = args.words[1:] if args.words[:1] == ["--"] else args.words
+    if args.from_log:
+        if words:
+            raise UsageError("--from-log runs no command; remove what follows --")
+        has_proof_option = args.prove or args.no_proof
+        if has_proof_option or args.prefix or args.optional or args.stop_after_s is not None:
+            raise UsageError(
+                "--from-log takes none of --prefix, --optional, --for, --prove and --no-proof"
+            )
+        return print_acls_for_logs(args)
+    if not words:
+        raise UsageError("no command given; expected one after --, as in: least-acls -- bin/tool")
+    check_principal_option("--principal", args.principal)
+    config = msgspec.structs.replace(config_from_arguments(args), authorizer="standard")
+    config = _with_principal_on_all_listeners(config, args.principal)
+    configure_logging("error", config.log_format)
+    learned = asyncio.run(run_with_everything_allowed(config, words, args.stop_after_s))
+    has_failed = learned.exit_code != 0 and not learned.was_stopped
+    if has_failed:
+        _print_message(
+            f"the program ended with {learned.exit_code} although everything was allowed; these"
+            " are the ACLs that it needed until then"
+        )
+    everything = least_acls((need.required for need in learned.needs), args.prefix)
+    acls = everything
+    if not args.optional:
+        needed = (need.required for need in learned.needs if not need.is_optional)
+        acls = least_acls(needed, args.prefix)
+    optional = [acl for acl in everything if acl not in acls]
+    is_ended = not (has_failed or learned.was_stopped)
+    proof = None
+    if args.prove or (is_ended and not args.no_proof):
+        proof = asyncio.run(run_with_acls_only(config, words, acls, args.stop_after_s))
+    facts = {"proven": None if proof is None else _succeeded_or_stopped_without_denials(proof)}
+    text, left_out = format_needed_acls(args.format, acls, optional, facts)
+    print(text, end="")
+    if left_out:
+        _print_message(
+            f"left out: {count_with_noun(left_out, 'ACL')} for access that only makes responses"
+            " longer; add --optional to grant it"
+        )
+    if proof is None and not is_ended:
+        _print_message("not proven; --prove runs the program again with only these ACLs")
+    code = 0 if proof is None else _report_proof(proof, acls)
+    return EXIT_FAILURE if has_failed else code
+
+
+def _succeeded_or_stopped_without_denials(run: ProgramRun) -> bool:
+    """Return whether the program succeeded, or was stopped and denied nothing until then."""
+    return not run.denied if run.was_stopped else run.exit_code == 0
+
+
+def _parse_duration_s(text: str) -> float:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h)", text)
+    if match is None or float(match[1]) == 0:
+        raise argparse.ArgumentTypeError(f"invalid time `{text}`; expected one such as 20s or 2m")
+    return float(match[1]) * {"ms": 0.001, "s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+def _report_proof(proof: ProgramRun, acls: Sequence[Acl]) -> int:
+    """Report the second run and its denials; return the exit code."""
+    for principal, action in proof.denied:
+        _print_message(
+            f"in the second run {principal} was denied {action.operation.name} on"
+            f" {action.resource_type.name} {action.resource_name}"
+        )
+    if _succeeded_or_stopped_without_denials(proof):
+        granted = f"with only {count_with_noun(len(acls), 'ACL')}" if acls else "without any ACL"
+        result = "was denied nothing" if proof.was_stopped else "also succeeds"
+        _print_message(f"proven: the program {result} {granted}")
+        return 0
+    problem = "is denied access" if proof.was_stopped else f"ends with {proof.exit_code}"
+    _print_message(
+        f"not proven: with only these ACLs the program {problem}; if its names"
+        " differ from run to run, add --prefix; if it needs full lists of topics or groups, add"
+        " --optional"
+    )
+    return EXIT_MISMATCH
+
+
+def _with_principal_on_all_listeners(config: Config, principal: str) -> Config:
+    """Give this principal to all clients that do not log in."""
+    listeners = tuple(
+        msgspec.structs.replace(listener, principal=principal) for listener in config.listeners
+    )
+    return msgspec.structs.replace(config, listeners=listeners)
+
+
+def _print_message(text: str) -> None:
+    print(f"kafka-shim least-acls: {text}", file=sys.stderr)

@@ -1,0 +1,227 @@
+"""The tools of `kafka-shim mcp`. Each runs a command and returns what the command prints.
+
+So an assistant reads the same text as a person, with the ACL or the example that proves it.
+"""
+
+import argparse
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import ToolAnnotations
+
+from kafka_shim import __version__
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.cli import EXIT_MISMATCH
+from kafka_shim.cli.resource_arguments import OPTION_BY_RESOURCE_TYPE, parse_resource
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.protocol.enums import ResourceType
+from kafka_shim.text import installation
+
+RESULT_CHARACTERS_MAX = 12_000
+"""About 3,000 tokens; the rest is cut, and the result says how many lines that are."""
+COMMAND_SECONDS_MAX = 120
+
+INSTRUCTIONS = """\
+Answers about Kafka ACLs, decided as a Kafka broker decides. Call policy_diff before you propose a
+change of ACLs, to see who gains and loses what, and policy_test to check the rules of the team.
+Resources are written topic:orders, group:billing, transactional-id:x, user:User:x or cluster. Files
+are named relative to the server's folder. Nothing changes a cluster.
+"""
+_READ_ONLY = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+_WRITES_A_FILE = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
+)
+
+
+class McpTools:
+    """Runs commands with the ACLs and the cluster that the options of `kafka-shim mcp` name."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._root = Path(options.root).resolve()
+        self._acls: str | None = options.acls and str(Path(options.acls).resolve())
+        self._cluster = _cluster_words(options)
+        self._rules = [f"--super-user={principal}" for principal in options.super_user]
+        self._release = [f"--kafka-version={options.kafka_version}"] * bool(options.kafka_version)
+        self._rules += self._release
+        if options.allow_everyone_if_no_acl_found is not None:
+            no = "" if options.allow_everyone_if_no_acl_found else "no-"
+            self._rules.append(f"--{no}allow-everyone-if-no-acl-found")
+
+    def explain(
+        self,
+        principal: str,
+        resources: list[str],
+        operation: str | None = None,
+        api: str | None = None,
+        host: str | None = None,
+        acls: str | None = None,
+    ) -> str:
+        """Explain whether a principal can do an operation (Read, Write, ...) on resources, or send
+        a request (`api`: Produce, Fetch, ...): the ACL that decides, and the smallest change that
+        would allow it. `acls` is a file or folder; the default is the server's source of ACLs.
+        """
+        words = ["explain", f"--principal={principal}", *self._rules]
+        words += [f"--operation={operation}"] if operation else []
+        words += [f"--api={api}"] if api else []
+        words += [f"--host={host}"] if host else []
+        return self._run([*words, *map(_resource_word, resources), *self._source(acls)])
+
+    def who_can(self, operation: str, resource: str, acls: str | None = None) -> str:
+        """List the principals that can do an operation on a resource, with the ACL that allows it
+        and with those that a DENY stops.
+        """
+        words = ["who-can", _positional(operation), _positional(resource), *self._rules]
+        return self._run([*words, *self._source(acls)])
+
+    def requirements(
+        self, api: str | None = None, operation: str | None = None, resource_type: str | None = None
+    ) -> str:
+        """List the permissions that requests need in a Kafka release, by request type (`api`),
+        operation or resource type (TOPIC, GROUP, ...).
+        """
+        words = ["requirements", *(self._release or [f"--kafka-version={RELEASES[-1]}"])]
+        filters = {"api": api, "operation": operation, "resource": resource_type}
+        return self._run([*words, *(f"--{key}={value}" for key, value in filters.items() if value)])
+
+    def least_acls(self, trace: str) -> str:
+        """Return the fewest ACLs that allow everything that a recorded trace shows as allowed, and
+        how many accesses prove them. The trace is a folder that a broker recorded.
+        """
+        return self._run(["trace", "least-acls", self._path(trace), *self._release])
+
+    def policy_test(self, expectations: str, acls: str | None = None) -> str:
+        """Check a file of expectations against ACLs: the failures, each with the ACL that decides
+        and the smallest change that would make it hold.
+        """
+        words = ["policy", "test", self._path(expectations), "--quiet", *self._rules]
+        return self._run([*words, *(self._source(acls) if acls or self._cluster else ())])
+
+    def policy_diff(self, new: str, old: str | None = None) -> str:
+        """Show who gains (+) and loses (-) which access when the ACLs in `new` replace those in
+        `old`, each with one concrete access as proof. Without `old`, they replace the ACLs that the
+        server was started with: files, or the cluster's.
+        """
+        return self._run(["policy", "diff", *self._old_and_new(old, new), *self._rules])
+
+    def policy_plan(self, new: str, old: str | None = None, out: str | None = None) -> str:
+        """Return the commands, in a safe order, that change the ACLs in `old` (default: those the
+        server was started with) into those in `new`. `out` is a new file for the plan, which a
+        person can review and apply with `kafka-shim policy apply`; it needs a cluster.
+        """
+        words = ["policy", "plan", *self._old_and_new(old, new), *self._rules]
+        if out:
+            path = self._path(out)
+            if Path(path).exists():
+                raise ToolError(f"`{out}` exists already; choose another name")
+            words.append(f"--out={path}")
+        return self._run(words)
+
+    def _old_and_new(self, old: str | None, new: str) -> list[str]:
+        if old is not None:
+            return [self._path(old), self._path(new)]
+        if self._acls is not None:
+            return [self._acls, self._path(new)]
+        return [self._path(new), *self._required_cluster()]
+
+    def _source(self, acls: str | None) -> list[str]:
+        """Return the option that names the ACLs of a question."""
+        if acls is not None:
+            return [f"--acls={self._path(acls)}"]
+        if self._acls is not None:
+            return [f"--acls={self._acls}"]
+        return self._required_cluster()
+
+    def _required_cluster(self) -> list[str]:
+        if not self._cluster:
+            raise ToolError(
+                "no ACLs to decide with: name a file, or start the server with --acls or"
+                " --bootstrap-server"
+            )
+        return self._cluster
+
+    def _path(self, name: str) -> str:
+        """Return the absolute path of a file in the folder. Raise ToolError for other files."""
+        path = (self._root / name).resolve()
+        if not path.is_relative_to(self._root):
+            raise ToolError(f"`{name}` is not in the folder of the server, {self._root}")
+        return str(path)
+
+    def _run(self, words: Sequence[str]) -> str:
+        """Return the output of a command. Raise ToolError with its message if it failed."""
+        try:
+            done = subprocess.run(  # noqa: S603 - this program, with options that are checked
+                [*installation.kafka_shim_command(), *words],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                timeout=COMMAND_SECONDS_MAX,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise ToolError(f"no result after {COMMAND_SECONDS_MAX} s; ask about less") from error
+        notes = self._relative(done.stderr.strip())
+        if done.returncode not in (0, EXIT_MISMATCH):
+            raise ToolError(notes or f"the command ended with {done.returncode}")
+        return _shortened(self._relative("\n".join(filter(None, (done.stdout.strip(), notes)))))
+
+    def _relative(self, text: str) -> str:
+        return text.replace(f"{self._root}/", "")
+
+
+def create_server(tools: McpTools) -> "MCPServer[object]":
+    """Return the server with all tools; each description is the docstring of its method."""
+    server: MCPServer[object] = MCPServer(
+        "kafka-shim", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
+    )
+    read_only = (tools.explain, tools.who_can, tools.requirements, tools.least_acls)
+    for method in (*read_only, tools.policy_test, tools.policy_diff):
+        _add_tool(server, method, _READ_ONLY)
+    _add_tool(server, tools.policy_plan, _WRITES_A_FILE)
+    return server
+
+
+def _add_tool(server: "MCPServer[object]", method: object, annotations: ToolAnnotations) -> None:
+    assert callable(method), "a tool is a method"
+    description = " ".join((method.__doc__ or "").split())
+    server.add_tool(
+        method, description=description, annotations=annotations, structured_output=False
+    )
+
+
+def _cluster_words(options: argparse.Namespace) -> list[str]:
+    """Return the options that name the cluster and the credentials; none without a cluster."""
+    if not options.bootstrap_server:
+        return []
+    words = [f"--bootstrap-server={options.bootstrap_server}"]
+    if options.command_config:
+        words.append(f"--command-config={Path(options.command_config).resolve()}")
+    return words
+
+
+def _resource_word(resource: str) -> str:
+    try:
+        resource_type, name = parse_resource(resource)
+    except AclTextError as error:
+        raise ToolError(str(error)) from error
+    if resource_type is ResourceType.CLUSTER:
+        return "--cluster"
+    return f"--{OPTION_BY_RESOURCE_TYPE[resource_type].replace('_', '-')}={name}"
+
+
+def _positional(text: str) -> str:
+    if text.startswith("-"):
+        raise ToolError(f"`{text}` is not an operation or resource")
+    return text
+
+
+def _shortened(text: str) -> str:
+    """Return the text, cut at the end of a line below RESULT_CHARACTERS_MAX."""
+    if len(text) <= RESULT_CHARACTERS_MAX:
+        return text
+    kept = text[:RESULT_CHARACTERS_MAX].rpartition("\n")[0] or text[:RESULT_CHARACTERS_MAX]
+    left_out = text[len(kept) :].count("\n")
+    return f"{kept}\n({left_out} more lines are not shown; ask about less)"

@@ -1,0 +1,174 @@
+"""`kafka-shim policy apply`: carry out a saved plan exactly as it was reviewed."""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.cli import EXIT_FAILURE, EXIT_MISMATCH
+from kafka_shim.cli.authorizer_settings import (
+    read_cluster_acls,
+)
+from kafka_shim.cli.connection_options import connect_with_options
+from kafka_shim.cli.policy.apply_requests import inverse_requests, send_steps_in_one_request
+from kafka_shim.cli.policy.authorizer_options import (
+    add_cluster_arguments,
+    set_default_bootstrap_server,
+)
+from kafka_shim.cli.policy.plan_file import SavedPlan, plan_object, read_plan, write_plan
+from kafka_shim.cli.progress_bar import ProgressBar
+from kafka_shim.cli.usage import UsageError
+from kafka_shim.client.client import ClientError
+from kafka_shim.policy.certificate import acls_sha256
+from kafka_shim.text.message_text import count_with_noun
+
+HELP = "Carry out a saved plan (`plan --out`) in a cluster"
+DESCRIPTION = """\
+Carry out a plan that `policy plan --out` saved: exactly its requests, in their order. The cluster
+must have the ACLs from which the plan starts. If these ACLs have changed, nothing is done. If a run
+was interrupted, the same command continues after the last request. Next to the plan, a file that
+ends in .undo.json has the plan that undoes the changes.
+
+  kafka-shim policy apply plan.json --bootstrap-server 127.0.0.1:9092
+  kafka-shim policy apply plan.undo.json --bootstrap-server 127.0.0.1:9092
+
+Exit codes: 0 done, 3 the cluster has other ACLs than the plan expects, 2 usage error, 1 the broker
+failed or the run was interrupted.
+"""
+_SHOWN_ACLS_MAX = 3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("plan", metavar="PLAN", help="File of `policy plan --out`")
+    parser.add_argument(
+        "--accept-interim-changes",
+        action="store_true",
+        help="Apply a plan although access is lost or opened between its requests",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="Only check whether the plan can be applied"
+    )
+    add_cluster_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    plan = read_plan(args.plan)
+    if not set_default_bootstrap_server(args):
+        raise UsageError("a plan is applied to a cluster: add --bootstrap-server HOST:PORT")
+    if plan.interim_texts and not args.accept_interim_changes:
+        print("\n".join(plan.interim_texts))
+        raise UsageError(
+            "access changes between the requests of this plan; to apply it anyway, add"
+            " --accept-interim-changes"
+        )
+    with _locked(Path(f"{args.plan}.lock")):
+        position = _position_in_plan(plan, read_cluster_acls(args).acls)
+        if position is None:
+            print("the cluster has other ACLs than the plan starts from; make a new plan")
+            return EXIT_MISMATCH
+        total = len(plan.requests)
+        if position.done == total:
+            print("nothing to do: the cluster has the ACLs of the plan")
+            return 0
+        if position.done or position.is_within_request:
+            print(f"going on after request {position.done} of {total}")
+        if args.dry_run:
+            print(f"can be applied: {count_with_noun(total - position.done, 'request')}")
+            return 0
+        write_plan(_undo_path(args.plan), plan_object(_undo_plan(plan)))
+        return _send_remaining_requests_and_verify(args, plan, position.done)
+
+
+class PlanPosition(msgspec.Struct, frozen=True):
+    """How many requests of a plan took effect; the next one may have done so in part."""
+
+    done: int
+    is_within_request: bool
+
+
+def _position_in_plan(plan: SavedPlan, cluster_acls: Sequence[Acl]) -> PlanPosition | None:
+    """Return the position of a cluster in a plan; None if the cluster is not on its way.
+
+    The ACLs before the plan are those of the cluster without what the first requests did.
+    """
+    present = set(cluster_acls)
+    partly_done = None
+    for done in range(len(plan.requests) + 1):
+        before = _acls_if_first_requests_undone(plan, present, done)
+        if acls_sha256(before) != plan.old_sha256:
+            continue
+        if plan.acls_after_request(before, done) == present:
+            return PlanPosition(done, is_within_request=False)
+        if partly_done is None:
+            partly_done = PlanPosition(done - 1, is_within_request=True)
+    return partly_done
+
+
+def _acls_if_first_requests_undone(plan: SavedPlan, present: set[Acl], count: int) -> set[Acl]:
+    """Return the ACLs without what the first requests did, also if they did it in part."""
+    before = set(present)
+    for request in reversed(plan.requests[:count]):
+        for step in request:
+            (before.discard if step.is_addition else before.add)(step.acl)
+    return before
+
+
+def _undo_plan(plan: SavedPlan) -> SavedPlan:
+    return msgspec.structs.replace(
+        plan,
+        old_sha256=plan.new_sha256,
+        new_sha256=plan.old_sha256,
+        requests=tuple(inverse_requests(plan.requests)),
+        source=f"undo of {plan.source}",
+    )
+
+
+def _undo_path(path: str) -> Path:
+    return Path(path).with_suffix(".undo.json")
+
+
+def _send_remaining_requests_and_verify(
+    args: argparse.Namespace, plan: SavedPlan, done: int
+) -> int:
+    total = len(plan.requests)
+    advice = f"run the command again to go on, or apply {_undo_path(args.plan)} to undo"
+    try:
+        with connect_with_options(args) as client, ProgressBar("applying", total) as progress:
+            for request in plan.requests[done:]:
+                send_steps_in_one_request(client, request)
+                done += 1
+                progress(done)
+    except ClientError as error:
+        raise ClientError(f"{error}; {done} of {total} requests are done: {advice}") from error
+    except KeyboardInterrupt:
+        print(f"stopped after request {done} of {total}; {advice}", file=sys.stderr)
+        return EXIT_FAILURE
+    acls = read_cluster_acls(args).acls
+    if acls_sha256(acls) != plan.new_sha256:
+        print("all requests are done, but the cluster has other ACLs: somebody else changed them")
+        return EXIT_MISMATCH
+    steps = sum(map(len, plan.requests))
+    print(f"done: {count_with_noun(steps, 'step')} in {count_with_noun(total, 'request')}")
+    return 0
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock file. Raise UsageError if another run has it."""
+    try:
+        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+    except FileExistsError:
+        raise UsageError(
+            f"{path} exists: another run applies this plan; if none does, remove the file"
+        ) from None
+    try:
+        os.write(descriptor, f"{os.getpid()}\n".encode())
+        os.close(descriptor)
+        yield
+    finally:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,138 @@
+"""`kafka-shim policy compact`: the fewest ACLs that decide the same."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import msgspec
+
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.cli import EXIT_FAILURE
+from kafka_shim.cli.authorizer_settings import (
+    read_cluster_acls,
+    release_of_options_or_cluster,
+    write_note_on_assumed_settings,
+)
+from kafka_shim.cli.policy.authorizer_options import (
+    add_authorizer_arguments,
+    add_cluster_arguments,
+    set_default_bootstrap_server,
+)
+from kafka_shim.cli.policy.plan_file import plan_object, saved_plan, write_plan
+from kafka_shim.cli.policy.policy_side import (
+    PolicySide,
+    side_of_cluster,
+    side_of_files,
+)
+from kafka_shim.cli.usage import UsageError
+from kafka_shim.policy.checked_accesses import InexactReleaseError
+from kafka_shim.policy.compaction import CompactedAcls, compacted_acls
+from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
+from kafka_shim.policy.formats.json_objects import acls_to_objects
+from kafka_shim.policy.interim_access import interim_changes_in_either_mode
+from kafka_shim.policy.plan import planned_requests
+from kafka_shim.policy.relations import Relation, check_relation
+from kafka_shim.text.message_text import count_with_noun
+
+HELP = "Print the fewest ACLs that decide every access alike"
+DESCRIPTION = """\
+Print the fewest ACLs that decide every access like the given ACLs, as `policy equivalent` proves.
+If the search for the fewest ACLs does not end, the result has no superfluous ACL, and the output
+says how many ACLs are needed at least. By default, the result denies nothing more than the given
+DENY ACLs do, because a new DENY would also override ACLs that are added later. `--add-denies`
+permits such a DENY.
+
+  kafka-shim policy compact acls/ > compact.yaml
+  kafka-shim policy compact --bootstrap-server 127.0.0.1:9092 --plan plan.json
+
+`--format json` prints the ACLs, `fewest` (whether they are proven to be the fewest) and
+`lower_bound`.
+
+Exit codes: 0 done, 2 usage error, 1 the broker failed.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "files", nargs="*", metavar="FILE", help="File or folder with ACLs (default: the cluster's)"
+    )
+    add("--add-denies", action="store_true", help="Use any DENY that saves ACLs")
+    add("--plan", type=Path, metavar="FILE", help="Save the plan that gets there, for `apply`")
+    add(
+        "--format",
+        choices=[name for name in FORMATS if name not in ("audit-log", "zookeeper")],
+        default="yaml",
+        metavar="FORMAT",
+        help="Format of the ACLs, as of `kafka-shim acls --format` (default: yaml)",
+    )
+    add_cluster_arguments(parser)
+    add_authorizer_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    given = _side_named_by_options(args)
+    authorizer, release = given.authorizer(), given.release
+    try:
+        found = compacted_acls(authorizer, release, adds_denies=args.add_denies)
+    except InexactReleaseError as error:
+        raise UsageError(f"Kafka {release}: {error}") from error
+    acls = found.acls
+    compacted = msgspec.structs.replace(given, acls=tuple(acls))
+    result = check_relation(
+        Relation.EQUIVALENT, authorizer, compacted.authorizer(), release, release
+    )
+    if not result.holds:  # a bug: never print ACLs that decide otherwise
+        print("kafka-shim policy compact: the result is not equivalent", file=sys.stderr)
+        return EXIT_FAILURE
+    try:
+        print(_formatted(found, args.format), end="")
+    except AclTextError as error:
+        raise UsageError(f"--format {args.format}: {error}") from error
+    if args.plan:
+        requests = planned_requests(given.acls, acls, release)
+        interim = interim_changes_in_either_mode(
+            given.authorizers_by_possible_mode(),
+            compacted.authorizers_by_possible_mode(),
+            requests,
+            release,
+        )
+        plan = saved_plan(given.source, release, (given.acls, acls), requests, interim)
+        write_plan(args.plan, plan_object(plan, interim))
+    count = count_with_noun(len(acls), "ACL")
+    print(
+        f"{count} instead of {len(set(given.acls))}; every decision stays; {_proof(found)}",
+        file=sys.stderr,
+    )
+    return 0
+
+
+def _formatted(found: CompactedAcls, acl_format: str) -> str:
+    acls = sorted(found.acls, key=str)
+    if acl_format != "json":
+        return format_acls_losslessly(acls, acl_format)
+    result = {
+        "fewest": found.are_fewest,
+        "lower_bound": found.lower_bound,
+        "acls": acls_to_objects(acls),
+    }
+    return json.dumps(result, indent=2, ensure_ascii=False) + "\n"
+
+
+def _proof(found: CompactedAcls) -> str:
+    if found.are_fewest:
+        return "fewer are not possible"
+    return f"none can be left out; the fewest are {found.lower_bound} or more"
+
+
+def _side_named_by_options(args: argparse.Namespace) -> PolicySide:
+    if args.files:
+        if args.bootstrap_server:
+            raise UsageError("name files or --bootstrap-server, not both")
+        return side_of_files(args, args.files, release_of_options_or_cluster(args))
+    if not set_default_bootstrap_server(args):
+        raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
+    side = side_of_cluster(args, read_cluster_acls(args))
+    write_note_on_assumed_settings(side.assumed_settings)
+    return side

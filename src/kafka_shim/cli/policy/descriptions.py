@@ -1,0 +1,168 @@
+"""Text and JSON for ACLs, names, hosts and changes."""
+
+from collections.abc import Iterable, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+from kafka_shim.authorizer.acl_names import camel_case
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
+from kafka_shim.authorizer.networks import smallest_enclosing_candidate_or_wildcard
+from kafka_shim.policy.access_changes import AccessChange
+from kafka_shim.policy.name_sets import ALL_NAMES, STARRED_NAMES, NameSet
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+
+_ASTERISK = NameSet(WILDCARD)
+
+
+def acl_sentence(acl: Acl) -> str:
+    """Return `ALLOW User:alice Read on topic `orders``; a host only if it is not `*`."""
+    where = resource_type_text(acl.resource_type)
+    if acl.resource_type is not ResourceType.CLUSTER:
+        star = "*" if acl.pattern_type is PatternType.PREFIXED else ""
+        where = f"{where} `{acl.resource_name}{star}`"
+    host = "" if acl.host == WILDCARD else f" from {acl.host}"
+    verb = "ALLOW" if acl.permission is Permission.ALLOW else "DENY"
+    return f"{verb} {acl.principal} {camel_case(acl.operation)} on {where}{host}"
+
+
+@cache
+def resource_type_text(kind: ResourceType) -> str:
+    return "the cluster" if kind is ResourceType.CLUSTER else kind.name.lower().replace("_", " ")
+
+
+def names_text(names: NameSet) -> str:
+    if not names.is_prefix:
+        return f"`{names.text}`"
+    return "names that begin with an asterisk" if names == STARRED_NAMES else f"`{names.text}*`"
+
+
+def resource_text_or_at_least_one(kind: ResourceType, names: NameSet | None) -> str:
+    """Return `topic `orders``, `topics `orders-*``, `every topic` or `the cluster`."""
+    word = resource_type_text(kind)
+    if kind is ResourceType.CLUSTER:
+        return word
+    if names is None:
+        return f"at least one {word}"
+    if not names.is_prefix:
+        return f"{word} {names_text(names)}"
+    return f"every {word}" if names == ALL_NAMES else f"{word}s {names_text(names)}"
+
+
+@lru_cache(maxsize=1 << 10)  # long results have the same few sets of operations
+def operations_text(operations: tuple[Operation, ...]) -> str:
+    return ", ".join(map(camel_case, operations))
+
+
+def from_hosts_text_unless_all(hosts: Iterable[str], except_hosts: Iterable[str] = ()) -> str:
+    """Return the hosts as text; empty for all hosts. Exceptions and what they contain is named."""
+    places, excepted = tuple(hosts), tuple(except_hosts)
+    if places == (WILDCARD,) and not excepted:
+        return ""
+    named = ", ".join(host for host in places if host != WILDCARD)
+    but = ", ".join(excepted)
+    if WILDCARD in places:
+        if not excepted:
+            return ""
+        return f" from everywhere but {but}" + (f", and from {named}" if named else "")
+    if not excepted:
+        return f" from {named}"
+    within = [
+        host
+        for host in places
+        if smallest_enclosing_candidate_or_wildcard(host, (*places, *excepted)) in excepted
+    ]
+    outside = ", ".join(host for host in places if host not in within)
+    return f" from {outside} but not {but}" + (f", and from {', '.join(within)}" if within else "")
+
+
+def principal_text(principal: str, except_principals: Iterable[str] = ()) -> str:
+    if principal != ANY_USER:
+        return principal
+    excepted = ", ".join(except_principals)
+    return f"everyone else ({ANY_USER} but {excepted})" if excepted else f"everyone ({ANY_USER})"
+
+
+def signed_access_change_line(change: AccessChange) -> str:
+    """Return a line such as `+ User:alice: Read, Describe on topic `orders``."""
+    resource = resource_text_or_at_least_one(change.resource_type, change.names)
+    named_exceptions = ", ".join(
+        names_text(name)
+        for name in change.except_names
+        if not _exception_matches_no_topic(change, name)
+    )
+    but = f" (but not {named_exceptions})" if named_exceptions else ""
+    principal = principal_text(change.principal, change.except_principals)
+    return (
+        f"{'+' if change.gained else '-'} {principal}:"
+        f" {operations_text(change.operations)} on {resource}{but}"
+        f"{from_hosts_text_unless_all(change.hosts, change.except_hosts)}"
+    )
+
+
+def flags_of_changes_that_follow_from_others(changes: Sequence[AccessChange]) -> list[bool]:
+    """Return for each change whether it follows from the others.
+
+    A literal `*` does not cover the name `*` itself, which no topic has; and every gain of Write on
+    a topic is also a gain of Write on at least one topic, from the same hosts.
+    """
+    everywhere = {
+        _change_key_without_names(change)
+        for change in changes
+        if change.names in (ALL_NAMES, STARRED_NAMES)
+    }
+    named_gains = {
+        (change.principal, change.resource_type, change.hosts, change.except_hosts, operation)
+        for change in changes
+        if change.names is not None and change.gained
+        for operation in change.operations
+    }
+    return [
+        (
+            change.names == _ASTERISK
+            and change.resource_type is ResourceType.TOPIC
+            and _change_key_without_names(change) in everywhere
+        )
+        or (
+            change.names is None
+            and change.gained
+            and all(
+                (change.principal, change.resource_type, change.hosts, change.except_hosts, op)
+                in named_gains
+                for op in change.operations
+            )
+        )
+        for change in changes
+    ]
+
+
+def access_change_object(change: AccessChange) -> dict[str, Any]:
+    return {
+        "change": "gain" if change.gained else "loss",
+        "principal": change.principal,
+        "except_principals": change.except_principals,
+        "resource_type": change.resource_type.name,
+        "names": None if change.names is None else names_object(change.names),
+        "except_names": [names_object(names) for names in change.except_names],
+        "operations": [operation.name for operation in change.operations],
+        "hosts": change.hosts,
+        "except_hosts": change.except_hosts,
+    }
+
+
+def names_object(names: NameSet) -> dict[str, str]:
+    return {"prefix" if names.is_prefix else "name": names.text}
+
+
+def _exception_matches_no_topic(change: AccessChange, exception: NameSet) -> bool:
+    is_starred = exception in (STARRED_NAMES, _ASTERISK)
+    return is_starred and change.names == ALL_NAMES and change.resource_type is ResourceType.TOPIC
+
+
+def _change_key_without_names(change: AccessChange) -> tuple[object, ...]:
+    return (
+        change.gained,
+        change.principal,
+        change.resource_type,
+        change.operations,
+        change.hosts,
+    )

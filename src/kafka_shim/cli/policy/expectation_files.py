@@ -1,0 +1,230 @@
+"""Expectations from YAML and TOML files, with their line numbers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import is_principal
+from kafka_shim.cli.input_error import InputError, file_and_line, read_text_without_bom
+from kafka_shim.cli.policy.expectation_exceptions import (
+    ExpectationException,
+    split_exception,
+)
+from kafka_shim.cli.policy.expectation_variables import expand_entry
+from kafka_shim.policy.expectation import (
+    Expectation,
+    parse_expectation,
+    parse_string_or_strings,
+)
+from kafka_shim.policy.formats.documents import check_keys_are_known, load_document
+from kafka_shim.policy.formats.fields import ErrorCollector, add_line_to_errors
+from kafka_shim.policy.formats.toml_documents import lines_of_toml_key, load_toml
+from kafka_shim.policy.formats.values_with_lines import (
+    ListWithLines,
+    line_of_key_or_of_parent,
+)
+from kafka_shim.protocol.api_versions import parse_minor_release
+
+KEYS = ("expect", "include", "acls", "release", "super-users")
+
+
+class LocatedExpectation(msgspec.Struct, frozen=True):
+    """An expectation with its path and line (0: unknown)."""
+
+    path: str
+    line: int
+    expectation: Expectation
+    exception: ExpectationException | None = None
+
+
+class ExpectationFile(msgspec.Struct, frozen=True):
+    """The content of a file: expectations, and paths of ACLs and super users if it names any."""
+
+    expectations: tuple[LocatedExpectation, ...]
+    acl_paths: tuple[str, ...]
+    super_users: tuple[str, ...]
+
+
+def read_expectation_file(path: str, release: str) -> ExpectationFile:
+    """Read a file and those that it includes. Raise InputError, with path and line, for each
+    invalid expectation, or if it has none.
+    """
+    return _read_unless_included_by_itself(path, release, ())
+
+
+def _read_unless_included_by_itself(
+    path: str, release: str, included_by: Sequence[Path]
+) -> ExpectationFile:
+    text = read_text_without_bom(path)
+    try:
+        document = _load(text, is_toml=path.endswith(".toml"))
+        header = _parse_header(document, release)
+        entries = _require_entries(document)
+        folder, chain = Path(path).parent, (*included_by, Path(path).resolve())
+        with add_line_to_errors(document.line_of("include")):
+            _reject_circle_of_includes(folder, header.includes, chain)
+    except AclTextError as error:
+        raise _input_error_with_lines(path, error) from error
+    included = _expectations_of_files(
+        [str(folder / name) for name in header.includes], header.release, chain
+    )
+    expectations = _parse_located_expectations(
+        path, entries, document.expectation_lines, header.release
+    )
+    return ExpectationFile(
+        (*included, *expectations),
+        tuple(str(folder / name) for name in header.acls),
+        header.super_users,
+    )
+
+
+def _reject_circle_of_includes(folder: Path, names: Sequence[str], chain: Sequence[Path]) -> None:
+    for name in names:
+        if (folder / name).resolve() in chain:
+            raise AclTextError(f"include: `{name}` includes this file")
+
+
+def _expectations_of_files(
+    paths: Sequence[str], release: str, included_by: Sequence[Path]
+) -> tuple[LocatedExpectation, ...]:
+    """Return the expectations of included files, whose own ACLs and super users do not count."""
+    expectations: list[LocatedExpectation] = []
+    messages: list[str] = []
+    for path in paths:
+        try:
+            included = _read_unless_included_by_itself(path, release, included_by)
+            expectations += included.expectations
+        except InputError as error:
+            messages += error.messages
+    if messages:
+        raise InputError(*messages)
+    return tuple(expectations)
+
+
+class _Document(msgspec.Struct, frozen=True):
+    """A parsed file; `header` is empty if the file is a list of expectations.
+
+    `expectation_lines` may be fewer than the expectations: then the last is that of all others.
+    """
+
+    expectations: object
+    header: Mapping[str, Any]
+    expectation_lines: Sequence[int]
+    line_of: Callable[[str], int]
+
+
+class _Header(msgspec.Struct, frozen=True):
+    release: str
+    includes: tuple[str, ...]
+    acls: tuple[str, ...]
+    super_users: tuple[str, ...]
+
+
+def _load(text: str, *, is_toml: bool) -> _Document:
+    content: Any = load_toml(text) if is_toml else load_document(text, with_lines=True)
+    header = content if isinstance(content, Mapping) else {}
+    expectations = header.get("expect") if isinstance(content, Mapping) else content
+
+    def line_of(key: str) -> int:
+        if is_toml:
+            return next(iter(lines_of_toml_key(text, key)), 0)
+        return line_of_key_or_of_parent(content, key)
+
+    if isinstance(expectations, ListWithLines):
+        lines = expectations.lines
+    else:
+        lines = lines_of_toml_key(text, "expect") if is_toml else []
+    return _Document(expectations, header, lines, line_of)
+
+
+def _parse_header(document: _Document, release: str) -> _Header:
+    """Return the settings beside the expectations. Raise AclTextError, with the line."""
+    keys = {str(key).replace("_", "-"): str(key) for key in document.header}
+
+    def parsed(name: str, parse: Callable[[Any], Any], default: Any) -> Any:
+        if name not in keys:
+            return default
+        line = document.line_of(keys[name])
+        try:
+            with add_line_to_errors(line):
+                return parse(document.header[keys[name]])
+        except ValueError as error:
+            if isinstance(error, AclTextError):
+                raise
+            raise AclTextError(str(error), line) from error
+
+    unknown = ErrorCollector()
+    for name, key in keys.items():
+        with unknown.collect_errors(document.line_of(key)):
+            check_keys_are_known([name], KEYS, "the file")
+    unknown.raise_collected_errors()
+    return _Header(
+        parsed("release", lambda value: parse_minor_release(str(value)), release),
+        parsed("include", partial(_parse_paths, key="include"), ()),
+        parsed("acls", partial(_parse_paths, key="acls"), ()),
+        parsed("super-users", _parse_super_users, ()),
+    )
+
+
+def _require_entries(document: _Document) -> Sequence[object]:
+    if document.expectations is None and "include" in document.header:
+        return ()
+    if not isinstance(document.expectations, list) or not document.expectations:
+        line = document.line_of("expect") or 1
+        raise AclTextError("expected a list of expectations, at the top or below `expect`", line)
+    return document.expectations
+
+
+def _parse_paths(value: object, key: str) -> tuple[str, ...]:
+    return tuple(parse_string_or_strings(value, key, may_be_empty=True))
+
+
+def _parse_super_users(value: object) -> tuple[str, ...]:
+    super_users = parse_string_or_strings(value, "super-users", may_be_empty=True)
+    for principal in super_users:
+        if not is_principal(principal):
+            raise AclTextError(f"super-users: `{principal}`: expected Type:name")
+    return tuple(super_users)
+
+
+def _parse_located_expectations(
+    path: str, entries: Sequence[object], lines: Sequence[int], release: str
+) -> tuple[LocatedExpectation, ...]:
+    expectations: list[LocatedExpectation] = []
+    mistakes = ErrorCollector()
+    folder = Path(path).parent
+    for number, entry in enumerate(entries):
+        line = lines[min(number, len(lines) - 1)] if lines else 0
+        with mistakes.collect_errors(line):
+            where = f"expectation {number + 1}"
+            for expectation, exception in _expectations_of_entry(entry, folder, where, release):
+                expectations.append(LocatedExpectation(path, line, expectation, exception))
+    try:
+        mistakes.raise_collected_errors()
+    except AclTextError as error:
+        raise _input_error_with_lines(path, error) from error
+    return tuple(expectations)
+
+
+def _expectations_of_entry(
+    entry: object, folder: Path, where: str, release: str
+) -> list[tuple[Expectation, ExpectationException | None]]:
+    """Return the expectations that an entry with variables stands for, with their exceptions."""
+    try:
+        parts = [split_exception(each) for each in expand_entry(entry, folder)]
+    except AclTextError as error:
+        raise AclTextError(f"{where}: {error.message}", error.line) from error
+    return [(parse_expectation(each, where, release), exception) for each, exception in parts]
+
+
+def _input_error_with_lines(path: str, error: AclTextError) -> InputError:
+    return InputError(
+        *(
+            f"{file_and_line(path, each.line)}: {each.message}"
+            for each in (error, *error.further_errors)
+        )
+    )

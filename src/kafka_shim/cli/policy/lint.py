@@ -1,0 +1,178 @@
+"""`kafka-shim policy lint`: find ACLs that are probably mistakes."""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.cli import EXIT_MISMATCH
+from kafka_shim.cli.acl_files import read_located_acls
+from kafka_shim.cli.authorizer_settings import (
+    authorizer_with_options,
+    read_cluster_acls,
+    release_of_options_or_cluster,
+    settings_of_options_or_cluster,
+    write_note_on_assumed_settings,
+)
+from kafka_shim.cli.input_error import file_and_line
+from kafka_shim.cli.policy.authorizer_options import (
+    add_authorizer_arguments,
+    add_cluster_arguments,
+    set_default_bootstrap_server,
+)
+from kafka_shim.cli.policy.descriptions import acl_sentence
+from kafka_shim.cli.policy.github_annotations import github_annotation
+from kafka_shim.cli.policy.sarif import SarifResult, sarif_log
+from kafka_shim.cli.progress_bar import ProgressBar
+from kafka_shim.cli.usage import UsageError
+from kafka_shim.policy.checked_accesses import InexactReleaseError
+from kafka_shim.policy.formats.json_objects import acls_to_objects
+from kafka_shim.policy.lint import (
+    FINDING_KINDS,
+    Finding,
+    LocatedAcl,
+    add_acls_and_find_probable_mistakes,
+)
+from kafka_shim.text.message_text import (
+    count_with_noun,
+    escaped_result_line_with_overlong_words_cut,
+)
+
+HELP = "Find suspicious ACLs: shadowed, redundant, without effect, for everybody ..."
+_KIND_LINES = "\n".join(f"  {name:12} {said}" for name, said in FINDING_KINDS.items())
+DESCRIPTION = f"""\
+Report ACLs that are probably mistakes, each with its file and line:
+
+{_KIND_LINES}
+
+Removing any one ACL that is reported as shadowed, redundant or ineffective changes no decision.
+
+  kafka-shim policy lint acls/ --ignore redundant
+  kafka-shim policy lint --bootstrap-server 127.0.0.1:9092
+
+Exit codes: 0 nothing found, 3 something found, 2 usage error, 1 the broker failed.
+"""
+SHOWN_MAX = 3
+"""How many of the other ACLs a line names; JSON has all."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "files", nargs="*", metavar="FILE", help="File or folder with ACLs (default: the cluster's)"
+    )
+    add(
+        "--ignore",
+        action="append",
+        default=[],
+        choices=list(FINDING_KINDS),
+        metavar="KIND",
+        help="Kind of finding to leave out, such as redundant (repeatable)",
+    )
+    add("--github", action="store_true", help="Also print annotations for GitHub Actions")
+    add(
+        "--format",
+        choices=("text", "json", "sarif"),
+        default="text",
+        help="sarif: for the code scanning of GitHub and GitLab (default: text)",
+    )
+    add("--json", action="store_const", const="json", dest="format", help="Print JSON")
+    add_cluster_arguments(parser)
+    add_authorizer_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    written, authorizer, release = _located_acls_authorizer_and_release(args)
+    try:
+        with ProgressBar("checking ACLs", len(written), delay_s=1.0) as progress:
+            all_findings = list(
+                add_acls_and_find_probable_mistakes(written, authorizer, release, progress)
+            )
+    except InexactReleaseError as error:
+        raise UsageError(f"Kafka {release}: {error}") from error
+    findings = [finding for finding in all_findings if finding.kind not in args.ignore]
+    if args.format == "json":
+        print(json.dumps(list(map(_finding_object, findings)), indent=2, ensure_ascii=False))
+    elif args.format == "sarif":
+        log = sarif_log(map(_sarif_result, findings), FINDING_KINDS)
+        print(json.dumps(log, indent=2, ensure_ascii=False))
+    else:
+        for line in _report_lines(findings, len(written), release, github=args.github):
+            print(escaped_result_line_with_overlong_words_cut(line))
+    return EXIT_MISMATCH if findings else 0
+
+
+def _located_acls_authorizer_and_release(
+    args: argparse.Namespace,
+) -> tuple[list[LocatedAcl], StandardAuthorizer, str]:
+    """Return the ACLs, an authorizer that has none yet, and the release."""
+    if args.files and args.bootstrap_server:
+        raise UsageError("name files or --bootstrap-server, not both")
+    if args.files:
+        release = release_of_options_or_cluster(args)
+        return read_located_acls(args.files), authorizer_with_options(args, (), release), release
+    if not set_default_bootstrap_server(args):
+        raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
+    cluster_acls = read_cluster_acls(args)
+    written = [LocatedAcl(acl, args.bootstrap_server, 0) for acl in cluster_acls.acls]
+    release = release_of_options_or_cluster(args, cluster_acls)
+    settings = settings_of_options_or_cluster(args, cluster_acls)
+    write_note_on_assumed_settings(settings.assumed_settings)
+    return written, authorizer_with_options(args, (), release, cluster_acls), release
+
+
+def _report_lines(
+    findings: Sequence[Finding], acl_count: int, release: str, *, github: bool
+) -> Iterator[str]:
+    for finding in findings:
+        place = file_and_line(finding.located_acl.path, finding.located_acl.line)
+        yield f"{place}: {finding.kind}: {_finding_text(finding)}"
+        if github:
+            yield github_annotation(
+                "warning",
+                finding.located_acl.path,
+                finding.located_acl.line,
+                f"{finding.kind}: {_finding_text(finding)}",
+            )
+    totals = f"{count_with_noun(len(findings), 'finding')} in {count_with_noun(acl_count, 'ACL')}"
+    yield f"{totals} for Kafka {release}"
+
+
+def _sarif_result(finding: Finding) -> SarifResult:
+    located = finding.located_acl
+    return SarifResult(finding.kind, "warning", located.path, located.line, _finding_text(finding))
+
+
+def _finding_text(finding: Finding) -> str:
+    """Return a finding as text: the ACL, the problem, and the other ACLs that cause it."""
+    acl = finding.located_acl.acl
+    causes = [_cause_text(each, acl) for each in finding.causes[:SHOWN_MAX]]
+    unlisted_count = len(finding.causes) - len(causes)
+    if unlisted_count:
+        causes.append(f"{unlisted_count} more")
+    cause_list = f": {', '.join(causes)}" if causes else ""
+    return f"{acl_sentence(acl)}: {finding.message}{cause_list}"
+
+
+def _cause_text(located: LocatedAcl, acl: Acl) -> str:
+    place = file_and_line(located.path, located.line)
+    return place if located.acl == acl else f"{acl_sentence(located.acl)} ({place})"
+
+
+def _finding_object(finding: Finding) -> dict[str, Any]:
+    return {
+        "kind": finding.kind,
+        **_located_acl_object(finding.located_acl),
+        "said": finding.message,
+        "because": [_located_acl_object(each) for each in finding.causes],
+    }
+
+
+def _located_acl_object(located: LocatedAcl) -> dict[str, Any]:
+    return {
+        "file": located.path,
+        "line": located.line,
+        "acl": acls_to_objects([located.acl])[0],
+    }

@@ -1,0 +1,215 @@
+"""`kafka-shim policy matrix`: a table of principals, resources and allowed operations."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
+from kafka_shim.cli.acl_folders import first_names_text
+from kafka_shim.cli.authorizer_settings import (
+    assumed_settings_note,
+    read_cluster_acls,
+    release_of_options_or_cluster,
+    write_note_on_assumed_settings,
+)
+from kafka_shim.cli.connection_options import connect_with_options
+from kafka_shim.cli.policy.authorizer_options import (
+    add_authorizer_arguments,
+    add_cluster_arguments,
+    set_default_bootstrap_server,
+)
+from kafka_shim.cli.policy.descriptions import names_object
+from kafka_shim.cli.policy.matrix_tables import (
+    column_heading,
+    csv_table,
+    html_table,
+    text_table,
+)
+from kafka_shim.cli.policy.policy_side import PolicySide, side_of_cluster, side_of_files
+from kafka_shim.cli.resource_arguments import add_resource_arguments, resource_names_by_type
+from kafka_shim.cli.usage import UsageError, check_principal_option
+from kafka_shim.client.topics import topic_names
+from kafka_shim.policy.checked_accesses import InexactReleaseError
+from kafka_shim.policy.expectation import parse_names_of_resource_key
+from kafka_shim.policy.matrix import (
+    MatrixResource,
+    MatrixRow,
+    access_matrix,
+    principals_in_acls_and_everyone,
+    resources_in_acls,
+    rows_and_columns_with_access,
+)
+from kafka_shim.policy.name_sets import NameSet
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
+
+HELP = "Print a table of who can do what on which resource: text, CSV or HTML"
+DESCRIPTION = """\
+Print a table with a row for each principal and a column for each resource pattern of the ACLs. A
+cell lists the operations that are allowed on all names of the pattern, from every host. `everyone
+else` stands for all principals that no ACL names. Principals and resources without any access are
+left out, except those that an option names.
+
+  kafka-shim policy matrix acls/ --html > acls.html
+  kafka-shim policy matrix acls/ --operation Write --topic orders --topic 'team-*'
+  kafka-shim policy matrix --bootstrap-server 127.0.0.1:9092 --topics-of-cluster --csv
+
+Exit codes: 0 done, 2 usage error (an invalid option or file), 1 the broker failed.
+"""
+CELLS_MAX = 1_000_000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "files", nargs="*", metavar="FILE", help="File or folder with ACLs (default: the cluster's)"
+    )
+    add(
+        "--operation",
+        action="append",
+        default=[],
+        metavar="OPERATION",
+        help="Show only this operation, such as Write (repeatable)",
+    )
+    add(
+        "--principal",
+        action="append",
+        default=[],
+        metavar="User:x",
+        help="Show only this principal; User:* is everyone else (repeatable)",
+    )
+    forms = parser.add_mutually_exclusive_group()
+    for form in ("csv", "html", "json"):
+        forms.add_argument(
+            f"--{form}", action="store_true", help=f"Print {form.upper()} instead of text"
+        )
+    add_resource_arguments(parser)
+    add_cluster_arguments(parser)
+    add(
+        "--topics-of-cluster",
+        action="store_true",
+        help="Make the columns from the topics of the cluster instead of the patterns of the ACLs",
+    )
+    add_authorizer_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    side, topics = _side_and_requested_topics(args)
+    operations = _parse_operations_except_all(args.operation)
+    for principal in args.principal:
+        check_principal_option("--principal", principal)
+    resources = [*topics, *_resources_of_options(args)] or resources_in_acls(side.acls)
+    principals = args.principal or principals_in_acls_and_everyone(side.acls)
+    if len(principals) * len(resources) > CELLS_MAX:
+        raise UsageError(
+            f"{len(principals)} principals and {len(resources)} resources are too many for a"
+            " table; choose some with --principal, --topic ..."
+        )
+    try:
+        rows = access_matrix(side.authorizer(), side.release, principals, resources, operations)
+    except InexactReleaseError as error:
+        raise UsageError(f"Kafka {side.release}: {error}") from error
+    shown = (
+        (resources, rows)
+        if args.json
+        else _leave_out_and_note_those_without_access(args, resources, rows)
+    )
+    print(_format_matrix(args, *shown, side.assumed_settings), end="")
+    return 0
+
+
+def _leave_out_and_note_those_without_access(
+    args: argparse.Namespace, resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]
+) -> tuple[Sequence[MatrixResource], Sequence[MatrixRow]]:
+    """Leave out rows and columns without access that no option names; name them on stderr."""
+    kept_resources, kept_rows = rows_and_columns_with_access(
+        resources,
+        rows,
+        keeps_all_rows=bool(args.principal),
+        keeps_all_columns=bool(_resources_of_options(args)),
+    )
+    kept_principals = {row.principal for row in kept_rows}
+    left_out = [row.principal for row in rows if row.principal not in kept_principals]
+    known = set(kept_resources)
+    left_out += [column_heading(resource) for resource in resources if resource not in known]
+    if left_out:
+        sys.stderr.write(f"note: without any access, not shown: {first_names_text(left_out)}\n")
+    return kept_resources, kept_rows
+
+
+def _side_and_requested_topics(
+    args: argparse.Namespace,
+) -> tuple[PolicySide, list[MatrixResource]]:
+    """Return the ACLs with what else decides, and the cluster's topics if they are wanted."""
+    if args.files and args.bootstrap_server:
+        raise UsageError("name files or --bootstrap-server, not both")
+    if args.files:
+        if args.topics_of_cluster:
+            raise UsageError("--topics-of-cluster needs --bootstrap-server")
+        return side_of_files(args, args.files, release_of_options_or_cluster(args)), []
+    if not set_default_bootstrap_server(args):
+        raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
+    side = side_of_cluster(args, read_cluster_acls(args))
+    topics = []
+    if args.topics_of_cluster:
+        with connect_with_options(args) as client:
+            topics = [
+                MatrixResource(ResourceType.TOPIC, NameSet(name)) for name in topic_names(client)
+            ]
+    return side, topics
+
+
+def _parse_operations_except_all(words: Sequence[str]) -> list[Operation]:
+    try:
+        return [parse_operation(word) for word in words if parse_operation(word) != Operation.ALL]
+    except AclTextError as error:
+        raise UsageError(f"--operation: {error}") from error
+
+
+def _resources_of_options(args: argparse.Namespace) -> list[MatrixResource]:
+    """Return the resources named by options; `orders-*` is a prefix."""
+    return [
+        MatrixResource(kind, names)
+        for kind, words in resource_names_by_type(args).items()
+        for word in words
+        for names in (
+            [NameSet(CLUSTER_NAME)]
+            if kind is ResourceType.CLUSTER
+            else parse_names_of_resource_key(word, "")
+        )
+    ]
+
+
+def _format_matrix(
+    args: argparse.Namespace,
+    resources: Sequence[MatrixResource],
+    rows: Sequence[MatrixRow],
+    assumed_settings: Sequence[str],
+) -> str:
+    """Return the output; a note on assumed settings is part of text and HTML."""
+    notes = [assumed_settings_note(assumed_settings)] if assumed_settings else []
+    if args.html:
+        return html_table(resources, rows, notes)
+    if not args.csv and not args.json:
+        return "".join(f"{line}\n" for line in (*text_table(resources, rows), *notes))
+    write_note_on_assumed_settings(assumed_settings)
+    if args.csv:
+        return csv_table(resources, rows)
+    return json.dumps(_cell_objects(resources, rows), indent=2, ensure_ascii=False) + "\n"
+
+
+def _cell_objects(
+    resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "principal": row.principal,
+            "resource_type": resource.resource_type.name,
+            "names": names_object(resource.names),
+            "allowed": [operation.name for operation in cell.allowed_everywhere],
+            "partly": [operation.name for operation in cell.allowed_somewhere],
+        }
+        for row in rows
+        for resource, cell in zip(resources, row.cells, strict=True)
+    ]

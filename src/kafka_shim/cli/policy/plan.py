@@ -1,0 +1,334 @@
+"""`kafka-shim policy plan`: print, save or apply the changes that give a cluster other ACLs."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import count, groupby
+from pathlib import Path
+
+import msgspec
+
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.model import ANY_USER, Acl
+from kafka_shim.authorizer.remedy import Step
+from kafka_shim.cli import EXIT_FAILURE, EXIT_MISMATCH
+from kafka_shim.cli.authorizer_settings import (
+    ClusterAcls,
+    read_cluster_acls,
+    release_of_options_or_cluster,
+)
+from kafka_shim.cli.connection_options import connect_with_options
+from kafka_shim.cli.input_error import file_and_line
+from kafka_shim.cli.policy.accepted_acls import read_accepted_located_acls
+from kafka_shim.cli.policy.apply_requests import inverse_requests, send_steps_in_one_request
+from kafka_shim.cli.policy.authorizer_options import (
+    add_authorizer_arguments,
+    add_cluster_arguments,
+    set_default_bootstrap_server,
+)
+from kafka_shim.cli.policy.plan_file import (
+    SavedPlan,
+    interim_text,
+    interim_text_for_any_order,
+    plan_object,
+    saved_plan,
+    write_plan,
+)
+from kafka_shim.cli.policy.plan_formats import PLAN_FORMATS, format_two_stages, join_stages
+from kafka_shim.cli.policy.policy_side import (
+    side_of_acls,
+    side_of_cluster,
+    side_of_files,
+)
+from kafka_shim.cli.progress_bar import ProgressBar
+from kafka_shim.cli.usage import UsageError
+from kafka_shim.client.client import Client, ClientError
+from kafka_shim.policy.formats.kafka_commands import format_command
+from kafka_shim.policy.interim_access import (
+    InterimChange,
+    interim_changes_in_either_mode,
+)
+from kafka_shim.policy.name_sets import names_covered_by_acl
+from kafka_shim.policy.plan import (
+    REQUEST_STEPS_MAX,
+    StepGroup,
+    planned_groups,
+    requests_of_groups,
+)
+from kafka_shim.protocol.enums import Operation, Permission
+from kafka_shim.text.message_text import count_with_noun
+
+HELP = "Print the changes that give a cluster the ACLs of files; save or apply them"
+DESCRIPTION = """\
+Print kafka-acls commands that turn OLD into NEW. With --bootstrap-server, OLD is what the cluster
+has. The order is safe: after each command, every access that both sets allow is still allowed, and
+every access that both deny is still denied. Where no order of commands is safe, a comment says what
+changes for how long; --out and --apply put ACLs on the same names into one request.
+
+  kafka-shim policy plan old.yaml new.yaml
+  kafka-shim policy plan acls/ --bootstrap-server 127.0.0.1:9092 --out plan.json
+  kafka-shim policy plan acls/ --bootstrap-server 127.0.0.1:9092 --apply
+  kafka-shim policy plan old.yaml new.yaml --format strimzi --stage 1
+
+--out saves the plan for a review, and `policy apply` carries it out later. --apply makes the
+changes now, after a confirmation; if one fails, all are undone. If neither an option nor the
+broker tells whether allow.everyone.if.no.acl.found is true, comments cover both cases.
+
+With --format, the output is for a declarative tool, in two stages: stage 1 adds the new ACLs, and
+stage 2 removes the old ones. Without --stage, both are printed, after a comment for each resource
+whose access depends on the order in which the tool applies the ACLs of a stage.
+
+Exit codes: 0 done or nothing to do, 3 with --detailed-exitcode: there are changes, 2 usage error,
+1 the broker failed or the confirmation was no.
+"""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """The steps in groups that belong together, the requests, and what changes in between."""
+
+    groups: list[StepGroup]
+    saved: SavedPlan
+    old_acl_places: Mapping[Acl, str]
+    interim_between_requests: Sequence[InterimChange]
+    interim_between_commands: Sequence[InterimChange]
+    """Of a declarative tool: between single ACLs, whose order is the tool's."""
+
+    @property
+    def steps(self) -> list[Step]:
+        return [step for group in self.groups for step in group]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.usage = (
+        "%(prog)s [OPTION ...] OLD NEW\n"
+        "       %(prog)s [OPTION ...] NEW [NEW ...] --bootstrap-server HOST:PORT"
+    )
+    add = parser.add_argument
+    add(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="OLD and NEW; with --bootstrap-server only NEW, one or more files",
+    )
+    add("--out", type=Path, metavar="FILE", help="Save the plan for `policy apply`")
+    add("--apply", action="store_true", help="Make the changes in the cluster")
+    add("--yes", "-y", action="store_true", help="With --apply: do not ask for confirmation")
+    add(
+        "--accept-interim-changes",
+        action="store_true",
+        help="With --apply: go on although access is lost or opened between requests",
+    )
+    add("--detailed-exitcode", action="store_true", help="Exit with 3 if there are changes, else 0")
+    add(
+        "--format",
+        choices=PLAN_FORMATS,
+        default="commands",
+        metavar="FORMAT",
+        help=f"Format of the plan: {', '.join(PLAN_FORMATS)}; all but commands are for declarative"
+        " tools and have two stages (default: commands, for kafka-acls)",
+    )
+    add("--stage", type=int, choices=(1, 2), help="Print only this stage")
+    add("--json", action="store_true", help="Print the plan as JSON, as --out writes it")
+    add_cluster_arguments(parser)
+    add_authorizer_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    cluster_acls = None
+    old_files, new_files = args.files[:1], args.files[1:]
+    if len(args.files) != 2 or args.bootstrap_server:
+        if not set_default_bootstrap_server(args):
+            raise UsageError("give two files (OLD and NEW), or one file and --bootstrap-server")
+        cluster_acls, new_files = read_cluster_acls(args), args.files
+    elif args.apply:
+        raise UsageError("--apply requires --bootstrap-server")
+    _check_option_combination(args)
+    with ProgressBar("planning", 0, delay_s=1.0) as progress:
+        numbers = count(1)
+
+        def report_item() -> None:
+            progress(next(numbers))
+
+        plan = _make_plan(args, cluster_acls, old_files, new_files, report_item)
+        text = _format_plan(args, plan, report_item)
+    print(text, end="")
+    if args.out:
+        write_plan(args.out, plan_object(plan.saved, plan.interim_between_requests))
+    if args.apply and plan.steps:
+        return _confirm_and_apply_with_rollback(args, plan)
+    return EXIT_MISMATCH if args.detailed_exitcode and plan.steps else 0
+
+
+def _make_plan(
+    args: argparse.Namespace,
+    cluster_acls: ClusterAcls | None,
+    old_files: Sequence[str],
+    new_files: Sequence[str],
+    report_progress: Callable[[], object],
+) -> Plan:
+    release = release_of_options_or_cluster(args, cluster_acls)
+    if cluster_acls is None:
+        written = read_accepted_located_acls(old_files, release)
+        old_acl_places = {each.acl: file_and_line(each.path, each.line) for each in written}
+        old = side_of_acls(args, old_files[0], list(old_acl_places), release)
+    else:
+        old = side_of_cluster(args, cluster_acls)
+        old_acl_places = dict.fromkeys(old.acls, "")
+    new = side_of_files(args, new_files, release, old)
+    steps_max = acl_rules_of_release(release).batch_limit or REQUEST_STEPS_MAX
+    groups = planned_groups(old.acls, new.acls, release)
+    requests = requests_of_groups(groups, steps_max)
+    sides = (old.authorizers_by_possible_mode(), new.authorizers_by_possible_mode())
+    interim = interim_changes_in_either_mode(*sides, requests, release, report_progress)
+    between_commands: Sequence[InterimChange] = ()
+    if not args.json:
+        units: list[Sequence[Step]] = (
+            [command for _, command in _steps_by_command(groups)]
+            if args.format == "commands"
+            else [(step,) for group in groups for step in group]
+        )
+        between_commands = interim_changes_in_either_mode(*sides, units, release, report_progress)
+    saved = saved_plan(old.source, release, (old.acls, new.acls), requests, interim)
+    return Plan(groups, saved, old_acl_places, interim, between_commands)
+
+
+def _check_option_combination(args: argparse.Namespace) -> None:
+    """Raise UsageError for options that cannot be combined."""
+    is_staged = args.format != "commands"
+    if is_staged and (args.apply or args.json or args.out):
+        raise UsageError(
+            f"--format {args.format} prints a plan for that tool; leave out --apply, --json, --out"
+        )
+    if args.stage and not is_staged:
+        raise UsageError("--stage requires a --format of a declarative tool, such as terraform")
+
+
+def _format_plan(
+    args: argparse.Namespace, plan: Plan, report_progress: Callable[[], object]
+) -> str:
+    if args.json:
+        content = plan_object(plan.saved, plan.interim_between_requests)
+        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    total = "" if args.stage else f"# {_counts_to_add_and_remove_text(plan.steps)}\n"
+    if args.format == "commands":
+        lines = []
+        for line in _kafka_acls_commands(plan, args.bootstrap_server):
+            lines.append(f"{line}\n")
+            report_progress()
+        return "".join(lines) + total
+    try:
+        stages = format_two_stages(plan.steps, plan.old_acl_places, args.format)
+        notes = "" if args.stage else "".join(_notes_on_tools_own_order(plan))
+        return notes + join_stages(stages, args.stage) + total
+    except AclTextError as error:
+        raise UsageError(f"--format {args.format}: {error}") from error
+
+
+def _confirm_and_apply_with_rollback(args: argparse.Namespace, plan: Plan) -> int:
+    if plan.interim_between_requests and not args.accept_interim_changes:
+        texts = "; ".join(interim_text(each) for each in plan.interim_between_requests)
+        raise UsageError(
+            f"access changes between the requests of this plan ({texts}); to apply it anyway, add"
+            " --accept-interim-changes"
+        )
+    if not args.yes and not _confirm_on_stdin_raising_at_eof(
+        f"{_counts_to_add_and_remove_text(plan.steps)} in {args.bootstrap_server}?"
+    ):
+        print("nothing was changed", file=sys.stderr)
+        return EXIT_FAILURE
+    with connect_with_options(args) as client:
+        attempted: list[StepGroup] = []
+        try:
+            for request in plan.saved.requests:
+                attempted.append(request)
+                send_steps_in_one_request(client, request)
+        except ClientError as error:
+            _roll_back_requests(client, attempted, error)
+            raise
+    print(f"done: {_counts_to_add_and_remove_text(plan.steps)}", file=sys.stderr)
+    return 0
+
+
+def _roll_back_requests(client: Client, attempted: Sequence[StepGroup], cause: ClientError) -> None:
+    """Undo the requests in reverse order; a failed one may have been done in part."""
+    undoing = inverse_requests(attempted)
+    try:
+        for request in undoing:
+            send_steps_in_one_request(client, request)
+    except ClientError as error:
+        lines = "\n".join(_command_lines(undoing, None))
+        raise ClientError(
+            f"{cause}; taking the changes back failed too ({error}); to do so:\n{lines}"
+        ) from error
+    print("kafka-shim policy plan: a change failed; all were taken back", file=sys.stderr)
+
+
+def _confirm_on_stdin_raising_at_eof(question: str) -> bool:
+    print(f"{question} (y/n)", file=sys.stderr, flush=True)
+    try:
+        return input().strip().lower() == "y"
+    except (EOFError, RuntimeError):
+        raise UsageError(
+            "standard input is closed, so nobody can confirm; use --yes to apply without asking"
+        ) from None
+
+
+def _kafka_acls_commands(plan: Plan, bootstrap: str | None) -> Iterator[str]:
+    """Yield the commands; comments before them say what changes in between for how long."""
+    comments: dict[int, list[str]] = {}
+    for each in plan.interim_between_commands:
+        comments.setdefault(each.first, []).append(interim_text(each, "command"))
+    for number, line in enumerate(_command_lines(plan.groups, bootstrap), start=1):
+        yield from (f"# interim, {text}" for text in comments.get(number, ()))
+        yield line
+
+
+def _notes_on_tools_own_order(plan: Plan) -> Iterator[str]:
+    """Yield a comment for each resource whose access depends on the order of the tool.
+
+    That can be the one that a DENY is for, since the tool may add or remove an ALLOW at another
+    time.
+    """
+    texts = [
+        interim_text_for_any_order(each.only_if_allow_everyone, each.resource_type, each.names)
+        for each in plan.interim_between_commands
+    ]
+    texts += (
+        interim_text_for_any_order(None, step.acl.resource_type, names_covered_by_acl(step.acl))
+        for group in plan.groups
+        for step in group
+        if step.acl.permission is Permission.DENY and _limits_an_allow_of(group, step.acl)
+    )
+    yield from (f"# interim, {text}\n" for text in dict.fromkeys(texts))
+
+
+def _limits_an_allow_of(group: StepGroup, deny: Acl) -> bool:
+    """Return whether an ALLOW of the group can give access to a principal of the DENY."""
+    allowed = {step.acl.principal for step in group if step.acl.permission is Permission.ALLOW}
+    if deny.principal == ANY_USER:
+        return bool(allowed)
+    return not allowed.isdisjoint((deny.principal, ANY_USER))
+
+
+def _command_lines(groups: Iterable[Sequence[Step]], bootstrap: str | None) -> Iterator[str]:
+    """Yield one command for each principal and resource, with all operations added or removed."""
+    for is_addition, steps in _steps_by_command(groups):
+        verb = "--add" if is_addition else "--remove --force"
+        yield format_command(verb, *(step.acl for step in steps), bootstrap=bootstrap)
+
+
+def _steps_by_command(groups: Iterable[Sequence[Step]]) -> Iterator[tuple[bool, list[Step]]]:
+    for steps in groups:
+        for (is_addition, _), command in groupby(steps, key=_command_group_key):
+            yield is_addition, list(command)
+
+
+def _command_group_key(step: Step) -> tuple[bool, object]:
+    return step.is_addition, msgspec.structs.replace(step.acl, operation=Operation.ALL)
+
+
+def _counts_to_add_and_remove_text(steps: Sequence[Step]) -> str:
+    added = sum(step.is_addition for step in steps)
+    return f"{count_with_noun(added, 'ACL')} to add, {len(steps) - added} to remove"

@@ -1,0 +1,142 @@
+"""Saved plans: the requests as they were reviewed, and checksums of the ACLs before and after."""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.remedy import Step
+from kafka_shim.cli.input_error import InputError, read_text_without_bom
+from kafka_shim.cli.policy.descriptions import (
+    resource_text_or_at_least_one,
+    signed_access_change_line,
+)
+from kafka_shim.policy.certificate import acls_sha256
+from kafka_shim.policy.formats.json_objects import acls_to_objects, parse_objects
+from kafka_shim.policy.interim_access import InterimChange
+from kafka_shim.policy.name_sets import NameSet
+from kafka_shim.policy.plan import StepGroup
+from kafka_shim.protocol.enums import ResourceType
+
+FORMAT = "kafka-shim policy plan"
+VERSION = 1
+
+
+class SavedPlan(msgspec.Struct, frozen=True):
+    """The requests of a plan with the checksums of the ACLs that they lead from and to."""
+
+    release: str
+    old_sha256: str
+    new_sha256: str
+    requests: tuple[StepGroup, ...]
+    interim_texts: tuple[str, ...] = ()
+    source: str = ""
+
+    def acls_after_request(self, old_acls: Iterable[Acl], count: int) -> set[Acl]:
+        """Return the ACLs after the first requests."""
+        acls = set(old_acls)
+        for request in self.requests[:count]:
+            for step in request:
+                (acls.add if step.is_addition else acls.discard)(step.acl)
+        return acls
+
+
+def plan_object(plan: SavedPlan, interim: Sequence[InterimChange] = ()) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "source": plan.source,
+        "release": plan.release,
+        "old_acls_sha256": plan.old_sha256,
+        "new_acls_sha256": plan.new_sha256,
+        "requests": [
+            {
+                "action": request[0].verb,
+                "acls": acls_to_objects(step.acl for step in request),
+            }
+            for request in plan.requests
+        ],
+        "interim": [interim_text(each) for each in interim] or list(plan.interim_texts),
+    }
+
+
+def write_plan(path: Path, content: dict[str, Any]) -> None:
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_plan(path: str) -> SavedPlan:
+    """Read a saved plan. Raise InputError if it is none."""
+    try:
+        content = json.loads(read_text_without_bom(path))
+        if content.get("format") != FORMAT or content.get("version") != VERSION:
+            raise InputError(f"{path}: expected a {FORMAT} of version {VERSION}")
+        return SavedPlan(
+            content["release"],
+            content["old_acls_sha256"],
+            content["new_acls_sha256"],
+            tuple(_request_of_object(each) for each in content["requests"]),
+            tuple(content["interim"]),
+            content["source"],
+        )
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: not a saved plan: {error}") from error
+
+
+def _request_of_object(request: dict[str, Any]) -> StepGroup:
+    if request["action"] not in ("add", "remove"):
+        raise AclTextError(f"unknown action `{request['action']}`")
+    is_addition = request["action"] == "add"
+    return tuple(Step(is_addition, acl) for acl in parse_objects(request["acls"]))
+
+
+def interim_text(interim: InterimChange, unit: str = "request") -> str:
+    """Return what is lost or opened for how long, in units counted from 1."""
+    span = (
+        f"after {unit} {interim.first}"
+        if interim.first == interim.last
+        else f"from {unit} {interim.first} to {interim.last}"
+    )
+    span = f"{_condition_text(interim.only_if_allow_everyone)}{span}"
+    if interim.change is None:
+        resource = resource_text_or_at_least_one(interim.resource_type, interim.names)
+        return f"{span}: access to {resource} that both sets allow may be denied (not computed)"
+    return f"{span}: {signed_access_change_line(interim.change)}"
+
+
+def interim_text_for_any_order(
+    only_if_allow_everyone: bool | None, resource_type: ResourceType, names: NameSet | None
+) -> str:
+    """Return what may change while a tool adds or removes ACLs one by one in an unknown order."""
+    resource = resource_text_or_at_least_one(resource_type, names)
+    return (
+        f"{_condition_text(only_if_allow_everyone)}until the tool has applied all ACLs: access to"
+        f" {resource} may differ from both sets, depending on the tool's order"
+    )
+
+
+def _condition_text(only_if_allow_everyone: bool | None) -> str:
+    if only_if_allow_everyone is None:
+        return ""
+    return f"if {ALLOW_EVERYONE}={str(only_if_allow_everyone).lower()}, "
+
+
+def saved_plan(
+    source: str,
+    release: str,
+    acls: tuple[Iterable[Acl], Iterable[Acl]],
+    requests: Sequence[StepGroup],
+    interim: Sequence[InterimChange],
+) -> SavedPlan:
+    """Return the plan from the first to the second set of ACLs."""
+    old_acls, new_acls = acls
+    texts = tuple(interim_text(each) for each in interim)
+    return SavedPlan(
+        release, acls_sha256(old_acls), acls_sha256(new_acls), tuple(requests), texts, source
+    )

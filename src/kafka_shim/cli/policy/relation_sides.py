@@ -1,0 +1,89 @@
+"""The two sets of ACLs, A and B, of a relation: their options, and the sides that these give."""
+
+import argparse
+
+from kafka_shim.cli.authorizer_settings import (
+    read_cluster_acls,
+    release_of_options_or_cluster,
+)
+from kafka_shim.cli.policy.policy_side import (
+    SETTINGS_HELP,
+    PolicySide,
+    side_of_cluster,
+    side_of_files,
+)
+from kafka_shim.cli.usage import UsageError
+
+
+def add_side_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of both clusters; `files` has the sets that no option names."""
+    for name in ("a", "b"):
+        group = parser.add_argument_group(f"Set {name.upper()}")
+        group.add_argument(
+            f"--{name}", metavar="HOST:PORT,...", help="Take the ACLs of this cluster"
+        )
+        group.add_argument(
+            f"--{name}-command-config",
+            metavar="FILE",
+            help="Client properties (default: those of --command-config)",
+        )
+        group.add_argument(
+            f"--{name}-version",
+            metavar="RELEASE",
+            help="Kafka release whose rules decide (default: --kafka-version, else that of the"
+            " cluster)",
+        )
+        group.add_argument(
+            f"--{name}-set",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help=f"Set a broker's setting (repeatable); {SETTINGS_HELP}",
+        )
+    parser.add_argument(
+        "--command-config", metavar="FILE", help="Client properties of both clusters"
+    )
+
+
+def sides_of_arguments(args: argparse.Namespace) -> tuple[PolicySide, PolicySide]:
+    """Return both sides: a file, or the cluster of `--a` or `--b`, each with its own settings.
+
+    A file has the release and the settings of the cluster on the other side, if there is one. Raise
+    UsageError unless there are two sets of ACLs.
+    """
+    from_cluster = [name for name in ("a", "b") if vars(args)[name] is not None]
+    if len(args.files) + len(from_cluster) != 2:
+        raise UsageError("give two sets of ACLs: files A and B, or --a or --b instead of a file")
+    own = vars(args)
+    clusters = {name: _side_of_cluster_a_or_b(args, name) for name in "ab" if own[name] is not None}
+    cluster = next(iter(clusters.values()), None)
+    paths = iter(args.files)
+    sides = [
+        clusters.get(name) or _side_of_file_a_or_b(args, name, next(paths), cluster)
+        for name in "ab"
+    ]
+    first, second = (
+        side.with_settings(own[f"{name}_set"], f"--{name}-set")
+        for name, side in zip("ab", sides, strict=True)
+    )
+    return first, second
+
+
+def _side_of_cluster_a_or_b(args: argparse.Namespace, name: str) -> PolicySide:
+    own = vars(args)
+    options = argparse.Namespace(**own)
+    options.kafka_version = own[f"{name}_version"] or args.kafka_version
+    options.bootstrap_server = own[name]
+    options.command_config = own[f"{name}_command_config"] or args.command_config
+    return side_of_cluster(options, read_cluster_acls(options, f"--{name}"))
+
+
+def _side_of_file_a_or_b(
+    args: argparse.Namespace, name: str, path: str, cluster: PolicySide | None
+) -> PolicySide:
+    options = argparse.Namespace(**vars(args))
+    options.kafka_version = vars(args)[f"{name}_version"] or args.kafka_version
+    release = release_of_options_or_cluster(options)
+    if cluster is not None and not options.kafka_version:
+        release = cluster.release
+    return side_of_files(options, [path], release, cluster)

@@ -1,0 +1,226 @@
+"""Verdicts about expectations as text, JSON, JUnit XML and GitHub annotations."""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+import msgspec
+
+from kafka_shim.authorizer.acl_names import camel_case
+from kafka_shim.authorizer.model import ANY_USER
+from kafka_shim.authorizer.remedy import Step
+from kafka_shim.cli.input_error import file_and_line
+from kafka_shim.cli.policy.descriptions import (
+    acl_sentence,
+    from_hosts_text_unless_all,
+    names_object,
+    resource_text_or_at_least_one,
+)
+from kafka_shim.cli.policy.expectation_files import LocatedExpectation
+from kafka_shim.cli.policy.github_annotations import github_annotation as github
+from kafka_shim.cli.policy.sarif import SarifResult
+from kafka_shim.cli.policy.witness_text import decision_rule_text
+from kafka_shim.policy.expectation_check import CheckedAccess, Verdict
+from kafka_shim.policy.formats.json_objects import acls_to_objects
+from kafka_shim.policy.formats.kafka_commands import format_command
+
+SHOWN_MAX = 5
+"""Answers shown for an expectation that does not hold; JSON has all."""
+
+RULES_MAX = 3
+SARIF_RULES = {"expectation": "An expectation about the ACLs does not hold."}
+_UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b-\\x1f\\ud800-\\udfff]")
+_NO_CHANGE = "no ACL can change this"
+
+
+class JudgedExpectation(msgspec.Struct, frozen=True):
+    """An expectation with its place and its verdict."""
+
+    located: LocatedExpectation
+    verdict: Verdict
+
+    @property
+    def exception_text(self) -> str:
+        """Return the owner, reason and last day of the exception; empty if there is none."""
+        return self.located.exception.text if self.located.exception else ""
+
+    @property
+    def has_expired_exception(self) -> bool:
+        exception = self.located.exception
+        return exception is not None and exception.has_expired(date.today())  # noqa: DTZ011 - the day where the user is
+
+    @property
+    def is_excepted(self) -> bool:
+        """Return whether the expectation does not hold, which is accepted until a day."""
+        is_accepted = self.located.exception is not None and not self.has_expired_exception
+        return not self.verdict.holds and is_accepted
+
+    @property
+    def has_failed_or_expired_exception(self) -> bool:
+        """Return whether the expectation fails, or has an expired exception."""
+        return self.has_expired_exception or not (self.verdict.holds or self.is_excepted)
+
+    @property
+    def file_and_line(self) -> str:
+        return file_and_line(self.located.path, self.located.line)
+
+
+def verdict_lines(judged: JudgedExpectation) -> Iterator[str]:
+    verdict = judged.verdict
+    state = (
+        "FAIL"
+        if judged.has_failed_or_expired_exception
+        else "EXCEPTED"
+        if judged.is_excepted
+        else "ok  "
+    )
+    exception = f" ({judged.exception_text})" if judged.is_excepted else ""
+    yield f"{state} {judged.file_and_line}: {verdict.expectation.description}{exception}"
+    yield from (f"     {line}" for line in _expired_exception_and_reason_lines(judged))
+
+
+def verdict_annotation(judged: JudgedExpectation) -> str:
+    """Return the annotation that GitHub shows beside the line."""
+    message = "\n".join(
+        (judged.verdict.expectation.description, *_expired_exception_and_reason_lines(judged))
+    )
+    return github("error", judged.located.path, judged.located.line, message)
+
+
+def verdict_sarif_result(judged: JudgedExpectation) -> SarifResult:
+    text = "\n".join(
+        (judged.verdict.expectation.description, *_expired_exception_and_reason_lines(judged))
+    )
+    return SarifResult("expectation", "error", judged.located.path, judged.located.line, text)
+
+
+def junit_report(judged: Sequence[JudgedExpectation]) -> str:
+    failed = sum(found.has_failed_or_expired_exception for found in judged)
+    cases = "".join(map(_junit_test_case, judged))
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<testsuite name="kafka-shim policy test" tests="{len(judged)}" failures="{failed}"'
+        f' errors="0" skipped="0">\n{cases}</testsuite>\n'
+    )
+
+
+def verdict_object(judged: JudgedExpectation) -> dict[str, Any]:
+    verdict = judged.verdict
+    return {
+        "file": judged.located.path,
+        "line": judged.located.line,
+        "expectation": verdict.expectation.description,
+        "release": verdict.expectation.release,
+        "held": verdict.holds,
+        "failed": judged.has_failed_or_expired_exception,
+        "exception": judged.exception_text or None,
+        "responses": [
+            _checked_access_object(access) for access in verdict.violating_or_confirming_accesses
+        ],
+        "acls": acls_to_objects(verdict.existing_forbidden_acls),
+        "to_hold": list(map(_step_object, verdict.steps)),
+        "to_hold_without_deny": list(map(_step_object, verdict.removals)),
+    }
+
+
+def _step_object(step: Step) -> dict[str, Any]:
+    return {
+        "action": "add" if step.is_addition else "remove",
+        "acl": acls_to_objects([step.acl])[0],
+    }
+
+
+def kafka_acls_command(step: Step, bootstrap: str | None = None) -> str:
+    return format_command(
+        "--add" if step.is_addition else "--remove", step.acl, bootstrap=bootstrap
+    )
+
+
+def _expired_exception_and_reason_lines(judged: JudgedExpectation) -> Iterator[str]:
+    if judged.has_expired_exception:
+        yield f"the exception expired: {judged.exception_text}"
+    yield from reason_and_remedy_lines(judged.verdict)
+
+
+def reason_and_remedy_lines(verdict: Verdict) -> Iterator[str]:
+    if verdict.holds:
+        rules = dict.fromkeys(
+            decision_rule_text(access.decision)
+            for access in verdict.violating_or_confirming_accesses
+        )
+        shown = list(rules)[:RULES_MAX]
+        yield from (f"because: {rule}" for rule in shown)
+        if len(rules) > len(shown):
+            yield f"and {len(rules) - len(shown)} more"
+        return
+    yield from (
+        f"there is {acl_sentence(acl)}" for acl in verdict.existing_forbidden_acls[:SHOWN_MAX]
+    )
+    yield from (
+        _checked_access_text(response)
+        for response in verdict.violating_or_confirming_accesses[:SHOWN_MAX]
+    )
+    unlisted_count = (
+        max(len(verdict.existing_forbidden_acls), len(verdict.violating_or_confirming_accesses))
+        - SHOWN_MAX
+    )
+    if unlisted_count > 0:
+        yield f"and {unlisted_count} more"
+    if not verdict.steps:
+        yield _NO_CHANGE
+        return
+    if verdict.removals:
+        yield "to make it hold, remove what allows it, with all other access that it gives:"
+        yield from (f"  {kafka_acls_command(step)}" for step in verdict.removals)
+        yield "or deny exactly this:"
+    else:
+        yield "to make it hold:"
+    yield from (f"  {kafka_acls_command(step)}" for step in verdict.steps)
+
+
+def _checked_access_text(access: CheckedAccess) -> str:
+    principal = "everyone else" if access.principal == ANY_USER else access.principal
+    may = "may" if access.decision.allowed else "may not"
+    kind = access.need.resource_type
+    resource = resource_text_or_at_least_one(kind, None if access.need.any_name else access.names)
+    row = f" ({access.clause.requirement_id})" if access.clause.requirement_id else ""
+    return (
+        f"{principal} {may} {camel_case(access.need.operation)} on {resource}"
+        f"{from_hosts_text_unless_all([access.host])}{row}: {decision_rule_text(access.decision)}"
+    )
+
+
+def _checked_access_object(access: CheckedAccess) -> dict[str, Any]:
+    decision = access.decision
+    return {
+        "principal": access.principal,
+        "host": access.host,
+        "operation": access.need.operation.name,
+        "resource_type": access.need.resource_type.name,
+        "names": None if access.names is None else names_object(access.names),
+        "requirement": access.clause.requirement_id,
+        "allowed": decision.allowed,
+        "because": decision.reason.name,
+        "acl": None if decision.acl is None else acls_to_objects([decision.acl])[0],
+    }
+
+
+def _junit_test_case(judged: JudgedExpectation) -> str:
+    text = judged.verdict.expectation.description
+    head = (
+        f"  <testcase classname={quoteattr(judged.located.path)} name={quoteattr(text)}"
+        f" file={quoteattr(judged.located.path)} line={quoteattr(str(judged.located.line))}"
+    )
+    if not judged.has_failed_or_expired_exception:
+        return _replace_invalid_xml_characters(f"{head}/>\n")
+    lines = list(_expired_exception_and_reason_lines(judged))
+    body = escape("\n".join(lines))
+    failure = f"    <failure message={quoteattr(lines[0])}>{body}</failure>\n"
+    return _replace_invalid_xml_characters(f"{head}>\n{failure}  </testcase>\n")
+
+
+def _replace_invalid_xml_characters(text: str) -> str:
+    """Return the text without characters that XML does not allow."""
+    return _UNPRINTABLE.sub("?", text)

@@ -1,0 +1,162 @@
+"""The reference of all commands as Markdown: `python -m kafka_shim.cli.reference FOLDER`."""
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from kafka_shim.cli import COMMANDS, import_command_module
+from kafka_shim.cli.broker_options import add_broker_arguments
+from kafka_shim.cli.command_parser import CommandParser
+
+WIDTH = 96
+BROKER_OPTIONS_PAGE = "broker-options.md"
+
+_INDEX = """\
+# Commands
+
+All commands of `kafka-shim`, each with its options. `kafka-shim help COMMAND` prints the same.
+
+| command | does |
+|---|---|
+{rows}
+
+The commands that start a broker share the [broker options](broker-options.md). [Exit
+codes](../exit-codes.md) are equal for all commands. Input and output are UTF-8 in every locale.
+`kafka-shim --version` prints the first and the last Kafka release that kafka-shim emulates.
+
+`python -m kafka_shim.cli.reference docs/reference/commands` writes these pages.
+"""
+_BROKER_OPTIONS = """\
+# Broker options
+
+The options of a broker, for `serve`, `run` and the other commands that start a broker.
+[Configuration](../../guides/configuration.md) describes files and environment variables with these
+settings.
+"""
+_FREE_TEXT = re.compile(r"([*<\[])")
+_QUOTED = re.compile(r"(`[^`]*`)")
+
+
+def reference_pages() -> dict[str, str]:
+    """Return the text of each page by its file name."""
+    os.environ["COLUMNS"] = str(WIDTH)  # argparse wraps at the terminal's width
+    broker_parser = CommandParser(prog="kafka-shim serve", add_help=False)
+    add_broker_arguments(broker_parser)
+    broker_options = set(broker_parser._option_string_actions)
+    rows = [
+        f"| [`kafka-shim {name}`]({name}.md) | {summary} |" for name, summary in COMMANDS.items()
+    ]
+    pages = {
+        "README.md": _INDEX.format(rows="\n".join(rows)),
+        BROKER_OPTIONS_PAGE: _broker_options_page(broker_parser),
+    }
+    for name, summary in COMMANDS.items():
+        parser = CommandParser(prog=f"kafka-shim {name}", description=summary)
+        import_command_module(name).add_arguments(parser)
+        pages[f"{name}.md"] = _command_page(parser, summary, broker_options)
+    return pages
+
+
+def _broker_options_page(parser: argparse.ArgumentParser) -> str:
+    """Return the page of the options of a broker, with a heading for each."""
+    lines = [_BROKER_OPTIONS]
+    for group in parser._action_groups:
+        if group._group_actions:
+            lines += [f"## {_sentence(group.title or '').rstrip('.')}", ""]
+        for action in group._group_actions:
+            option, invocation = action.option_strings[-1], _invocation(parser, action)
+            lines += [f"### `{option}`", ""]
+            lines += [f"`{invocation}`", ""] if invocation != option else []
+            lines += [_sentence(_help_text(parser, action)), ""]
+    return "\n".join(lines)
+
+
+def _command_page(
+    parser: argparse.ArgumentParser, summary: str, broker_options: Iterable[str]
+) -> str:
+    lines = [f"# {parser.prog}", "", _sentence(summary), ""]
+    lines += _usage_and_options(parser, summary, frozenset(broker_options))
+    for subcommand in _subcommands(parser):
+        lines += [f"## {subcommand.prog}", ""]
+        lines += _usage_and_options(subcommand, summary, frozenset(broker_options))
+    return "\n".join(lines)
+
+
+def _usage_and_options(
+    parser: argparse.ArgumentParser, summary: str, broker_options: frozenset[str]
+) -> list[str]:
+    """Return the usage, the description and a table of options."""
+    parser.format_help()  # adds the examples
+    texts = [parser.format_usage().strip()]
+    texts += [parser.description.strip()] if parser.description not in (None, summary) else []
+    texts += [parser.epilog.strip()] if parser.epilog else []
+    lines = ["```", "\n\n".join(texts), "```", ""]
+    starts_broker = broker_options <= {*parser._option_string_actions}
+    own = [
+        action
+        for action in parser._actions
+        if not isinstance(action, argparse._HelpAction | argparse._SubParsersAction)
+        and not (starts_broker and broker_options.intersection(action.option_strings))
+        and action.help != argparse.SUPPRESS
+    ]
+    if own:
+        lines += ["| option | meaning |", "|---|---|"]
+        lines += [_option_row(parser, action) for action in own]
+        lines.append("")
+    if starts_broker:
+        lines += [f"Other options are the [broker options]({BROKER_OPTIONS_PAGE}).", ""]
+    return lines
+
+
+def _option_row(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
+    invocation = _invocation(parser, action).replace("|", "\\|")
+    text = _help_text(parser, action).replace("|", "\\|")
+    return f"| `{invocation}` | {text} |"
+
+
+def _invocation(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
+    return parser._get_formatter()._format_action_invocation(action)
+
+
+def _help_text(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
+    """Return the help of an option in one line of Markdown."""
+    if not action.help:
+        return ""
+    return plain_text_in_markdown(" ".join(parser._get_formatter()._expand_help(action).split()))
+
+
+def plain_text_in_markdown(text: str) -> str:
+    """Return a text whose characters are not taken for Markdown, except that `x` is code."""
+    return "".join(
+        part if part.startswith("`") else _FREE_TEXT.sub(r"\\\1", part)
+        for part in _QUOTED.split(text)
+    )
+
+
+def _sentence(text: str) -> str:
+    """Return a text with a capital at the beginning and a full stop at the end."""
+    return text[:1].upper() + text[1:].rstrip(".") + "." if text else ""
+
+
+def _subcommands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Yield the parsers of sub-commands at all levels, such as `trace info`."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for subcommand in action.choices.values():
+                yield subcommand
+                yield from _subcommands(subcommand)
+
+
+def main() -> None:
+    """Write the pages to a folder."""
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in reference_pages().items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""`kafka-shim run -- COMMAND`: a broker that runs as long as a command."""
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kafka_shim.cli.access_notes import print_access_notes
+from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
+from kafka_shim.cli.control_options import (
+    add_control_arguments,
+    create_broker_with_clock,
+    create_control_server,
+)
+from kafka_shim.cli.error_output import print_note
+from kafka_shim.cli.open_files_limit import raise_limit_and_report_shortages
+from kafka_shim.cli.playback import add_playback_arguments, run_command_and_check_playback
+from kafka_shim.cli.record_options import (
+    add_record_arguments,
+    exit_code_after_recording,
+    record_if_requested,
+)
+from kafka_shim.shim.broker import BOOTSTRAP, Broker
+from kafka_shim.shim.request.garbage_collection import freeze_gc
+from kafka_shim.shim.signals import SignalForwarder
+from kafka_shim.text.logs import configure_logging, import_structlog_in_thread
+from kafka_shim.text.message_text import shortened_and_escaped
+
+if TYPE_CHECKING:
+    from kafka_shim.shim.control.http_server import ControlServer
+
+CONTROL = "KAFKA_SHIM_CONTROL_URL"
+TOKEN = "KAFKA_SHIM_CONTROL_TOKEN"  # noqa: S105 - the name of a variable
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_broker_arguments(parser)
+    add_control_arguments(parser)
+    add_record_arguments(parser)
+    add_playback_arguments(parser)
+    parser.usage = "%(prog)s [OPTION ...] -- COMMAND [ARG ...]"
+    parser.add_argument(
+        "words",
+        nargs=argparse.REMAINDER,
+        metavar="COMMAND",
+        help=f"Command to run, after --; it gets the broker's addresses in ${BOOTSTRAP}",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    words = args.words[1:] if args.words[:1] == ["--"] else args.words
+    if not words:
+        args.exit_with_usage_error(
+            "no command given; expected one after --, as in: run -- npm test"
+            f" (the command gets the broker's address in ${BOOTSTRAP})"
+        )
+    if args.playback is not None:
+        return run_command_and_check_playback(args, partial(_run_command, words))
+    config = config_from_arguments(args)
+    configure_logging(config.log_level, config.log_format)
+    broker = create_broker_with_clock(config, args)
+    control = create_control_server(broker, args)
+    print_access_notes(broker, has_control_api=control is not None)
+    record_if_requested(broker, args)
+    environment = dict(os.environ)
+    if args.control_token is not None:
+        environment[TOKEN] = args.control_token
+    freeze_gc()
+    return asyncio.run(_run_command_with_broker(broker, control, words, environment))
+
+
+async def _run_command_with_broker(
+    broker: Broker,
+    control: "ControlServer | None",
+    command: list[str],
+    environment: dict[str, str],
+) -> int:
+    """Return the command's exit code; forward signals to it, and stop the broker after it."""
+    raise_limit_and_report_shortages()
+    broker.allow_busy_polling()
+    import_structlog_in_thread()
+    await broker.start()
+    try:
+        relay = SignalForwarder()
+        environment |= broker.environment_for_clients()
+        if control is not None:
+            await control.start()
+            environment[CONTROL] = url = f"http://{control.address}"
+            print_note(f"the inspector is at {url}/inspector")
+        code = await _run_command(command, environment, relay)
+    finally:
+        if control is not None:
+            await control.stop()
+        await broker.stop()
+    return exit_code_after_recording(broker.recorder, code)
+
+
+async def _run_command(
+    command: list[str], environment: Mapping[str, str], relay: SignalForwarder | None = None
+) -> int:
+    """Run a command and forward signals to it; return its exit code, 127 if it cannot start."""
+    relay = relay or SignalForwarder()
+    try:
+        child = await asyncio.create_subprocess_exec(*command, env=os.environ | environment)
+    except OSError as error:
+        text = shortened_and_escaped(f"cannot start `{command[0]}`: {error.strerror}")
+        print(f"kafka-shim run: {text}", file=sys.stderr)
+        return 127
+    relay.forward_to(child)
+    code = await child.wait()
+    return code if code >= 0 else 128 - code

@@ -1,0 +1,228 @@
+"""`kafka-shim serve`: a broker that runs until a signal stops it."""
+
+import argparse
+import asyncio
+import os
+import stat
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, TextIO
+
+from kafka_shim.cli import EXIT_FAILURE
+from kafka_shim.cli.access_notes import print_access_notes
+from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
+from kafka_shim.cli.control_options import (
+    add_control_arguments,
+    create_broker_with_clock,
+    create_control_server,
+)
+from kafka_shim.cli.open_files_limit import raise_limit_and_report_shortages
+from kafka_shim.cli.playback import Cassette, add_playback_arguments, serve_playback
+from kafka_shim.cli.record_options import (
+    add_record_arguments,
+    exit_code_after_recording,
+    record_if_requested,
+    trace_storage_of_options,
+)
+from kafka_shim.cli.scorecard_formats import OUTPUTS
+from kafka_shim.shim.broker import Broker, write_ready_file_atomically
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.request.garbage_collection import freeze_gc
+from kafka_shim.shim.signals import call_on_stop_signal
+from kafka_shim.text.logs import configure_logging, import_structlog_in_thread
+
+if TYPE_CHECKING:
+    from kafka_shim.shim.config import Config
+    from kafka_shim.shim.control.http_server import ControlServer
+    from kafka_shim.shim.settings.state_file import StateFileContent
+
+PORT = 9092
+"""Where clients look for a broker."""
+VARIABLES_PREFIX = "KAFKA_SHIM_"
+READY_FILE = f"{VARIABLES_PREFIX}READY_FILE"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_broker_arguments(parser, first_default_port=PORT)
+    parser.add_argument(
+        "--ready-file",
+        metavar="PATH",
+        default=os.environ.get(READY_FILE) or None,
+        help="Write this file, one NAME=HOST:PORT a line, once the broker responds, and remove it"
+        f" when the broker stops (default: ${READY_FILE})",
+    )
+    add_record_arguments(parser)
+    add_playback_arguments(parser)
+    parser.add_argument(
+        "--conformance",
+        nargs="?",
+        const=OUTPUTS[0],
+        metavar="FORM[:FILE]",
+        help="When the broker stops, print a scorecard of all clients, or write it to a file: text"
+        " (default), json, junit or markdown; exit code 3 if a behaviour failed",
+    )
+    add_control_arguments(parser)
+    parser.add_argument(
+        "--stop-with-stdin",
+        action="store_true",
+        default=None,
+        help="Stop when standard input ends, for brokers started by another program",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.playback is not None:
+        if args.ready_file is not None:
+            _remove_ready_file(args.ready_file)
+        return serve_playback(args, partial(_announce_playback_with_ready_file_until_stopped, args))
+    config = config_from_arguments(args, state_of_environment=_state_and_control_of_variables(args))
+    configure_logging(config.log_level, config.log_format)
+    broker = create_broker_with_clock(config, args)
+    control = create_control_server(broker, args)
+    if args.ready_file is not None:
+        _remove_ready_file(args.ready_file)
+    if args.conformance is None:
+        record_if_requested(broker, args)
+        return asyncio.run(_serve_until_stopped(broker, control, args))
+    return _serve_and_score(broker, control, args)
+
+
+def _state_and_control_of_variables(args: argparse.Namespace) -> "StateFileContent | None":
+    """Return the state in KAFKA_SHIM_* variables, and set the options of the control API.
+
+    Raise ConfigError if such a variable is unknown or invalid.
+    """
+    if not any(name.startswith(VARIABLES_PREFIX) for name in os.environ):
+        return None
+    from kafka_shim.shim.settings.shim_variables import (
+        CONTROL,
+        CONTROL_TOKEN,
+        reject_unknown_shim_variables,
+        state_of_shim_variables,
+    )
+
+    reject_unknown_shim_variables(os.environ)
+    if args.control is None and os.environ.get(CONTROL):
+        args.control = os.environ[CONTROL]
+        args.control_token = args.control_token or os.environ.get(CONTROL_TOKEN) or None
+    return state_of_shim_variables(os.environ)
+
+
+async def _announce_playback_with_ready_file_until_stopped(
+    args: argparse.Namespace, cassette: Cassette, config: "Config"
+) -> None:
+    stopped = asyncio.Event()
+    call_on_stop_signal(lambda _: stopped.set())
+    names = [listener.name for listener in config.listeners]
+    addresses = {name: cassette.bootstrap_servers(name) for name in names}
+    addresses = {name: address for name, address in addresses.items() if address}
+    for name, address in addresses.items():
+        print(f"listening on {name}://{address}", flush=True)
+    if args.ready_file is not None:
+        write_ready_file_atomically(args.ready_file, addresses.items())
+    print(f"[KafkaServer] started, playing {args.playback}", flush=True)
+    if args.stop_with_stdin:
+        await _stop_when_stdin_closes(stopped)
+    await stopped.wait()
+    if args.ready_file is not None:
+        _remove_ready_file(args.ready_file)
+
+
+def _serve_and_score(
+    broker: Broker, control: "ControlServer | None", args: argparse.Namespace
+) -> int:
+    """Serve until stopped, then make the scorecard of the recorded requests."""
+    import tempfile
+    from pathlib import Path
+
+    from kafka_shim.cli.conformance import write_scorecard
+
+    form, _, file = args.conformance.partition(":")
+    if form not in OUTPUTS:
+        raise ConfigError(f"--conformance `{form}`: expected one of {', '.join(OUTPUTS)}")
+    if not Path(file).parent.is_dir():
+        raise ConfigError(f"--conformance {args.conformance}: the folder does not exist")
+    with tempfile.TemporaryDirectory() as folder:
+        trace = args.record or Path(folder)
+        broker.start_recording(trace, trace_storage_of_options(args))
+        code = asyncio.run(_serve_until_stopped(broker, control, args))
+        return code or write_scorecard(trace, form, "clients", Path(file) if file else None)
+
+
+async def _serve_until_stopped(
+    broker: Broker, control: "ControlServer | None", args: argparse.Namespace
+) -> int:
+    raise_limit_and_report_shortages()
+    freeze_gc()
+    print_access_notes(broker, has_control_api=control is not None)
+    broker.allow_busy_polling()
+    import_structlog_in_thread()
+    await broker.start()
+    stopped = asyncio.Event()
+    call_on_stop_signal(lambda _: stopped.set())
+    if broker.storage is not None:
+        broker.storage.when_failed = stopped.set
+    try:
+        if control is not None:
+            await control.start()
+        _announce_ready_broker(broker, control, args.ready_file)
+        if args.stop_with_stdin:
+            await _stop_when_stdin_closes(stopped)
+        await stopped.wait()
+    finally:
+        if args.ready_file is not None:
+            _remove_ready_file(args.ready_file)
+        if control is not None:
+            await control.stop()
+        await broker.stop()
+        freeze_gc()
+    if broker.storage is not None and broker.storage.failure is not None:
+        return EXIT_FAILURE
+    return exit_code_after_recording(broker.recorder)
+
+
+def _remove_ready_file(ready_file: str) -> None:
+    """Remove the ready file: its addresses are not valid before and after the broker runs."""
+    from pathlib import Path
+
+    folder = Path(ready_file).parent
+    if not folder.is_dir():
+        raise ConfigError(f"--ready-file {ready_file}: the folder `{folder}` does not exist")
+    Path(ready_file).unlink(missing_ok=True)
+
+
+def _announce_ready_broker(
+    broker: Broker, control: "ControlServer | None", ready_file: str | None
+) -> None:
+    for address in broker.bound_and_advertised_address_texts():
+        print(f"listening on {address}", flush=True)
+    if control is not None:
+        print(f"control on http://{control.address}", flush=True)
+        print(f"inspector on http://{control.address}/inspector", flush=True)
+    if ready_file is not None:
+        broker.write_ready_file(ready_file, None if control is None else control.address)
+    cluster = broker.cluster
+    # wait strategies of test containers look for this line of Kafka
+    node, release = cluster.controller_id, cluster.release
+    print(f"[KafkaServer id={node}] started, as Kafka {release}", flush=True)
+
+
+def _can_be_closed_by_peer(stream: TextIO | None) -> bool:
+    """Return whether the stream can still be closed at its other end: not files, not if closed."""
+    if stream is None:
+        return False
+    mode = os.fstat(stream.fileno()).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stream.isatty()
+
+
+async def _stop_when_stdin_closes(stopped: asyncio.Event) -> None:
+    """Set `stopped` when standard input is closed at its other end."""
+    if not _can_be_closed_by_peer(sys.stdin):
+        stopped.set()
+        return
+
+    class _UntilEnd(asyncio.Protocol):
+        def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
+            stopped.set()
+
+    await asyncio.get_running_loop().connect_read_pipe(_UntilEnd, sys.stdin)

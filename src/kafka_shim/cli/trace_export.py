@@ -1,0 +1,64 @@
+"""`kafka-shim trace export`: convert a trace to JSON lines or to a network capture."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from kafka_shim.cli.progress_bar import ProgressBar
+from kafka_shim.cli.trace_source import print_damaged_parts
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.text.extras import requires
+from kafka_shim.trace_format.segments import Damage, trace_size_in_bytes
+
+FORMS = ("request-log", "protocol-log", "pcap")
+FORMS_HELP = """Format of the export. request-log (default): one JSON object per request, like
+Kafka's own request log. protocol-log: one per entry, like kroxylicious' ProtocolLogger. pcap: a
+network capture, for Wireshark; requires --output"""
+
+
+def add_export_arguments(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--format", choices=FORMS, default=FORMS[0], help=FORMS_HELP)
+    verb.add_argument(
+        "--output", type=Path, metavar="FILE", help="File to write (default: standard output)"
+    )
+
+
+def run_export(args: argparse.Namespace) -> int:
+    if args.format == "pcap":
+        return _export_as_pcap(args)
+    if args.format == "protocol-log":
+        from kafka_shim.traces.importers.protocol_log_export import (
+            exported_protocol_log_entries as rows,
+        )
+    else:
+        from kafka_shim.traces.importers.request_log_export import (
+            exported_request_log_rows as rows,
+        )
+    damage: list[Damage] = []
+    if args.output is None:
+        for row in rows(args.trace, damage=damage):
+            print(json.dumps(row))
+    else:
+        with args.output.open("w", encoding="utf-8") as file, _export_progress(args) as progress:
+            file.writelines(f"{json.dumps(row)}\n" for row in rows(args.trace, progress, damage))
+    print_damaged_parts(damage)
+    return 0
+
+
+def _export_progress(args: argparse.Namespace) -> ProgressBar:
+    return ProgressBar("exporting", trace_size_in_bytes(args.trace))
+
+
+def _export_as_pcap(args: argparse.Namespace) -> int:
+    if args.output is None:
+        raise ConfigError("--format pcap requires --output FILE, since a capture is binary")
+    try:
+        from kafka_shim.traces.captures.capture_export import export_capture
+    except ImportError as error:
+        raise ConfigError(requires("--format pcap", "capture")) from error
+    with args.output.open("wb") as file, _export_progress(args) as progress:
+        report = export_capture(args.trace, file, progress)
+    print_damaged_parts(report.damage)
+    print(f"{report.connections} connections, {report.packets} packets", file=sys.stderr)
+    return 0

@@ -1,0 +1,35 @@
+"""Check that a trace exists, and report its damaged parts."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.trace_format.foreign_files import import_hint_if_foreign_file
+from kafka_shim.trace_format.segments import SUFFIX, Damage, contains_block, segment_paths
+
+
+def require_path_with_trace(path: Path) -> Path:
+    """Return the path. Raise ConfigError if it has no trace. An empty segment is a trace."""
+    if not path.exists():
+        raise ConfigError(f"`{path}` does not exist")
+    if path.is_dir():
+        if not segment_paths(path):
+            hint = import_hint_if_foreign_file(path)
+            raise ConfigError(f"`{path}` has no trace: it contains no segment (*{SUFFIX}){hint}")
+    elif path.stat().st_size and not contains_block(path):
+        raise ConfigError(
+            f"`{path}` is not a kafka-shim trace: it has no valid block"
+            f"{import_hint_if_foreign_file(path)}"
+        )
+    return path
+
+
+def print_damaged_parts(damage: Iterable[Damage]) -> None:
+    """Print to standard error which parts could not be read."""
+    for part in damage:
+        state = "not yet written" if part.is_tail else "damaged"
+        print(
+            f"{part.path}: {state}: {part.length} bytes from {part.position}: {part.reason}",
+            file=sys.stderr,
+        )

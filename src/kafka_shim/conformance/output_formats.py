@@ -1,0 +1,156 @@
+"""A client's report as text, JUnit XML and Markdown."""
+
+from collections.abc import Callable, Iterable, Sequence
+from xml.etree import ElementTree as ET
+
+import msgspec
+
+from kafka_shim.conformance.case import CaseOutcome
+from kafka_shim.conformance.report import Report, ResultRow
+from kafka_shim.conformance.totals import (
+    totals_by_family_and_level,
+    totals_markdown_lines,
+    totals_text_lines,
+)
+
+_MARKS = {
+    CaseOutcome.PASSED: "✅",
+    CaseOutcome.FAILED: "❌",
+    CaseOutcome.NOT_EXERCISED: "⚪",
+    CaseOutcome.UNSUPPORTED: "⬜",
+}
+_HEADINGS_OF_MISSING = {
+    CaseOutcome.NOT_EXERCISED: "not exercised, by what the client did not do:",
+    CaseOutcome.UNSUPPORTED: "unsupported, by what the client or its driver does not have:",
+}
+
+
+def as_text(report: Report) -> str:
+    """Return the totals, also by release if there are several, and each failed case once."""
+    lines = [f"{report.client}: {report.outcome_totals}"]
+    if len(report.releases) > 1:
+        lines += [
+            f"  Kafka {release}: {report.part_for_release(release).outcome_totals}"
+            for release in report.releases
+        ]
+    lines += ["", *totals_text_lines(report.results)]
+    failed: dict[str, list[ResultRow]] = {}
+    for row in report.results_with_outcome(CaseOutcome.FAILED):
+        if not row.known_failure:
+            failed.setdefault(row.id, []).append(row)
+    for rows in failed.values():
+        newest = rows[-1]
+        where = _release_ranges([row.kafka_version for row in rows], report.releases)
+        lines += ["", f"{newest.id} ({newest.level.value}, {newest.origin}, Kafka {where})"]
+        lines += [f"  {newest.title}", *(f"  {line}" for line in _failure_lines(newest))]
+    healed = [row for row in report.results if row.is_healed]
+    lines += _lines_of_texts_with_cases(
+        [(row.known_failure, row.id) for row in healed],
+        "passed although the baseline lists them as known failures; remove these, by reason:",
+    )
+    known = [row for row in report.results_with_outcome(CaseOutcome.FAILED) if row.known_failure]
+    lines += _lines_of_texts_with_cases(
+        [(row.known_failure, row.id) for row in known], "known failures, by reason:"
+    )
+    for outcome, heading in _HEADINGS_OF_MISSING.items():
+        rows = report.results_with_outcome(outcome)
+        lines += _lines_of_texts_with_cases([(row.observed, row.id) for row in rows], heading)
+    return "\n".join(lines) + "\n"
+
+
+def _lines_of_texts_with_cases(
+    texts_and_cases: Iterable[tuple[str, str]], heading: str
+) -> list[str]:
+    """Return a heading and a line for each text with its cases; empty without texts."""
+    cases: dict[str, set[str]] = {}
+    for text, case_id in texts_and_cases:
+        cases.setdefault(text, set()).add(case_id)
+    lines = ["", heading] if cases else []
+    for text, ids in sorted(cases.items(), key=lambda each: (-len(each[1]), each[0])):
+        lines.append(f"  {text}: {', '.join(sorted(ids))}")
+    return lines
+
+
+def _release_ranges(releases: Sequence[str], all_releases: Sequence[str]) -> str:
+    """Return releases as text; consecutive ones are written as `2.8 to 4.4`."""
+    spans: list[list[str]] = []
+    for release in releases:
+        at = all_releases.index(release)
+        if spans and at and spans[-1][-1] == all_releases[at - 1]:
+            spans[-1].append(release)
+        else:
+            spans.append([release])
+    return ", ".join(each[0] if len(each) == 1 else f"{each[0]} to {each[-1]}" for each in spans)
+
+
+def _failure_lines(row: ResultRow) -> list[str]:
+    frames = [f"  {frame}" for frame in row.frames]
+    return [f"expected: {row.expected}", f"but: {row.observed}", *frames]
+
+
+def as_json(report: Report) -> str:
+    totals = totals_by_family_and_level(report.results)
+    content = {"client": report.client, "totals": totals, "results": report.results}
+    return msgspec.json.format(msgspec.json.encode(content)).decode()
+
+
+def as_junit(report: Report) -> str:
+    """Return JUnit XML: failed MUST cases are failures; cases without a verdict are skipped.
+
+    With a baseline, known failures are skipped as well, and healed cases are failures.
+    """
+    suite = ET.Element(
+        "testsuite",
+        name=report.client,
+        tests=str(len(report.results)),
+        failures=str(report.unexpected_result_count),
+        skipped=str(sum(_is_skipped_in_junit(row) for row in report.results)),
+    )
+    for row in report.results:
+        family, _, short = row.id.partition(".")
+        case = ET.SubElement(
+            suite,
+            "testcase",
+            classname=f"{report.client}.{row.kafka_version}.{family}",
+            name=short,
+            time=f"{row.seconds:.3f}",
+        )
+        if row.is_healed:
+            text = f"passed; remove it from the baseline: {row.known_failure}"
+            ET.SubElement(case, "failure", message=text)
+        elif row.is_unexpected:
+            ET.SubElement(case, "failure", message=row.title).text = "\n".join(_failure_lines(row))
+        elif _is_skipped_in_junit(row) and row.outcome is CaseOutcome.FAILED:
+            ET.SubElement(case, "skipped", message=f"known failure: {row.known_failure}")
+        elif row.outcome is CaseOutcome.FAILED:
+            text = "\n".join(_failure_lines(row))
+            ET.SubElement(case, "system-out").text = f"should: {text}"
+        elif row.outcome is CaseOutcome.UNSUPPORTED:
+            ET.SubElement(case, "skipped", message=f"not supported: {row.observed}")
+        elif row.outcome is CaseOutcome.NOT_EXERCISED:
+            ET.SubElement(case, "skipped", message=f"not exercised: {row.observed}")
+    ET.indent(suite)
+    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _is_skipped_in_junit(row: ResultRow) -> bool:
+    is_known_failure = row.outcome is CaseOutcome.FAILED and bool(row.known_failure)
+    return is_known_failure or row.outcome in _HEADINGS_OF_MISSING
+
+
+def as_markdown(report: Report) -> str:
+    lines = [f"| {report.client} | Kafka | case | origin |", "|---|---|---|---|"]
+    lines += [
+        f"| {_MARKS[row.outcome]} `{row.id}` | {row.kafka_version} | {row.title} | {row.origin} |"
+        for row in report.results
+    ]
+    totals = totals_markdown_lines(report.results)
+    return "\n".join((*lines, "", *totals, "", report.outcome_totals, ""))
+
+
+FORMS: dict[str, Callable[[Report], str]] = {
+    "text": as_text,
+    "json": as_json,
+    "junit": as_junit,
+    "markdown": as_markdown,
+}

@@ -1,0 +1,155 @@
+"""Run cases, each on an empty broker; several drivers can run at the same time."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from kafka_shim.client.client import ClientError
+from kafka_shim.conformance.case import Case, CaseOutcome, CaseResult
+from kafka_shim.conformance.case_context import (
+    CaseContext,
+    NotExercisedError,
+    UnmetExpectationError,
+    UnsupportedByDriverError,
+)
+from kafka_shim.conformance.cluster import ClusterUnderTest
+from kafka_shim.conformance.driver import ContractError, Driver, DriverTimeoutError
+from kafka_shim.conformance.fixtures import ClusterProvider, ShimClusterProvider
+from kafka_shim.conformance.frames import JSON_LENGTH_MAX
+
+ResultListener = Callable[[CaseResult], bool | None]
+
+
+async def run_cases(
+    argv: Sequence[str],
+    cases: Sequence[Case],
+    release: str,
+    on_result: ResultListener,
+    *,
+    jobs: int = 1,
+    clusters: Callable[[], ClusterProvider] | None = None,
+) -> str:
+    """Run the cases of a release; return the driver's name and version.
+
+    `on_result` is called with each result; no case is started after it returns true. `jobs`
+    drivers run at the same time, each with its own `clusters` (None: shims). A driver that ends or
+    hangs fails the case, and is restarted for the next one. Raise ConfigError if the command is
+    not a driver.
+    """
+    pending_cases = deque(case for case in cases if case.supports_release(release))
+    start = clusters or partial(ShimClusterProvider, release)
+    count = max(1, min(jobs, len(pending_cases)))
+    runners = [_CaseRunner(argv, release, start) for _ in range(count)]
+    tasks = [asyncio.ensure_future(each.run_pending(pending_cases, on_result)) for each in runners]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    return runners[0].name
+
+
+class _CaseRunner:
+    """A driver with its own brokers."""
+
+    def __init__(
+        self, argv: Sequence[str], release: str, clusters: Callable[[], ClusterProvider]
+    ) -> None:
+        self._argv = argv
+        self._clusters = clusters
+        self._release = release
+        self.name = ""
+
+    async def run_pending(self, pending_cases: deque[Case], on_result: ResultListener) -> None:
+        driver = await Driver.start(self._argv)
+        self.name = f"{driver.name} {driver.version}".strip()
+        clusters = self._clusters()
+        try:
+            while pending_cases:
+                case = pending_cases.popleft()
+                result, is_usable = await self._run_case(case, clusters, driver)
+                if not is_usable:
+                    await driver.stop()
+                    driver = await Driver.start(self._argv)
+                if on_result(result):
+                    pending_cases.clear()
+        finally:
+            await driver.stop()
+            await clusters.stop_and_clean_up()
+
+    async def _run_case(
+        self, case: Case, clusters: ClusterProvider, driver: Driver
+    ) -> tuple[CaseResult, bool]:
+        """Run a case; return its result, and whether the driver can still be used."""
+        missing_feature = driver.first_missing_feature(case.commands, case.capabilities)
+        if missing_feature:
+            return CaseResult(
+                case, self._release, CaseOutcome.UNSUPPORTED, observed=missing_feature
+            ), True
+        try:
+            cluster = await _provide_cluster_retrying_once(case, clusters)
+        except ClientError as error:
+            observed = f"the cluster does not answer the suite: {error}"
+            return CaseResult(
+                case, self._release, CaseOutcome.NOT_EXERCISED, observed=observed
+            ), True
+        context = CaseContext(cluster, driver, clusters.ca_path)
+        start = time.monotonic()
+        outcome, expected, observed, is_usable = CaseOutcome.PASSED, "", "", True
+        try:
+            await case.body(context)
+            await context.close_clients()
+            context.raise_unless_exercised_and_truthful()
+        except NotExercisedError as error:
+            outcome, observed = CaseOutcome.NOT_EXERCISED, str(error)
+        except ClientError as error:
+            outcome = CaseOutcome.NOT_EXERCISED
+            observed = f"the cluster does not answer the suite: {error}"
+        except UnsupportedByDriverError as error:
+            outcome, observed = CaseOutcome.UNSUPPORTED, f"`{error}` with the fields of this case"
+        except UnmetExpectationError as unmet:
+            outcome, expected, observed = CaseOutcome.FAILED, unmet.expected, unmet.observed
+        except (ContractError, DriverTimeoutError) as error:
+            outcome, expected, observed = CaseOutcome.FAILED, "an answer of the driver", str(error)
+            is_usable = False
+        if outcome is not CaseOutcome.PASSED and is_usable:
+            is_usable = await _close_clients_or_return_false(context)
+        result = CaseResult(
+            case,
+            self._release,
+            outcome,
+            expected,
+            _shortened(observed),
+            "" if context.last_response is None else _shortened(str(context.last_response)),
+            ()
+            if outcome is CaseOutcome.UNSUPPORTED
+            else context.erroneous_and_last_exchanges_for_report(),
+            context.distinct_responses_except_api_versions(),
+            time.monotonic() - start,
+            not is_usable,
+        )
+        return result, is_usable
+
+
+async def _provide_cluster_retrying_once(case: Case, clusters: ClusterProvider) -> ClusterUnderTest:
+    """Return an empty cluster; one that does not answer in time is asked a second time."""
+    try:
+        return await clusters.provide_empty_cluster(case.setup, case.id)
+    except ClientError:
+        return await clusters.provide_empty_cluster(case.setup, case.id)
+
+
+def _shortened(text: str) -> str:
+    """Shorten a driver's answer, which may contain records of 10 MB."""
+    return text if len(text) <= JSON_LENGTH_MAX else f"{text[:JSON_LENGTH_MAX]}…"
+
+
+async def _close_clients_or_return_false(context: CaseContext) -> bool:
+    try:
+        await context.close_clients()
+    except (ContractError, DriverTimeoutError):
+        return False
+    return True

@@ -1,0 +1,160 @@
+"""The scorecard: the catalogue evaluated for a trace, in four formats."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import msgspec
+
+from kafka_shim.conformance.requirement_level import RequirementLevel
+from kafka_shim.conformance.scorecard.behaviour import (
+    Behaviour,
+    BehaviourResult,
+    BehaviourStatus,
+    evaluate_behaviour,
+)
+from kafka_shim.conformance.scorecard.denials import Decisions
+from kafka_shim.conformance.scorecard.encoding import ENCODING
+from kafka_shim.conformance.scorecard.exchanges import exchanges_of_recording
+from kafka_shim.conformance.scorecard.permissions import PERMISSIONS
+from kafka_shim.conformance.scorecard.records import RECORDS
+from kafka_shim.traces.replay.events import load_recording
+
+CATALOGUE: tuple[Behaviour, ...] = (*ENCODING, *PERMISSIONS, *RECORDS)
+
+_MARKS = {
+    BehaviourStatus.PASSED: "✅",
+    BehaviourStatus.FAILED: "❌",
+    BehaviourStatus.NOT_EXERCISED: "⬜",
+}
+
+
+class Scorecard(msgspec.Struct, frozen=True):
+    """The results of all behaviours, and the decisions in the trace."""
+
+    results: list[BehaviourResult]
+    decisions: Decisions
+
+    @property
+    def results_prevented_by_denial(self) -> list[BehaviourResult]:
+        """The behaviours that a denial prevented."""
+        return [result for result in self.results if result.preventing_denial is not None]
+
+    @property
+    def has_no_failure_or_total_denial(self) -> bool:
+        """Return whether no behaviour of level `must` failed, and not everything was denied."""
+        failed = any(result.fails_run for result in self.results)
+        return not failed and not self.decisions.are_all_denials
+
+
+def evaluate_trace(trace: Path, on_bytes_read: Callable[[int], None] = lambda _: None) -> Scorecard:
+    """Evaluate every behaviour for a trace; `progress` is called with the number of bytes read."""
+    decisions = Decisions()
+    exchanges = exchanges_of_recording(
+        load_recording(trace, on_bytes_read, decisions.count_denials_and_note_allowed_types)
+    )
+    return Scorecard(
+        [evaluate_behaviour(behaviour, exchanges, decisions) for behaviour in CATALOGUE], decisions
+    )
+
+
+def status_totals(results: Sequence[BehaviourResult]) -> str:
+    counts = Counter(result.status for result in results)
+    return ", ".join(f"{counts[status]} {status.value}" for status in BehaviourStatus)
+
+
+def as_text(card: Scorecard, name: str) -> str:
+    lines = [f"{name}: {status_totals(card.results)}", ""]
+    for result in card.results:
+        denial_note = (
+            "" if result.preventing_denial is None else f" (denied {result.preventing_denial})"
+        )
+        behaviour = result.behaviour
+        level_note = " (should)" if behaviour.level is RequirementLevel.SHOULD else ""
+        notes = level_note + denial_note
+        lines.append(f"{result.status.value:<14} {behaviour.id:<28} {behaviour.text}{notes}")
+        if result.status is BehaviourStatus.FAILED:
+            lines += [f"{'':<14}   {frame}" for frame in result.frames]
+    return "\n".join(lines) + "\n"
+
+
+def as_json(card: Scorecard, name: str) -> str:
+    rows = [
+        {
+            "id": result.behaviour.id,
+            "text": result.behaviour.text,
+            "kip": result.behaviour.kip,
+            "level": result.behaviour.level.value,
+            "seen_as": result.behaviour.detection,
+            "status": result.status.value,
+            "sights": result.occurrences,
+            "frames": list(result.frames),
+            "denied": None if result.preventing_denial is None else str(result.preventing_denial),
+        }
+        for result in card.results
+    ]
+    denials = [
+        {**msgspec.structs.asdict(denial), "times": times}
+        for denial, times in card.decisions.denied.items()
+    ]
+    is_all = card.decisions.are_all_denials
+    content = {"client": name, "behaviours": rows, "denials": denials, "denied_everything": is_all}
+    return json.dumps(content, indent=2) + "\n"
+
+
+def as_junit(card: Scorecard, name: str) -> str:
+    """Return JUnit XML; behaviours that were not exercised are skipped cases.
+
+    A failed behaviour of level `should` is no failure, but its frames are the case's output. A
+    client that was denied everything also has a failed case.
+    """
+    counts = Counter(result.status for result in card.results)
+    failures = sum(result.fails_run for result in card.results)
+    denied = list(card.decisions.denied) if card.decisions.are_all_denials else []
+    suite = ET.Element(
+        "testsuite",
+        name=name,
+        tests=str(len(card.results) + bool(denied)),
+        failures=str(failures + bool(denied)),
+        skipped=str(counts[BehaviourStatus.NOT_EXERCISED]),
+    )
+    if denied:
+        case = ET.SubElement(suite, "testcase", classname=f"{name}.permissions", name="granted")
+        failure = ET.SubElement(case, "failure", message="the client was denied everything")
+        failure.text = "\n".join(f"{denial.principal}: {denial}" for denial in denied)
+    for result in card.results:
+        area, _, short = result.behaviour.id.partition(".")
+        case = ET.SubElement(suite, "testcase", classname=f"{name}.{area}", name=short)
+        if result.fails_run:
+            failure = ET.SubElement(case, "failure", message=result.behaviour.text)
+            failure.text = "\n".join((result.behaviour.detection, *result.frames))
+        elif result.status is BehaviourStatus.FAILED:
+            text = "\n".join((result.behaviour.detection, *result.frames))
+            ET.SubElement(case, "system-out").text = f"should: {text}"
+        elif result.status is BehaviourStatus.NOT_EXERCISED:
+            denial_note = (
+                "" if result.preventing_denial is None else f": denied {result.preventing_denial}"
+            )
+            ET.SubElement(case, "skipped", message=f"not exercised{denial_note}")
+    ET.indent(suite)
+    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def as_markdown(card: Scorecard, name: str) -> str:
+    lines = [f"| {name} | KIP | behaviour |", "|---|---|---|"]
+    lines += [
+        f"| {_MARKS[result.status]} `{result.behaviour.id}` | {result.behaviour.kip or ''}"
+        f" | {result.behaviour.text} |"
+        for result in card.results
+    ]
+    return "\n".join((*lines, "", status_totals(card.results), ""))
+
+
+FORMS: dict[str, Callable[[Scorecard, str], str]] = {
+    "text": as_text,
+    "json": as_json,
+    "junit": as_junit,
+    "markdown": as_markdown,
+}

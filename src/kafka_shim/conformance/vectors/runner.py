@@ -1,0 +1,348 @@
+"""Run vectors on a broker: one group after the other, each on a broker prepared for it."""
+
+import base64
+import hashlib
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from kafka_shim.client.client import ClientError
+from kafka_shim.client.config import ClientConfig, Login
+from kafka_shim.conformance.vectors.connection import CLOSED, WAITS, VectorConnection
+from kafka_shim.conformance.vectors.generated_values import fill_generated_values
+from kafka_shim.conformance.vectors.permission_fields import (
+    APIS_THAT_LIST_EVERYTHING,
+    first_deviation_from_expected_ignoring_order,
+    permission_fields,
+    plain_response,
+    texts_in,
+    without_names_of_other_vector_groups,
+)
+from kafka_shim.conformance.vectors.prepared_broker import (
+    PreparedBroker,
+    SetupError,
+    clean_broker,
+    prepare_broker,
+)
+from kafka_shim.conformance.vectors.vector_files import (
+    Expectation,
+    Vector,
+    VectorFile,
+    VectorGroup,
+)
+from kafka_shim.conformance.vectors.version_fields import fit_to_version
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.response_codes import nonzero_error_codes
+from kafka_shim.protocol.wire_json import uuid_bytes
+from kafka_shim.shim.config import SecurityProtocol
+
+_APIS = {api.wire_name: api for api in ApiKey}
+_TRANSIENT = frozenset({14, 15, 16, 51})
+"""Errors that pass: a coordinator is loading, or a transaction is about to end."""
+_LEADER_NOT_AVAILABLE = 5
+_ATTEMPTS, _PAUSE_S, _ARRIVAL_S = 40, 0.05, 0.1
+_READ_ONLY = re.compile(r"Describe|List|Metadata|Fetch|OffsetFetch|FindCoordinator|OffsetForLeader")
+_ANONYMOUS = "anonymous"
+_GHOST_ID = b"\x33" * 16
+"""The id of a topic that never existed."""
+
+
+class VectorOutcome(Enum):
+    """How a vector ended."""
+
+    EQUAL = "equal"
+    DIFFERENT = "different"
+    NOT_SERVED = "not served"
+    """The broker does not list this version of the API."""
+    NOT_SET_UP = "not set up"
+    """The broker cannot be prepared, or the user cannot log in."""
+    AFTER_DIFFERENCE = "after a difference"
+    """An earlier vector of the group left another state than on the real broker."""
+
+
+class VectorResult(msgspec.Struct, frozen=True):
+    """The outcome of a vector; `reason` says what differs or is missing."""
+
+    vector: Vector
+    outcome: VectorOutcome
+    reason: str = ""
+
+
+class BrokerAddresses(msgspec.Struct, frozen=True):
+    """Where super users connect without authentication, and where the others log in.
+
+    With `super_user_logs_in`, `admin` does what is otherwise done without authentication.
+    """
+
+    super_users: str
+    users: str
+    mechanism: str = "PLAIN"
+    super_user_logs_in: bool = False
+
+
+ResultListener = Callable[[VectorResult], None]
+
+
+class VectorRunner:
+    """Runs files of vectors on one broker; it waits `settle_s` after requests that change it."""
+
+    def __init__(self, addresses: BrokerAddresses, *, settle_s: float = 0.0) -> None:
+        """Connect as a super user. Raise ClientError if that fails."""
+        self._addresses = addresses
+        self._settle_s = settle_s
+        self._super_user = self.open_connection(_ANONYMOUS)
+
+    def run_file(self, vectors: VectorFile, on_result: ResultListener) -> None:
+        """Run the groups of a file, and report each result."""
+        for group in vectors.groups:
+            self._run_group(group, vectors.why, on_result)
+
+    def _run_group(
+        self, group: VectorGroup, checks: Mapping[str, str], on_result: ResultListener
+    ) -> None:
+        try:
+            prepared = prepare_broker(self._super_user, group.given)
+        except SetupError as error:
+            for vector in group.vectors:
+                on_result(VectorResult(vector, VectorOutcome.NOT_SET_UP, str(error)))
+            self._clean_broker_or_reconnect_on_error(group, {})
+            return
+        group_run = _GroupRun(self, group, prepared, checks)
+        for result in group_run.run_vectors_yielding_results():
+            on_result(result)
+        self._clean_broker_or_reconnect_on_error(group, group_run.non_anonymous_connections_by_name)
+        group_run.close()
+
+    def _clean_broker_or_reconnect_on_error(
+        self, group: VectorGroup, users: Mapping[str, VectorConnection]
+    ) -> None:
+        """Clean the broker; after an error connect again, since it may have closed connections."""
+        try:
+            clean_broker(self._super_user, group, users)
+        except (ClientError, SetupError, OSError):
+            self._super_user.close()
+            self._super_user = self.open_connection(_ANONYMOUS)
+
+    def open_connection(self, user: str) -> VectorConnection:
+        """Connect as a user. Raise ClientError if the broker rejects the authentication."""
+        if user == _ANONYMOUS and not self._addresses.super_user_logs_in:
+            return VectorConnection(*_host_and_port(self._addresses.super_users))
+        user = "admin" if user == _ANONYMOUS else user
+        login = Login(self._addresses.mechanism, user, f"{user}-secret")
+        config = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login, timeout_s=4.0)
+        return VectorConnection(*_host_and_port(self._addresses.users), config)
+
+    def serves(self, api: ApiKey, version: int) -> bool:
+        low, high = self._super_user.versions.get(api, (1, 0))
+        return low <= version <= high
+
+    def wait_until_changes_have_settled(self) -> None:
+        """Wait until the broker has applied a change."""
+        time.sleep(self._settle_s)
+
+    def close(self) -> None:
+        self._super_user.close()
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+class _GroupRun:
+    """The vectors of one group on a prepared broker."""
+
+    def __init__(
+        self,
+        runner: VectorRunner,
+        group: VectorGroup,
+        prepared: PreparedBroker,
+        checks: Mapping[str, str],
+    ) -> None:
+        self._runner = runner
+        self._group = group
+        self._ids = dict(prepared.topic_ids)
+        self._missing_types = prepared.missing_types
+        self._checks = checks
+        self._connections: dict[str, VectorConnection] = {}
+        self._responses: dict[str, Any] = {}
+        self._waiting: dict[str, Vector] = {}
+        self._requested_names = set(texts_in([vector.when.request for vector in group.vectors]))
+        self._has_other_state = False
+
+    @property
+    def non_anonymous_connections_by_name(self) -> Mapping[str, VectorConnection]:
+        return {
+            name: each for name, each in self._connections.items() if not name.startswith("anon")
+        }
+
+    def run_vectors_yielding_results(self) -> Iterator[VectorResult]:
+        for vector in self._group.vectors:
+            user = vector.when.user
+            if user in self._waiting:
+                yield self._receive_and_judge_later_response(self._waiting.pop(user))
+            if self._has_other_state:
+                yield VectorResult(vector, VectorOutcome.AFTER_DIFFERENCE)
+                continue
+            result = self._send_and_judge_unless_response_is_later(vector)
+            if result is not None:
+                yield result
+        while self._waiting:
+            yield self._receive_and_judge_later_response(
+                self._waiting.pop(next(iter(self._waiting)))
+            )
+
+    def close(self) -> None:
+        for connection in self._connections.values():
+            connection.close()
+
+    def _send_and_judge_unless_response_is_later(self, vector: Vector) -> VectorResult | None:
+        """Send the request of a vector; return its result unless the response comes later."""
+        when = vector.when
+        api = _APIS[when.api]
+        is_served = self._runner.serves(api, when.version)
+        if not is_served and vector.then.outcome != CLOSED:
+            self._settle_or_note_state_difference(vector, is_equal=False)
+            return VectorResult(vector, VectorOutcome.NOT_SERVED, f"{when.api} v{when.version}")
+        for resource_type in self._missing_types:
+            if any(f"on {resource_type.name}" in self._checks[each] for each in vector.why):
+                reason = f"no ACLs on {resource_type.name}"
+                return VectorResult(vector, VectorOutcome.NOT_SET_UP, reason)
+        try:
+            connection = self._open_or_cached_connection(when.user)
+        except (ClientError, OSError) as error:
+            self._settle_or_note_state_difference(vector, is_equal=False)
+            return VectorResult(vector, VectorOutcome.NOT_SET_UP, str(error))
+        request = codecs.read_request(api, when.version, base64.b64decode(when.body), 0)
+        takes = {
+            _attribute_path(path): _attribute_path_with_label(s) for path, s in when.takes.items()
+        }
+        fill_generated_values(request, takes, self._responses, self._ids)
+        fit_to_version(request, when.version)
+        if when.later:
+            connection.send(api, when.version, request)
+            time.sleep(_ARRIVAL_S)
+            self._waiting[when.user] = vector
+            return None
+        response = connection.send_and_receive_response_or_outcome(api, when.version, request)
+        for _ in range(_ATTEMPTS):
+            if isinstance(response, str) or not _TRANSIENT.intersection(
+                nonzero_error_codes(response, when.version)
+            ):
+                break
+            time.sleep(_PAUSE_S)
+            response = connection.send_and_receive_response_or_outcome(api, when.version, request)
+        return self._compare_response_and_note_its_effects(vector, response)
+
+    def _receive_and_judge_later_response(self, vector: Vector) -> VectorResult:
+        return self._compare_response_and_note_its_effects(
+            vector, self._connections[vector.when.user].receive_response_or_outcome()
+        )
+
+    def _compare_response_and_note_its_effects(self, vector: Vector, response: Any) -> VectorResult:
+        if response in (CLOSED, WAITS):
+            self._connections.pop(vector.when.user).close()
+        if not isinstance(response, str):
+            self._store_labelled_response_and_created_ids(vector, response)
+        reason = self._difference_from_expectation(vector, response)
+        self._settle_or_note_state_difference(vector, is_equal=reason is None)
+        if reason is not None:
+            return VectorResult(vector, VectorOutcome.DIFFERENT, reason)
+        return VectorResult(vector, VectorOutcome.EQUAL)
+
+    def _store_labelled_response_and_created_ids(self, vector: Vector, response: Any) -> None:
+        if vector.label:
+            self._responses[vector.label] = response
+        if vector.when.api == ApiKey.CREATE_TOPICS.wire_name:
+            for topic in response.topics:
+                if any(topic.topic_id):
+                    self._ids[_topic_id_in_vector_files(topic.name)] = topic.topic_id
+
+    def _difference_from_expectation(self, vector: Vector, response: Any) -> str | None:
+        then = vector.then
+        if isinstance(response, str) or then.outcome:
+            outcome = response if isinstance(response, str) else "a response"
+            expected = then.outcome or "a response"
+            return None if outcome == expected else f"{outcome}, expected {expected}"
+        api = _APIS[vector.when.api]
+        plain = plain_response(api, vector.when.version, response, self._topic_name_or_placeholder)
+        fields = permission_fields(api, vector.when.version, plain)
+        if api in APIS_THAT_LIST_EVERYTHING:
+            fields = without_names_of_other_vector_groups(
+                fields, self._group.given.prefix, self._requested_names
+            )
+        return first_deviation_from_expected_ignoring_order(then.response, fields)
+
+    def _topic_name_or_placeholder(self, topic_id: bytes) -> str:
+        """Return the name of a topic by its id; ids of requests that stand for none stay as hex."""
+        names = {uuid_bytes(text): name for name, text in self._group.given.topics.items()}
+        for in_file, on_broker in self._ids.items():
+            if on_broker == topic_id:
+                return names.get(in_file) or self._created_topic_name_or_placeholder(in_file)
+        if topic_id == _GHOST_ID:
+            return "<ghost>"
+        if not any(topic_id):
+            return ""
+        return topic_id.hex() if len(set(topic_id)) == 1 else "<some>"
+
+    def _created_topic_name_or_placeholder(self, id_in_file: bytes) -> str:
+        return next(
+            (
+                name
+                for name in self._requested_names
+                if _topic_id_in_vector_files(name) == id_in_file
+            ),
+            "<some>",
+        )
+
+    def _open_or_cached_connection(self, name: str) -> VectorConnection:
+        if name not in self._connections:
+            self._connections[name] = self._runner.open_connection(name.partition("/")[0])
+        return self._connections[name]
+
+    def _settle_or_note_state_difference(self, vector: Vector, *, is_equal: bool) -> None:
+        """Wait for a change to be applied; note if it was not made as on the real broker."""
+        creates_topic = _LEADER_NOT_AVAILABLE in vector.then.error_codes  # by Metadata
+        if _READ_ONLY.match(vector.when.api) and not creates_topic:
+            return
+        if is_equal:
+            self._runner.wait_until_changes_have_settled()
+        elif _expects_success_of_any_part(vector.then):
+            self._has_other_state = True
+
+
+def _expects_success_of_any_part(then: Expectation) -> bool:
+    """Return whether a part of the request succeeds on the real broker."""
+    return not then.error_codes or 0 in _error_codes_in_json(then.response)
+
+
+def _error_codes_in_json(value: Any) -> Iterator[int]:
+    if isinstance(value, dict):
+        for name, content in value.items():
+            if name.endswith("rrorCode"):
+                yield content
+            else:
+                yield from _error_codes_in_json(content)
+    elif isinstance(value, list):
+        for element in value:
+            yield from _error_codes_in_json(element)
+
+
+def _topic_id_in_vector_files(name: str) -> bytes:
+    """Return the id that stands in the files for a topic of this name."""
+    return hashlib.sha256(name.encode()).digest()[:16]
+
+
+def _attribute_path(path: str) -> str:
+    """Return a path with the names of attributes: `topic_data.0` for `topicData.0`."""
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", path).lower()
+
+
+def _attribute_path_with_label(source: str) -> str:
+    label, colon, path = source.partition(":")
+    return f"{label}{colon}{_attribute_path(path)}"

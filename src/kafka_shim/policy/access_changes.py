@@ -1,0 +1,340 @@
+"""The access that principals gain and lose between two sets of ACLs, for all possible names.
+
+The authorizer makes the decisions. It decides each region of names (see `names`) into which the
+patterns of both sets divide all names, for every principal and host in an ACL.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import chain
+
+import msgspec
+
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
+from kafka_shim.authorizer.networks import smallest_enclosing_candidate_or_wildcard
+from kafka_shim.policy.checked_accesses import (
+    host_or_unnamed_if_wildcard,
+    hosts_in_acls_for_principal,
+    names_in_acls_affecting_principal,
+    raise_if_prefixes_are_overlooked,
+    sample_principal,
+    wildcard_and_possible_hosts,
+)
+from kafka_shim.policy.decision_comparison import ComparedDecisions
+from kafka_shim.policy.decision_function import DecisionFunction
+from kafka_shim.policy.name_sets import (
+    ALL_NAMES,
+    NameRegion,
+    NameSet,
+    divide_into_regions,
+)
+from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
+
+GainedAndLostBits = tuple[int, int]
+"""Operations gained and lost, as bit fields by operation code."""
+ChangedBitsByHost = Mapping[str, GainedAndLostBits]
+"""What changes, by host; `*` is every other host."""
+
+
+_ChangedAclsByPrincipal = dict[str, list[Acl]]
+"""ACLs of one side only, by principal; all of them under the empty text."""
+
+
+class AccessChange(msgspec.Struct, frozen=True, gc=False):
+    """Operations that principals gain or lose, on `names` without `except_names`.
+
+    The principal `User:*` stands for all that are not in `except_principals`, the host `*` for all
+    that are not in `except_hosts`. `names` is None for access to at least one resource of the
+    type, which idempotent producers need (KIP-679).
+    """
+
+    gained: bool
+    principal: str
+    except_principals: tuple[str, ...]
+    resource_type: ResourceType
+    names: NameSet | None
+    except_names: tuple[NameSet, ...]
+    operations: tuple[Operation, ...]
+    hosts: tuple[str, ...]
+    except_hosts: tuple[str, ...]
+
+    def affects_access(self, actor: Actor, action: Action) -> bool:
+        """Return whether the decision about an access to a named resource changes by this."""
+        return (
+            self.names is not None
+            and self.resource_type is action.resource_type
+            and action.operation in self.operations
+            and self.applies_to_actor(actor)
+            and self.names.contains_name_ignoring_glob(action.resource_name)
+            and not any(
+                names.contains_name_ignoring_glob(action.resource_name)
+                for names in self.except_names
+            )
+        )
+
+    def applies_to_actor(self, actor: Actor) -> bool:
+        if self.principal == ANY_USER:
+            is_meant = actor.principal not in self.except_principals
+        else:
+            is_meant = actor.principal == self.principal
+        places = (*self.hosts, *self.except_hosts)
+        at = (
+            actor.host
+            if actor.host in places
+            else smallest_enclosing_candidate_or_wildcard(actor.host, places)
+        )
+        return is_meant and at in self.hosts
+
+
+def access_changes(
+    old: DecisionFunction,
+    new: DecisionFunction,
+    release: str,
+    new_release: str | None = None,
+    report_change_count: Callable[[int], object] = int,
+) -> tuple[AccessChange, ...]:
+    """Return all decisions that differ in `new`, as few changes as possible.
+
+    Super users, settings and releases may differ, too. Raise InexactReleaseError for a release
+    whose decisions cannot be computed for all names.
+    """
+    for side in (old, new):
+        raise_if_prefixes_are_overlooked(side)
+    compared = ComparedDecisions(old, new, release, new_release or release)
+    comparison = _DecisionComparison(compared)
+    changes: list[AccessChange] = []
+    for resource_type in compared.resource_types_with_possible_changes():
+        for change in comparison.changes_on_resource_type(resource_type):
+            changes.append(change)
+            report_change_count(len(changes))
+    return tuple(sorted(changes, key=_change_sort_key))
+
+
+class _DecisionComparison:
+    def __init__(self, compared: ComparedDecisions) -> None:
+        self._compared = compared
+        self._old, self._new = compared.old, compared.new
+        self._checked_bits = 0
+
+    def changes_on_resource_type(self, resource_type: ResourceType) -> Iterator[AccessChange]:
+        """Yield the changes on resources of a type: first for everyone else, then for others."""
+        compared = self._compared
+        self._checked_bits = compared.checked_operation_bits(resource_type)
+        changed: _ChangedAclsByPrincipal = {"": compared.changed_or_all_acls_of_type(resource_type)}
+        for acl in changed[""]:
+            changed.setdefault(acl.principal, []).append(acl)
+        touched = {*changed, *compared.super_users_of_one_side} - {""}
+        everyone: list[AccessChange] = []
+        if ANY_USER in touched or compared.any_acl_may_affect_everyone:
+            everyone = self._changes_for_principal(ANY_USER, resource_type, changed)
+            touched |= compared.principals_in_acls_of_type(resource_type)
+        supers = compared.super_users_of_both_sides
+        changes_by_principal: dict[str, list[AccessChange]] = {}
+        for principal in sorted(touched - {ANY_USER} - supers):
+            changes = self._changes_for_principal(principal, resource_type, changed)
+            if not _are_alike_but_for_principal(changes, everyone):
+                changes_by_principal[principal] = changes
+        excepted = tuple(sorted((*changes_by_principal, *supers)))
+        for change in everyone:
+            yield msgspec.structs.replace(change, except_principals=excepted)
+        for changes in changes_by_principal.values():
+            yield from changes
+
+    def _changes_for_principal(
+        self, principal: str, resource_type: ResourceType, changed: _ChangedAclsByPrincipal
+    ) -> list[AccessChange]:
+        compared = self._compared
+        names: set[NameSet] = set()
+        hosts_in_acls: set[str] = set()
+        for side in (self._old, self._new):
+            names |= names_in_acls_affecting_principal(side, resource_type, principal)
+            hosts_in_acls |= hosts_in_acls_for_principal(side, resource_type, principal)
+        hosts = wildcard_and_possible_hosts(hosts_in_acls, compared.finest_rules)
+        divided = divide_into_regions(resource_type, names, compared.finest_rules, ALL_NAMES)
+        scope = _NamesInChangedAcls(
+            chain.from_iterable(
+                changed.get(who, ())
+                for who in (
+                    ("",) if compared.any_acl_may_affect_everyone else {principal, ANY_USER}
+                )
+            ),
+            covers_all_names=resource_type is ResourceType.CLUSTER
+            or compared.settings_differ
+            or principal in compared.super_users_of_one_side,
+        )
+        deltas = [
+            self._operation_changes_by_host(principal, hosts, resource_type, region.sample_name)
+            if scope.has_changed_acl_covering_region(region.names)
+            else {}
+            for region in divided
+        ]
+        changes = list(_changes_of_distinct_regions(principal, resource_type, divided, deltas))
+        return [*changes, *self._changes_on_any_resource(principal, hosts, resource_type)]
+
+    def _operation_changes_by_host(
+        self, principal: str, hosts: Sequence[str], resource_type: ResourceType, name: str
+    ) -> ChangedBitsByHost:
+        delta: dict[str, GainedAndLostBits] = {}
+        checked, has_changes = self._checked_bits, False
+        for host in hosts:
+            actor = Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host))
+            before = self._old.allowed_operation_bits(actor, resource_type, name) & checked
+            after = self._new.allowed_operation_bits(actor, resource_type, name) & checked
+            delta[host] = after & ~before, before & ~after
+            has_changes = has_changes or before != after
+        return delta if has_changes else {}
+
+    def _changes_on_any_resource(
+        self, principal: str, hosts: Sequence[str], resource_type: ResourceType
+    ) -> Iterator[AccessChange]:
+        for operation, kind in self._compared.operations_on_any_resource:
+            if kind is not resource_type:
+                continue
+            delta: dict[str, GainedAndLostBits] = {}
+            for host in hosts:
+                access = (
+                    Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host)),
+                    operation,
+                    kind,
+                )
+                was = self._old.authorize_by_resource_type(*access).allowed
+                changes = was is not self._new.authorize_by_resource_type(*access).allowed
+                delta[host] = (
+                    (changes and not was) << operation,
+                    (changes and was) << operation,
+                )
+            yield from _changes_grouped_by_hosts(principal, resource_type, None, (), delta)
+
+
+class _NamesInChangedAcls:
+    """The names in changed ACLs."""
+
+    def __init__(self, changed_acls: Iterable[Acl], *, covers_all_names: bool) -> None:
+        names_by_pattern_type: dict[PatternType, set[str]] = defaultdict(set)
+        for acl in changed_acls:
+            names_by_pattern_type[acl.pattern_type].add(acl.resource_name)
+        self._literals = names_by_pattern_type[PatternType.LITERAL]
+        self._prefixes = names_by_pattern_type[PatternType.PREFIXED]
+        self._covers_all_names = covers_all_names or WILDCARD in self._literals
+        self._lengths = sorted({len(prefix) for prefix in self._prefixes})
+
+    def has_changed_acl_covering_region(self, names: NameSet) -> bool:
+        """Return whether a changed ACL is about a region, which is
+        completely in a pattern or not.
+        """
+        if self._covers_all_names or (not names.is_prefix and names.text in self._literals):
+            return True
+        return any(
+            names.text[:length] in self._prefixes
+            for length in self._lengths
+            if length <= len(names.text)
+        )
+
+
+def _changes_of_distinct_regions(
+    principal: str,
+    resource_type: ResourceType,
+    divided: Sequence[NameRegion],
+    deltas: Sequence[ChangedBitsByHost],
+) -> Iterator[AccessChange]:
+    """Return changes by region; regions that change like the region around them are left out."""
+    standing = [-1] * len(divided)  # the region whose change applies here
+    inside: dict[int, list[NameSet]] = {}
+    for at, region in enumerate(divided):
+        around = standing[region.parent_position] if region.parent_position >= 0 else -1
+        if around >= 0 and deltas[around] == deltas[at]:
+            standing[at] = around
+            continue
+        standing[at] = at
+        if around >= 0:
+            inside.setdefault(around, []).append(region.names)
+    for at, region in enumerate(divided):
+        if standing[at] == at and deltas[at]:
+            excepted = tuple(inside.get(at, ()))
+            yield from _changes_grouped_by_hosts(
+                principal, resource_type, region.names, excepted, deltas[at]
+            )
+
+
+def _changes_grouped_by_hosts(
+    principal: str,
+    resource_type: ResourceType,
+    names: NameSet | None,
+    except_names: tuple[NameSet, ...],
+    delta: ChangedBitsByHost,
+) -> Iterator[AccessChange]:
+    """Return a delta as changes; hosts with the same change are combined."""
+    for gained, bits, hosts, except_hosts in _hosts_with_the_same_change(delta):
+        yield AccessChange(
+            gained,
+            principal,
+            (),
+            resource_type,
+            names,
+            except_names,
+            _operations_of_bits(bits),
+            hosts,
+            except_hosts,
+        )
+
+
+def _hosts_with_the_same_change(
+    delta: ChangedBitsByHost,
+) -> Iterator[tuple[bool, int, tuple[str, ...], tuple[str, ...]]]:
+    """Yield whether it is a gain, the bits of the operations, the hosts, and the hosts in their
+    networks that are excepted.
+    """
+    if len(delta) == 1:  # every host, as nearly always
+        for gained, mask in zip((True, False), delta[WILDCARD], strict=True):
+            if mask:
+                yield gained, mask, (WILDCARD,), ()
+        return
+    outer = {
+        host: smallest_enclosing_candidate_or_wildcard(host, delta)
+        for host in delta
+        if host != WILDCARD
+    }
+    for side, gained in enumerate((True, False)):
+        if not any(each[side] for each in delta.values()):
+            continue
+        bits = {host: delta[host][side] for host in delta}
+        inner = [host for host in outer if bits[host] != bits[outer[host]]]
+        groups: dict[int, list[str]] = {}
+        for host in delta:
+            if bits[host] and (host == WILDCARD or host in inner):
+                groups.setdefault(bits[host], []).append(host)
+        for mask, hosts in groups.items():
+            yield (
+                gained,
+                mask,
+                tuple(hosts),
+                tuple(host for host in inner if bits[outer[host]] == mask),
+            )
+
+
+@cache
+def _operations_of_bits(bits: int) -> tuple[Operation, ...]:
+    return tuple(operation for operation in Operation if bits >> operation & 1)
+
+
+def _are_alike_but_for_principal(
+    changes: Sequence[AccessChange], everyone: Sequence[AccessChange]
+) -> bool:
+    return len(changes) == len(everyone) and all(
+        msgspec.structs.replace(change, principal=ANY_USER) == other
+        for change, other in zip(changes, everyone, strict=True)
+    )
+
+
+def _change_sort_key(change: AccessChange) -> tuple[object, ...]:
+    names = change.names or ALL_NAMES
+    return (
+        change.principal,
+        change.resource_type,
+        change.names is None,
+        names.text,
+        not names.is_prefix,
+        change.hosts,
+        change.gained,
+    )

@@ -1,0 +1,111 @@
+"""ACLs as text: one module for each format.
+
+The module of a format has `parse_acls(text)`, which returns ACLs with their lines or raises
+AclTextError, and `format_acls(acls)`, which returns text. `format_acls` here also reads the text
+back. Raise AclTextError for ACLs that the format cannot express.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import cast
+
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.policy.formats.fields import AclWithLine
+
+FORMATS = {
+    "yaml": "ACLs in YAML, as in a state file",
+    "json": "a list of objects, one for each ACL",
+    "list": "the output of kafka-acls --list",
+    "commands": "kafka-acls commands that add the ACLs",
+    "csv": "the table of kafka-security-manager",
+    "strimzi": "KafkaUser resources of Strimzi",
+    "jikkou": "KafkaPrincipalAuthorization resources of jikkou",
+    "terraform": "kafka_acl resources of the provider Mongey/kafka",
+    "terraform-confluent": "confluent_kafka_acl resources of the provider confluentinc/confluent",
+    "zookeeper": "ZooKeeper nodes, in which brokers before KRaft kept ACLs",
+    "audit-log": "the ACLs that lines of Kafka's authorizer log name",
+}
+"""The formats: name -> description."""
+
+_MODULES = {
+    "yaml": "yaml_rules",
+    "json": "json_objects",
+    "list": "kafka_list",
+    "commands": "kafka_commands",
+    "csv": "csv_table",
+    "terraform": "terraform_kafka",
+    "terraform-confluent": "terraform_confluent",
+    "audit-log": "acls_in_audit_log",
+}
+"""Modules of formats with another name than the format."""
+
+_SIGNS = {
+    "list": r"^\s*(?:(?:Current|Adding) ACLs for resource|ACLs for principal) `",
+    "csv": r"\A\ufeff?\"?KafkaPrincipal\b",
+    "commands": r"^\s*(?:\S*/)?kafka-acls(?:\.sh|\.bat)?\s",
+    "strimzi": r"\bkind[\"']?:\s*[\"']?KafkaUser\b",
+    "jikkou": r"\bkind[\"']?:\s*[\"']?KafkaPrincipal(?:Authorization|Role)\b",
+    "terraform": r"^\s*resource\s+\"kafka_acl\"|\"kafka_acl\"\s*:|\"type\":\s*\"kafka_acl\"",
+    "terraform-confluent": r"\"confluent_kafka_acl\"",
+    "zookeeper": r"/kafka-acl(?:-extended)?/",
+    "audit-log": r"\bStandardAcl[(\[]|\bPrincipal = \S+.* is (?:Allowed|Denied) [Oo]peration = ",
+}
+"""Patterns that identify a format; all other texts are YAML, which includes JSON."""
+
+
+_YAML = r"(?m)^(?:---|- |[\[{]|\w+:)"
+
+
+def parse_distinct_acls(text: str, format_name: str | None = None) -> list[Acl]:
+    """Return the distinct ACLs of a text, in their order; None detects the format."""
+    return list(dict.fromkeys(acl for acl, _ in parse_acls_with_lines(text, format_name)))
+
+
+def parse_acls_with_lines(text: str, format_name: str | None = None) -> list[AclWithLine]:
+    """Return the ACLs of a text with their lines, including duplicates."""
+    known = format_name or detect_format_or_default_yaml(text)
+    module = import_module(f"{__name__}.{_module_name_of_format(known)}")
+    reader = cast("Callable[[str], list[AclWithLine]]", module.parse_acls)
+    try:
+        return reader(text)
+    except AclTextError as error:
+        if known != "yaml" or re.search(_YAML, text) or not error.message.startswith("not YAML:"):
+            raise
+        said = f"not in a known format of ACLs ({', '.join(FORMATS)}); {error.message}"
+        raise AclTextError(said, error.line) from error
+
+
+def kinds_and_names_of_resources_without_acls(text: str, format_name: str) -> list[str]:
+    """Return the names of resources without ACLs in a text of resources."""
+    module = import_module(f"{__name__}.files_without_acls")
+    return cast("list[str]", module.kinds_and_names_of_resources_without_acls(text, format_name))
+
+
+def format_acls_losslessly(acls: Iterable[Acl], format_name: str) -> str:
+    """Return ACLs as text. Raise AclTextError if the format cannot express one of them."""
+    module = import_module(f"{__name__}.{_module_name_of_format(format_name)}")
+    writer = cast("Callable[[list[Acl]], str]", module.format_acls)
+    wanted = list(dict.fromkeys(acls))
+    text = writer(wanted)
+    found = set(parse_distinct_acls(text, format_name)) if wanted else set()
+    for acl in wanted:
+        if acl not in found:
+            shown = import_module(f"{__name__}.kafka_list").format_acl_on_one_line(acl)
+            raise AclTextError(f"the format `{format_name}` cannot express {shown}")
+    return text
+
+
+def detect_format_or_default_yaml(text: str, file_name: str = "") -> str:
+    """Return the format of a text, detected from its content, else from the name of its file."""
+    for form, sign in _SIGNS.items():
+        if re.search(sign, text, re.MULTILINE):
+            return form
+    return "terraform" if file_name.endswith(".tf") else "yaml"
+
+
+def _module_name_of_format(format_name: str) -> str:
+    if format_name not in FORMATS:
+        raise AclTextError(f"unknown format `{format_name}`; expected one of {', '.join(FORMATS)}")
+    return _MODULES.get(format_name, format_name)

@@ -1,0 +1,142 @@
+"""Explain why a file in a folder of ACLs has none."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.policy.formats import jikkou
+from kafka_shim.policy.formats.documents import kubernetes_resources, load_documents
+from kafka_shim.policy.formats.hcl import (
+    check_block_is_known_and_has_no_acls,
+    is_acl_resource_type,
+    is_local_module_used_once,
+    module_source_or_empty,
+)
+from kafka_shim.policy.formats.hcl_blocks import parse_blocks
+from kafka_shim.policy.formats.signs_of_acls import describe_sign_of_acls, mentions_acls
+
+_EXPECTATIONS = {"expect", "acls", "release", "super-users", "super_users"}
+_SURELY = re.compile(
+    r"^(?:[\"']?acls[\"']?\s*:|-\s+\{?[\"']?principal\b)|\bkind[\"']?:\s*[\"']?Kafka(?:User|Principal)",
+    re.MULTILINE,
+)
+"""ACLs, or next to nothing else: a large file of them is not parsed twice."""
+_OWN_KINDS = {"strimzi": ("KafkaUser",), "jikkou": (jikkou.AUTHORIZATION, jikkou.ROLE)}
+_SHELL = re.compile("acl", re.IGNORECASE)
+_PROSE = re.compile(r"principal|permission|ACLs for|kafka-acls|\bUser:", re.IGNORECASE)
+_TABLE = re.compile(r"principal|permission|operation|acl", re.IGNORECASE)
+
+
+def describe_file_if_surely_without_acls(text: str, file_name: str) -> str | None:
+    """Return what the file is, in words; None if it may contain ACLs."""
+    read = _BY_SUFFIX.get(PurePath(file_name).suffix)
+    return None if read is None else read(text)
+
+
+def sources_and_lines_of_local_modules(text: str) -> Iterator[tuple[str, int]]:
+    """Yield sources and lines of Terraform modules that are folders beside the file."""
+    try:
+        found = list(parse_blocks(text))
+    except AclTextError:  # the file's own reader reports it
+        return
+    for block in found:
+        if block.keyword == "module" and is_local_module_used_once(block):
+            yield module_source_or_empty(block), block.line
+
+
+def _describe_terraform_if_surely_without_acls(text: str) -> str | None:
+    kinds: dict[str, None] = {}
+    try:
+        for block in parse_blocks(text):
+            check_block_is_known_and_has_no_acls(block)
+            kinds[(block.labels or ("",))[0] if block.keyword == "resource" else block.keyword] = (
+                None
+            )
+    except AclTextError:
+        return None
+    return ", ".join(kinds) or "nothing in it"
+
+
+def kinds_and_names_of_resources_without_acls(text: str, format_name: str) -> list[str]:
+    """Return kinds and names of resources other than ACLs in a text."""
+    if format_name in _OWN_KINDS:
+        found = kubernetes_resources(text)
+        return [
+            f"{each.get('kind')} {(each.get('metadata') or {}).get('name', '')}".strip()
+            for each in found
+            if each.get("kind") not in _OWN_KINDS[format_name]
+        ]
+    if format_name.startswith("terraform") and not text.lstrip().startswith("{"):
+        kinds = [block.labels[0] for block in parse_blocks(text) if block.keyword == "resource"]
+        return list(dict.fromkeys(kind for kind in kinds if not is_acl_resource_type(kind)))
+    return []
+
+
+def _describe_document_if_surely_without_acls(text: str) -> str | None:
+    """Return what a YAML or JSON file is; None if it may contain ACLs."""
+    if _SURELY.search(text) and not re.search(r"^[\"']?expect\b", text, re.MULTILINE):
+        return None
+    try:
+        documents = [document for document in load_documents(text) if document is not None]
+    except AclTextError:  # the file's own reader reports it
+        return None
+    if not documents or not all(isinstance(document, Mapping) for document in documents):
+        return None
+    [first, *others] = documents
+    if not others and "expect" in first and _EXPECTATIONS.issuperset(first):
+        return "expectations"
+    if not others and ("terraform_version" in first or "resource" in first):
+        return _describe_terraform_json_if_surely_without_acls(text, first)
+    return _describe_resource_kinds_if_surely_without_acls(documents)
+
+
+def _describe_resource_kinds_if_surely_without_acls(
+    documents: Sequence[Mapping[str, Any]],
+) -> str | None:
+    if any(describe_sign_of_acls(document) is not None for document in documents):
+        return None
+    kinds = dict.fromkeys(str(document.get("kind", "")) for document in documents)
+    return ", ".join(filter(None, kinds)) or "nothing about ACLs"
+
+
+def _describe_terraform_json_if_surely_without_acls(
+    text: str, content: Mapping[str, Any]
+) -> str | None:
+    """Return what a Terraform JSON file is: a state without ACLs, or other resources."""
+    types = re.findall(r'"type":\s*"(\w+)"', text)
+    types += list(content.get("resource") or ())
+    if any(map(is_acl_resource_type, types)) or mentions_acls(text) or "module" in content:
+        return None
+    return "no resources of ACLs"
+
+
+def _describer_of_text_without_sign_or_acls(
+    sign: re.Pattern[str], description: str
+) -> Callable[[str], str | None]:
+    def read(text: str) -> str | None:
+        return None if sign.search(text) or mentions_acls(text) or not text.strip() else description
+
+    return read
+
+
+def _describe_table_if_surely_without_acls(text: str) -> str | None:
+    """Return what a table is, by the column names in its first line."""
+    return _describer_of_text_without_sign_or_acls(_TABLE, "other columns")(text.partition("\n")[0])
+
+
+def _describe_script_if_surely_without_acls(text: str) -> str | None:
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+    return None if _SHELL.search("\n".join(lines)) else "no kafka-acls command"
+
+
+_BY_SUFFIX: Mapping[str, Callable[[str], str | None]] = {
+    ".tf": _describe_terraform_if_surely_without_acls,
+    ".yaml": _describe_document_if_surely_without_acls,
+    ".yml": _describe_document_if_surely_without_acls,
+    ".json": _describe_document_if_surely_without_acls,
+    ".csv": _describe_table_if_surely_without_acls,
+    ".sh": _describe_script_if_surely_without_acls,
+    ".txt": _describer_of_text_without_sign_or_acls(_PROSE, "no list of ACLs"),
+}

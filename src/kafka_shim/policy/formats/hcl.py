@@ -1,0 +1,221 @@
+"""Terraform's language, for resources with text attributes.
+
+Nothing is evaluated: if a relevant attribute is an expression, such as a variable, the text is
+rejected with the advice to use `terraform show -json`, whose output is also read.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from kafka_shim.authorizer.acl_names import AclTextError, camel_case
+from kafka_shim.authorizer.model import WILDCARD, Acl
+from kafka_shim.policy.formats.documents import check_keys_are_known
+from kafka_shim.policy.formats.fields import ErrorCollector
+from kafka_shim.policy.formats.hcl_blocks import (
+    Block,
+    Token,
+    parse_blocks,
+    position_of_closing_bracket_or_end,
+    quote,
+    unquote,
+)
+from kafka_shim.policy.formats.signs_of_acls import mentions_acls
+from kafka_shim.policy.formats.trace_rule import format_acl_rule
+from kafka_shim.policy.formats.values_with_lines import (
+    MappingWithLines,
+    line_of_key_or_of_parent,
+    line_of_mapping,
+    load_json_with_lines,
+)
+from kafka_shim.protocol.enums import PatternType, ResourceType
+
+_META = ("count", "for_each", "provider", "depends_on")
+_ADVICE = "give the output of `terraform show -json`, where it is evaluated"
+_HARMLESS = (
+    *("terraform", "provider", "variable", "locals", "output", "data", "ephemeral"),
+    *("moved", "import", "removed", "check"),
+)
+"""Blocks that make nothing."""
+_ACLS = re.compile(r"(?=.*(?:kafka|redpanda))(?:.*_)?acls?(?:_.*)?")
+
+
+class TerraformResource(NamedTuple):
+    """A resource of a file; an attribute that is an expression is None."""
+
+    name: str
+    attributes: Mapping[str, str | None]
+    line: int
+
+
+def parse_resources_collecting_errors(
+    hcl_or_json: str, resource_type: str, known_attributes: Iterable[str], errors: ErrorCollector
+) -> Iterator[TerraformResource]:
+    """Yield all resources of a type.
+
+    Errors are recorded for resources with `count` or `for_each`, for unknown attributes, and for
+    unknown types of ACLs. An attribute that is not a text, or contains an expression, is None.
+    """
+    if hcl_or_json.lstrip().startswith("{"):
+        yield from _resources_in_terraform_json(hcl_or_json, resource_type)
+        return
+    with errors.collect_errors():
+        for block in parse_blocks(hcl_or_json):
+            with errors.collect_errors(block.line):
+                if block.keyword == "resource" and block.labels[:1] == (resource_type,):
+                    name = block.labels[1] if len(block.labels) > 1 else "?"
+                    attributes = _attributes_of_block(block, name, known_attributes, errors)
+                    yield TerraformResource(name, attributes, block.line)
+                else:
+                    check_block_is_known_and_has_no_acls(block)
+
+
+def check_block_is_known_and_has_no_acls(block: Block) -> None:
+    """Raise AclTextError for a block that may be about ACLs but is not supported."""
+    name = " ".join((block.keyword, *block.labels))
+    if block.keyword == "module" and not is_local_module_used_once(block):
+        raise AclTextError(f"{name}: its ACLs cannot be determined; {_ADVICE}")
+    if block.keyword not in (*_HARMLESS, "resource", "module"):
+        raise AclTextError(f"unknown Terraform block `{block.keyword}`")
+    if block.keyword != "resource":
+        return
+    if is_acl_resource_type("".join(block.labels[:1])):
+        raise AclTextError(
+            f"{name}: this type of ACLs cannot be combined with the others, or is unsupported"
+        )
+    for before, token in zip((Token("", "", 0), *block.body), block.body, strict=False):
+        quoted_kind = before.text == "=" and re.fullmatch('"Kafka(User|Principal.*)"', token.text)
+        if token.kind in ("text", "heredoc") and (quoted_kind or mentions_acls(token.text)):
+            raise AclTextError(f"{name}: it may contain ACLs; {_ADVICE}", token.line)
+
+
+def is_acl_resource_type(resource_type: str) -> bool:
+    """Return whether a resource type is about Kafka ACLs, in any provider."""
+    return _ACLS.fullmatch(resource_type) is not None
+
+
+def is_local_module_used_once(block: Block) -> bool:
+    """Return whether a module is a folder beside the file that is used once."""
+    return module_source_or_empty(block).startswith(("./", "../")) and not any(
+        token.text in ("count", "for_each") for token in block.body
+    )
+
+
+def module_source_or_empty(block: Block) -> str:
+    """Return the source of a module; empty if it is missing or an expression."""
+    values = {
+        key.text: value.text
+        for key, sign, value in zip(block.body, block.body[1:], block.body[2:], strict=False)
+        if sign.text == "="
+    }
+    return unquote(values.get("source", '""')) or ""
+
+
+def require_text_attribute(
+    attributes: Mapping[str, str | None], key: str, resource_name: str
+) -> str:
+    """Return a text attribute. Raise AclTextError if it is missing or an expression."""
+    if key not in attributes:
+        raise AclTextError(f"resource {resource_name}: `{key}` is missing")
+    value = attributes[key]
+    if value is None:
+        said = f"resource {resource_name}: `{key}` is an expression; {_ADVICE}"
+        raise AclTextError(said, line_of_key_or_of_parent(attributes, key))
+    return value
+
+
+def format_resource_block(resource_type: str, name: str, attributes: Mapping[str, str]) -> str:
+    """Return a resource block with attributes aligned as by `terraform fmt`."""
+    width = max(map(len, attributes))
+    lines = [f"  {key:<{width}} = {quote(value)}\n" for key, value in attributes.items()]
+    return f'resource "{resource_type}" "{name}" {{\n{"".join(lines)}}}\n'
+
+
+def terraform_resource_name_for_acl(acl: Acl) -> str:
+    """Return a name for an ACL's resource that depends only on the ACL, so that it does not change.
+
+    Examples are `allow_alice_read_topic_orders`, `topics_orders-` for a prefix, and `every-topic`
+    for `*`. If that is not unique, a part of a checksum is appended.
+    """
+    principal_type, _, principal = acl.principal.partition(":")
+    kind = camel_case(acl.resource_type).lower()
+    if acl.resource_type is ResourceType.CLUSTER:
+        what = kind
+    elif acl.resource_name == WILDCARD and acl.pattern_type is PatternType.LITERAL:
+        what = f"every-{kind}"
+    else:
+        plural = "s" if acl.pattern_type is PatternType.PREFIXED else ""
+        what = f"{kind}{plural}_{acl.resource_name}"
+    principal_text = "everyone" if principal == WILDCARD else principal
+    operation = camel_case(acl.operation).lower()
+    full_name = f"{camel_case(acl.permission).lower()}_{principal_text}_{operation}_{what}"
+    full_name += "" if acl.host == WILDCARD else f"_from_{acl.host}"
+    name = re.sub(r"[^\w-]", "_", full_name, flags=re.ASCII)
+    is_plain = name == full_name and principal_type == "User" and acl.host == WILDCARD
+    if is_plain and "_" not in principal_text and principal != "everyone":
+        return name
+    return f"{name}_{sha256(format_acl_rule(acl).encode()).hexdigest()[:6]}"
+
+
+def _resources_in_terraform_json(text: str, resource_type: str) -> Iterator[TerraformResource]:
+    """Yield resources with values, at any depth, of `terraform show -json` or of a state file."""
+    content = load_json_with_lines(text)
+    waiting = [content.get("values", content) if isinstance(content, dict) else content]
+    while waiting:
+        value = waiting.pop(0)
+        if isinstance(value, list):
+            waiting = value + waiting
+        elif isinstance(value, dict):
+            if value.get("type") == resource_type:
+                instances = value.get("instances") or [{"attributes": value.get("values")}]
+                name = str(value.get("address") or value.get("name") or resource_type)
+                for instance in instances if isinstance(instances, list) else [instances]:
+                    line = line_of_mapping(instance) or line_of_mapping(value)
+                    attributes: Any = instance
+                    if isinstance(instance, dict):
+                        attributes = instance.get("attributes") or {}
+                    if not isinstance(attributes, dict):
+                        raise AclTextError(f"{name}: the values must be an object", line)
+                    yield TerraformResource(name, attributes, line)
+            else:
+                waiting = list(value.values()) + waiting
+
+
+def _attributes_of_block(
+    block: Block, resource_name: str, known: Iterable[str], mistakes: ErrorCollector
+) -> MappingWithLines:
+    """Return the attributes of the block, without those of inner blocks."""
+    attributes = MappingWithLines()
+    attributes.line, attributes.lines = block.line, {}
+    tokens, at = block.body, 0
+    while at < len(tokens):
+        key = tokens[at].text
+        if key in ("{", "[", "("):
+            at = position_of_closing_bracket_or_end(tokens, at)
+        elif _is_attribute_name_at(tokens, at):
+            attributes.lines[key] = tokens[at].line
+            with mistakes.collect_errors(tokens[at].line):
+                check_keys_are_known([key], (*known, *_META), f"resource {resource_name}")
+                if key in ("count", "for_each"):
+                    raise AclTextError(
+                        f"resource {resource_name}: `{key}` is an expression; {_ADVICE}"
+                    )
+            attributes[key] = _text_if_whole_value_at(tokens, at + 2)
+            at += 1
+        at += 1
+    return attributes
+
+
+def _text_if_whole_value_at(tokens: Sequence[Token], position: int) -> str | None:
+    """Return the text that begins here if it is the whole value, else None."""
+    if position >= len(tokens) or tokens[position].kind != "text":
+        return None
+    ends = position + 1 >= len(tokens) or tokens[position + 1].kind == "word"
+    return unquote(tokens[position].text) if ends else None
+
+
+def _is_attribute_name_at(tokens: Sequence[Token], position: int) -> bool:
+    """Return whether a word is an attribute's name and not an operand of `==`."""
+    signs = [token.text for token in tokens[position + 1 : position + 3]]
+    return tokens[position].kind == "word" and signs[:1] == ["="] and signs[1:] != ["="]

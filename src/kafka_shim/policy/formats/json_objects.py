@@ -1,0 +1,100 @@
+"""The format `json`: one object per ACL, with the field names of Redpanda's rpk.
+
+[{"principal": "User:alice", "host": "*", "resource_type": "TOPIC", "resource_name": "orders",
+"resource_pattern_type": "LITERAL", "operation": "READ", "permission": "ALLOW"}]
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
+
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import WILDCARD, Acl
+from kafka_shim.policy.formats.documents import check_keys_are_known
+from kafka_shim.policy.formats.fields import (
+    AclTexts,
+    AclWithLine,
+    ErrorCollector,
+    parse_acl_texts,
+)
+from kafka_shim.policy.formats.values_with_lines import (
+    line_of_key_or_of_parent,
+    line_of_mapping,
+    load_json_with_lines,
+)
+
+KEYS = (
+    "principal",
+    "host",
+    "resource_type",
+    "resource_name",
+    "resource_pattern_type",
+    "operation",
+    "permission",
+)
+_DEFAULTS = {"host": WILDCARD, "resource_pattern_type": "LITERAL", "permission": "ALLOW"}
+
+
+def parse_acls(text: str) -> list[AclWithLine]:
+    """Read a list of objects, or an object with such a list under `acls`."""
+    content = load_json_with_lines(text)
+    if isinstance(content, dict):
+        if "acls" not in content:
+            raise AclTextError(
+                "the key `acls` is missing; expected a list of ACLs, or a mapping with that key"
+            )
+        content = content["acls"]
+    return _parse_objects_with_lines(content)
+
+
+def format_acls(acls: Iterable[Acl]) -> str:
+    return json.dumps(acls_to_objects(acls), indent=2, ensure_ascii=False) + "\n"
+
+
+def acls_to_objects(acls: Iterable[Acl]) -> list[dict[str, str]]:
+    """Return ACLs as objects with text values; enums are written as `TRANSACTIONAL_ID`."""
+    return [
+        {
+            "principal": acl.principal,
+            "host": acl.host,
+            "resource_type": acl.resource_type.name,
+            "resource_name": acl.resource_name,
+            "resource_pattern_type": acl.pattern_type.name,
+            "operation": acl.operation.name,
+            "permission": acl.permission.name,
+        }
+        for acl in acls
+    ]
+
+
+def parse_objects(objects: object) -> list[Acl]:
+    """Read the objects of `acls_to_objects`; host, pattern type and permission are optional.
+
+    Raise AclTextError, with the position in the list, for anything else.
+    """
+    return [acl for acl, _ in _parse_objects_with_lines(objects)]
+
+
+def _parse_objects_with_lines(objects: object) -> list[AclWithLine]:
+    if not isinstance(objects, Sequence) or isinstance(objects, str):
+        raise AclTextError("acls must be a list of objects")
+    acls: list[AclWithLine] = []
+    mistakes = ErrorCollector()
+    for number, entry in enumerate(objects, start=1):
+        with mistakes.collect_errors(line_of_mapping(entry)):
+            acls.append((parse_object(entry, f"acl {number}"), line_of_mapping(entry)))
+    mistakes.raise_collected_errors()
+    return acls
+
+
+def parse_object(entry: object, where: str) -> Acl:
+    """Read one object of `acls_to_objects`. Raise AclTextError, with `where`, if invalid."""
+    if not isinstance(entry, Mapping):
+        raise AclTextError(f"{where}: `{entry}` is not an object")
+    fields = {**_DEFAULTS, **entry}
+    for key in KEYS:
+        if not isinstance(fields.get(key), str):
+            raise AclTextError(f"{where}: `{key}` is missing, or is not a string")
+    check_keys_are_known(fields, KEYS, where)
+    lines = [line_of_key_or_of_parent(entry, key) for key in KEYS]
+    return parse_acl_texts(cast("AclTexts", tuple(fields[key] for key in KEYS)), where, lines)

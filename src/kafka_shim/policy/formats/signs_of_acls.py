@@ -1,0 +1,100 @@
+"""Check other content of files and folders with ACLs: whether it may be unread ACLs."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kafka_shim.authorizer.acl_names import AclTextError, camel_case
+from kafka_shim.policy.formats.documents import RESOURCE_KEYS, check_keys_are_known
+from kafka_shim.policy.formats.values_with_lines import line_of_mapping
+from kafka_shim.protocol.enums import Operation
+
+_KEY = re.compile(r"(?:.*[-_])?acls?|.*Acls?", re.DOTALL)
+_WORDS = re.compile(
+    r"kafka-acls|(?:Current|Adding) ACLs for|KafkaPrincipal,|StandardAcl|/kafka-acl/"
+    r"|\bkind[\"']?\s*[:=]\s*[\"']?Kafka(?:User|Principal)|\w*kafka_acl\b"
+)
+_ANYWHERE = frozenset({"principal", "principals", "allow", "deny", "produces", "consumes"})
+"""Keys that files of ACLs have, of any tool, and few others."""
+_ABOUT_KAFKA = re.compile("kafka|redpanda|aiven")
+_OF_KAFKA = frozenset({"principal", "principals", "permission", "permissions"})
+_RESOURCES = frozenset({"topic", "topics", "group", "groups", "user", "users"})
+_OPERATIONS = frozenset(
+    camel_case(member).lower() for member in Operation if member > Operation.ANY
+)
+_SCHEMAS = ("CustomResourceDefinition",)
+"""Kinds that say how resources look."""
+
+
+def mentions_acls(text: str) -> bool:
+    """Return whether a text contains words of an ACL format."""
+    return _WORDS.search(text) is not None
+
+
+def resources_of_kinds_rejecting_other_acls(
+    resources: list[Mapping[str, Any]], kinds: tuple[str, ...]
+) -> list[Mapping[str, Any]]:
+    """Return the resources of these kinds. Raise AclTextError for another one that may contain
+    ACLs.
+    """
+    resources_of_format, errors = [], list[AclTextError]()
+    for resource in resources:
+        kind = resource.get("kind")
+        if kind in kinds:
+            check_keys_are_known(resource, RESOURCE_KEYS, "resource")
+            resources_of_format.append(resource)
+        elif (sign := describe_sign_of_acls(resource)) is not None:
+            said = f"unknown kind `{kind}`: expected {' or '.join(kinds)}; {sign}"
+            errors.append(AclTextError(said, line_of_mapping(resource)))
+    if errors:
+        raise AclTextError(errors[0].message, errors[0].line, errors[1:])
+    return resources_of_format
+
+
+def describe_sign_of_acls(document: Any) -> str | None:
+    """Return in words what in a YAML or JSON document may be about ACLs; None for nothing."""
+    if isinstance(document, Mapping) and document.get("kind") in _SCHEMAS:
+        return None
+    suspicious = _suspicious_key_names_for(document)
+    words: set[str] = set()
+    keys: set[str] = set()
+    for value in _nested_values(document):
+        if isinstance(value, str):
+            if mentions_acls(value):
+                return f"`{_excerpt_ending_at_acl_word(value)}` could be about ACLs"
+            words.add(value.lower())
+        elif isinstance(value, Mapping):
+            keys.update(map(str, value))
+    for key in sorted(keys):
+        if _KEY.fullmatch(key) or key in suspicious:
+            return f"its key `{key}` could be about ACLs"
+    if not suspicious.isdisjoint(_ANYWHERE) and keys & _RESOURCES and words & _OPERATIONS:
+        return f"`{min(words & _OPERATIONS)}` could be an operation"
+    return None
+
+
+def _suspicious_key_names_for(document: Any) -> frozenset[str]:
+    """Return the keys that point to ACLs; a Kubernetes resource has fewer unless it is Kafka's."""
+    if not isinstance(document, Mapping) or not {"apiVersion", "kind"} <= set(document):
+        return _ANYWHERE
+    if _ABOUT_KAFKA.search(str(document["apiVersion"])):
+        return _OF_KAFKA
+    return frozenset()
+
+
+def _nested_values(value: Any) -> Iterator[Any]:
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        yield value
+        if isinstance(value, Mapping):
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+
+
+def _excerpt_ending_at_acl_word(text_with_acl_word: str) -> str:
+    match = _WORDS.search(text_with_acl_word)
+    assert match is not None, "checked before"
+    line = text_with_acl_word[: match.end()].rpartition("\n")[2]
+    return line.strip()[-60:]

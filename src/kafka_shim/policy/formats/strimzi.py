@@ -1,0 +1,189 @@
+"""The format `strimzi`: KafkaUser resources, one per user, with simple authorization.
+
+The principal is not written down: it is the user's name, or with TLS the name as common name (CN).
+Resources without names (the cluster) and the old field `operation` are supported.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from kafka_shim.authorizer.acl_names import AclTextError, camel_case
+from kafka_shim.authorizer.model import WILDCARD, Acl
+from kafka_shim.policy.formats.documents import (
+    check_keys_are_known,
+    dump_yaml_documents,
+    kubernetes_resources,
+    list_under_key_or_empty,
+    list_under_key_rejecting_null,
+    mapping_under_key_or_empty,
+    require_mapping,
+    text_under_key,
+)
+from kafka_shim.policy.formats.fields import (
+    AclWithLine,
+    ErrorCollector,
+    add_line_to_errors,
+    parse_acl_texts,
+)
+from kafka_shim.policy.formats.signs_of_acls import resources_of_kinds_rejecting_other_acls
+from kafka_shim.policy.formats.values_with_lines import (
+    line_of_key_or_of_parent,
+    line_of_mapping,
+    lines_of_items_or_single_value,
+)
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
+
+_TYPES = {
+    "topic": ResourceType.TOPIC,
+    "group": ResourceType.GROUP,
+    "cluster": ResourceType.CLUSTER,
+    "transactionalId": ResourceType.TRANSACTIONAL_ID,
+}
+_TYPE_NAMES = {member: name for name, member in _TYPES.items()}
+_PATTERNS = {"literal": PatternType.LITERAL, "prefix": PatternType.PREFIXED}
+_SPEC_KEYS = ("userName", "authentication", "authorization", "quotas", "template")
+_NOT_STRIMZI = "kafka.jikkou.io/"
+"""Whose KafkaUsers have no ACLs: they are KafkaPrincipalAuthorizations."""
+_TLS = ("tls", "tls-external")
+_LOGINS = (*_TLS, "scram-sha-512")
+_KIND = "KafkaUser"
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+"""What Kubernetes allows as a name."""
+
+
+def parse_acls(text: str) -> list[AclWithLine]:
+    """Return the ACLs of all users; users without simple authorization have none."""
+    acls: list[AclWithLine] = []
+    mistakes = ErrorCollector()
+    with mistakes.collect_errors():
+        for resource in resources_of_kinds_rejecting_other_acls(
+            kubernetes_resources(text), (_KIND,)
+        ):
+            if str(resource.get("apiVersion", "")).startswith(_NOT_STRIMZI):
+                continue
+            with mistakes.collect_errors(line_of_mapping(resource)):
+                acls += _parse_acls_of_user(resource)
+    mistakes.raise_collected_errors()
+    return acls
+
+
+def _parse_acls_of_user(resource: Mapping[str, Any]) -> list[AclWithLine]:
+    name = text_under_key(
+        mapping_under_key_or_empty(resource, "metadata", _KIND), "name", f"{_KIND}: `metadata`"
+    )
+    where = f"{_KIND} {name}"
+    spec = mapping_under_key_or_empty(resource, "spec", where)
+    check_keys_are_known(spec, _SPEC_KEYS, f"{where}: `spec`")
+    mistakes = ErrorCollector()
+    principal = ""
+    with mistakes.collect_errors(line_of_mapping(spec)):
+        principal = _principal_of_user(text_under_key(spec, "userName", where, name), spec, where)
+    authorization = mapping_under_key_or_empty(spec, "authorization", where)
+    if authorization.get("type", "simple") != "simple":
+        raise AclTextError(f"{where}: authorization `{authorization['type']}` has no ACLs")
+    check_keys_are_known(authorization, ("type", "acls"), f"{where}: `authorization`")
+    acls: list[AclWithLine] = []
+    for number, entry in enumerate(
+        list_under_key_rejecting_null(authorization, "acls", where), start=1
+    ):
+        with mistakes.collect_errors(line_of_mapping(entry)):
+            acls += _parse_rule(entry, principal, f"{where}: acl {number}")
+    mistakes.raise_collected_errors()
+    return acls
+
+
+def format_acls(acls: Iterable[Acl]) -> str:
+    users = groupby(sorted(acls, key=lambda acl: acl.principal), key=lambda acl: acl.principal)
+    text = dump_yaml_documents(
+        user_resource(principal, list(entries)) for principal, entries in users
+    )
+    return f"# each user needs the label strimzi.io/cluster with your cluster's name\n{text}"
+
+
+def _principal_of_user(name: str, spec: Mapping[str, Any], where: str) -> str:
+    authentication = mapping_under_key_or_empty(spec, "authentication", where)
+    check_keys_are_known(authentication, ("type", "password"), f"{where}: `authentication`")
+    if not authentication:
+        return f"User:{name}"
+    login = text_under_key(authentication, "type", f"{where}: `authentication`")
+    if login not in _LOGINS:
+        raise AclTextError(
+            f"{where}: authentication `{login}` is not one of {', '.join(_LOGINS)}",
+            line_of_key_or_of_parent(authentication, "type"),
+        )
+    return f"User:CN={name}" if login in _TLS else f"User:{name}"
+
+
+def _parse_rule(value: Any, principal: str, where: str) -> Iterator[AclWithLine]:
+    entry = require_mapping(value, where)
+    check_keys_are_known(entry, ("type", "resource", "operations", "operation", "host"), where)
+    resource = mapping_under_key_or_empty(entry, "resource", where)
+    check_keys_are_known(resource, ("type", "name", "patternType"), f"{where}: `resource`")
+    kind = text_under_key(resource, "type", where)
+    if kind not in _TYPES:
+        raise AclTextError(f"{where}: `{kind}` is not one of {', '.join(_TYPES)}")
+    pattern = text_under_key(resource, "patternType", where, "literal")
+    if pattern not in _PATTERNS:
+        raise AclTextError(f"{where}: `{pattern}` is not one of {', '.join(_PATTERNS)}")
+    is_cluster = kind == "cluster"
+    name = CLUSTER_NAME if is_cluster else text_under_key(resource, "name", where)
+    key = "operations" if list_under_key_or_empty(entry, "operations", where) else "operation"
+    operations = entry["operations"] if key == "operations" else [text_under_key(entry, key, where)]
+    host = text_under_key(entry, "host", where, WILDCARD)
+    permission = text_under_key(entry, "type", where, "allow")
+    what = (_TYPES[kind].name, name, _PATTERNS[pattern].name)
+    for operation, line in zip(
+        operations, lines_of_items_or_single_value(entry, key, len(operations)), strict=True
+    ):
+        with add_line_to_errors(line):
+            yield parse_acl_texts((principal, host, *what, str(operation), permission), where), line
+
+
+def user_resource(principal: str, acls: list[Acl]) -> dict[str, Any]:
+    """Return a KafkaUser with these ACLs, or without any."""
+    kind, _, name = principal.partition(":")
+    by_tls = name.startswith("CN=")
+    name = name.removeprefix("CN=")
+    if kind != "User" or not _NAME.fullmatch(name):
+        raise AclTextError(f"`{principal}` cannot be a KafkaUser: its name would be `{name}`")
+    spec: dict[str, Any] = {"authentication": {"type": "tls-external"}} if by_tls else {}
+    spec["authorization"] = {
+        "type": "simple",
+        "acls": [
+            _format_rule(list(same))
+            for _, same in groupby(sorted(acls, key=_rule_sort_key), key=_rule_sort_key)
+        ],
+    }
+    return {
+        "apiVersion": "kafka.strimzi.io/v1",
+        "kind": _KIND,
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+
+
+def _rule_sort_key(acl: Acl) -> tuple[object, ...]:
+    return acl.resource_type, acl.resource_name, acl.pattern_type, acl.host, acl.permission
+
+
+def _format_rule(acls: list[Acl]) -> dict[str, Any]:
+    """Return one rule for ACLs that differ only in their operations."""
+    rule = acls[0]
+    kind = _TYPE_NAMES.get(rule.resource_type)
+    if kind is None:
+        raise AclTextError(f"a KafkaUser has no ACLs about {camel_case(rule.resource_type)}")
+    for acl in acls:
+        if acl.operation > Operation.IDEMPOTENT_WRITE:
+            raise AclTextError(f"a KafkaUser has no operation {camel_case(acl.operation)}")
+    resource = {"type": kind}
+    if rule.resource_type is not ResourceType.CLUSTER:
+        prefixed = rule.pattern_type is PatternType.PREFIXED
+        resource |= {"name": rule.resource_name, "patternType": "prefix" if prefixed else "literal"}
+    return {
+        "type": rule.permission.name.lower(),
+        "resource": resource,
+        "operations": [camel_case(acl.operation) for acl in acls],
+        "host": rule.host,
+    }

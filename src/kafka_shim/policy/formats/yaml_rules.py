@@ -1,0 +1,233 @@
+"""The format `yaml`: rules that stand for several ACLs, as in the state file.
+
+acls:
+- {principal: User:alice, allow: [Read, Describe], topic: orders}
+- {principal: User:bob, deny: All, group: team-, pattern: prefixed, host: 10.0.0.1}
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import Any, cast
+
+from kafka_shim.authorizer.acl_names import (
+    AclTextError,
+    camel_case,
+    parse_operation,
+    parse_pattern_type,
+)
+from kafka_shim.authorizer.model import WILDCARD, Acl
+from kafka_shim.policy.formats.documents import (
+    check_keys_are_known,
+    empty_key_message,
+    load_document,
+)
+from kafka_shim.policy.formats.fields import AclWithLine, ErrorCollector, add_line_to_errors
+from kafka_shim.policy.formats.json_objects import parse_object
+from kafka_shim.policy.formats.plain_rules import parse_plain_rules_if_valid
+from kafka_shim.policy.formats.values_with_lines import (
+    ListWithLines,
+    line_of_key_or_of_parent,
+    line_of_mapping,
+    lines_of_items_or_single_value,
+)
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
+
+_RESOURCE_KEYS = {
+    member.name.lower().replace("_", "-"): member
+    for member in ResourceType
+    if member > ResourceType.ANY
+}
+_PERMISSION_KEYS = {"allow": Permission.ALLOW, "deny": Permission.DENY}
+_KEYS = sorted({"principal", "host", "pattern", *_PERMISSION_KEYS, *_RESOURCE_KEYS})
+
+
+_NO_KEY = "the key `acls` is missing; expected a list of ACLs, or a mapping with that key"
+_DERIVING = {
+    "a topology of JulieOps": {"projects"},
+    "a state file of kafka-gitops": {"services"},
+    "ACLs of kafka-gitops": {"customServiceAcls"},
+    "users of kafka-gitops": {"customUserAcls"},
+}
+"""Files from which other tools derive ACLs by their own rules, by keys that they have."""
+
+
+def parse_acls(text: str) -> list[AclWithLine]:
+    plain = parse_plain_rules_if_valid(text)
+    return (
+        parse_rules_or_objects_with_lines(load_document(text, with_lines=True))
+        if plain is None
+        else plain
+    )
+
+
+def format_acls(acls: Iterable[Acl]) -> str:
+    lines = [json.dumps(rule, ensure_ascii=False) for rule in acls_to_rules(acls)]
+    return "acls:\n" + "".join(f"  - {line}\n" for line in lines) if lines else "acls: []\n"
+
+
+def parse_rules_or_objects(content: Any) -> list[Acl]:
+    """Read a list of rules or objects (as in `json`), or a mapping
+    with such a list under `acls`.
+    """
+    return [acl for acl, _ in parse_rules_or_objects_with_lines(content)]
+
+
+def parse_rules_or_objects_with_lines(content: Any) -> list[AclWithLine]:
+    line = 1
+    if isinstance(content, Mapping):
+        if "acls" not in content:
+            text = _message_about_file_of_other_tool(content) or _NO_KEY
+            raise AclTextError(text, line_of_mapping(content))
+        if content["acls"] is None:
+            raise AclTextError(empty_key_message("acls"), line_of_key_or_of_parent(content, "acls"))
+        line, content = line_of_key_or_of_parent(content, "acls"), content["acls"]
+    if content is None:
+        return []
+    if isinstance(content, str):
+        raise AclTextError("not YAML: the text is not a list of ACLs", line)
+    if not isinstance(content, list):
+        raise AclTextError(
+            "`acls` must be a list, such as `- {principal: User:x, allow: Read, topic: orders}`",
+            line,
+        )
+    acls: list[AclWithLine] = []
+    mistakes = ErrorCollector()
+    lines = content.lines if isinstance(content, ListWithLines) else [0] * len(content)
+    for number, (rule, line_of_item) in enumerate(zip(content, lines, strict=True), start=1):
+        where, line = f"acl {number}", line_of_mapping(rule) or line_of_item
+        with mistakes.collect_errors(line):
+            if isinstance(rule, Mapping) and "resource_type" in rule:
+                acls.append((parse_object(rule, where), line))
+            else:
+                acls += _parse_rule_with_lines(rule, where)
+    mistakes.raise_collected_errors()
+    return acls
+
+
+def _message_about_file_of_other_tool(content: Mapping[Any, Any]) -> str | None:
+    for name, keys in _DERIVING.items():
+        if keys <= set(content):
+            return f"{name}: it derives ACLs by its own rules; give what `kafka-acls --list` shows"
+    return None
+
+
+def acls_to_rules(acls: Iterable[Acl]) -> list[dict[str, object]]:
+    """Return ACLs as rules; operations of the same rule are combined."""
+    rules: list[dict[str, object]] = []
+    for _, entries in groupby(
+        sorted(acls, key=_rule_sort_key), key=lambda acl: _rule_sort_key(acl)[:-1]
+    ):
+        group = list(entries)
+        acl = group[0]
+        rule: dict[str, object] = {"principal": acl.principal}
+        rule["allow" if acl.permission is Permission.ALLOW else "deny"] = [
+            camel_case(entry.operation) for entry in group
+        ]
+        rule[acl.resource_type.name.lower().replace("_", "-")] = acl.resource_name
+        if acl.pattern_type is PatternType.PREFIXED:
+            rule["pattern"] = "prefixed"
+        elif _looks_like_prefix_glob(acl.resource_name):
+            rule["pattern"] = "literal"
+        if acl.host != WILDCARD:
+            rule["host"] = acl.host
+        rules.append(rule)
+    return rules
+
+
+def parse_rule(rule: object, where: str = "acl") -> list[Acl]:
+    """Return the ACLs of a rule.
+
+    Principals, operations, names and hosts may be lists; the rule stands for all combinations. It
+    needs exactly one of `topic`, `group`, `cluster`, `transactional-id`, `delegation-token` and
+    `user`, and at least one of `allow` and `deny`. `cluster` needs no value. AclTextError begins
+    with `where`.
+    """
+    return [acl for acl, _ in _parse_rule_with_lines(rule, where)]
+
+
+def _parse_rule_with_lines(rule: object, where: str) -> list[AclWithLine]:
+    """Return the ACLs of a rule, each with the line of its operation."""
+    if not isinstance(rule, Mapping):
+        raise AclTextError(f"{where}: `{rule}` is not a mapping with principal, allow, topic ...")
+    fields = {str(key).replace("_", "-"): value for key, value in rule.items()}
+    check_keys_are_known(fields, _KEYS, where)
+    resources = [key for key in fields if key in _RESOURCE_KEYS]
+    if len(resources) != 1:
+        names = ", ".join(sorted(_RESOURCE_KEYS))
+        raise AclTextError(f"{where}: expected exactly one resource, with one of the keys {names}")
+    if "principal" not in fields or not (fields.keys() & _PERMISSION_KEYS):
+        raise AclTextError(f"{where}: a rule needs `principal`, and `allow` or `deny`")
+    try:
+        return _acls_of_all_combinations(fields, resources[0], rule)
+    except AclTextError as error:
+        raise AclTextError(f"{where}: {error.message}", error.line, error.further_errors) from error
+
+
+def _acls_of_all_combinations(
+    fields: Mapping[str, object], resource: str, rule: Mapping[Any, Any]
+) -> list[AclWithLine]:
+    resource_type = _RESOURCE_KEYS[resource]
+    names = _parse_string_or_strings(
+        fields[resource], resource, CLUSTER_NAME if resource == "cluster" else None
+    )
+    pattern = fields.get("pattern")
+    globs = [name for name in names if _looks_like_prefix_glob(name)]
+    if pattern is None and globs:
+        raise AclTextError(
+            f"`{globs[0]}` is not a pattern: for a prefix, leave out the `*` and add"
+            " `pattern: prefixed`; if the asterisk is part of the name, add `pattern: literal`"
+        )
+    pattern_type = PatternType.LITERAL if pattern is None else parse_pattern_type(str(pattern))
+    operations = [
+        (permission, operation, line)
+        for key, permission in _PERMISSION_KEYS.items()
+        if key in fields
+        for operation, line in _parse_operations_with_lines(fields[key], key, rule)
+    ]
+    return [
+        (Acl(resource_type, name, pattern_type, principal, host, operation, permission), line)
+        for principal in _parse_string_or_strings(fields["principal"], "principal")
+        for name in names
+        for host in _parse_string_or_strings(fields.get("host", WILDCARD), "host")
+        for permission, operation, line in operations
+    ]
+
+
+def _parse_operations_with_lines(
+    value: object, key: str, rule: Mapping[Any, Any]
+) -> Iterator[tuple[Operation, int]]:
+    """Return the operations under a key with their lines."""
+    texts = _parse_string_or_strings(value, key)
+    for text, line in zip(
+        texts, lines_of_items_or_single_value(rule, key, len(texts)), strict=True
+    ):
+        with add_line_to_errors(line):
+            yield parse_operation(text), line
+
+
+def _parse_string_or_strings(value: object, key: str, default: str | None = None) -> list[str]:
+    if value is None and default is not None:
+        return [default]
+    texts = value if isinstance(value, list | tuple) else [value]
+    if not texts or not all(isinstance(item, str) for item in texts):
+        raise AclTextError(f"`{key}` must be a string or a list of strings, not `{value}`")
+    return cast("list[str]", list(texts))
+
+
+def _looks_like_prefix_glob(name: str) -> bool:
+    return name.endswith("*") and name != WILDCARD
+
+
+def _rule_sort_key(
+    acl: Acl,
+) -> tuple[str, str, ResourceType, str, PatternType, Permission, Operation]:
+    return (
+        acl.principal,
+        acl.host,
+        acl.resource_type,
+        acl.resource_name,
+        acl.pattern_type,
+        acl.permission,
+        acl.operation,
+    )

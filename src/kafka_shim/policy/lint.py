@@ -1,0 +1,205 @@
+"""Find probable mistakes in the ACLs of files, alone and together."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_requests import creation_error
+from kafka_shim.authorizer.acl_rules import AclRules
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Decision, DecisionReason
+from kafka_shim.authorizer.networks import canonical_address
+from kafka_shim.policy.checked_accesses import ineffective_operation_message
+from kafka_shim.policy.redundant_acls import (
+    AclRemovalEffects,
+    find_covering_or_overruling_acl,
+)
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+
+FINDING_KINDS: Final = {
+    "duplicate": "the same ACL is written twice",
+    "release": "the release cannot express the ACL",
+    "operation": "the operation does not exist for resources of this type",
+    "name": "no resource, principal or host can have this name",
+    "everybody": "the ACL allows everybody",
+    "prefix": "the prefix ends in the middle of a word",
+    "shadowed": "one broader ACL already covers it",
+    "redundant": "other ACLs for the same resource, or several together, already cover it",
+    "ineffective": "a DENY overrules it, or it denies what nothing allows",
+}
+"""What is found, by name."""
+
+_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+
+
+class LocatedAcl(msgspec.Struct, frozen=True, gc=False):
+    """An ACL with its place in a file."""
+
+    acl: Acl
+    path: str
+    line: int
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """A finding in words, with the ACLs that cause it."""
+
+    kind: str
+    located_acl: LocatedAcl
+    message: str
+    causes: tuple[LocatedAcl, ...] = ()
+
+
+def add_acls_and_find_probable_mistakes(
+    located_acls: Sequence[LocatedAcl],
+    empty_authorizer: StandardAuthorizer,
+    release: str,
+    report_checked_count: Callable[[int], object] = int,
+) -> Iterator[Finding]:
+    """Return all findings, in the order of the ACLs, which are added to the empty authorizer.
+
+    If one shadowed, redundant or ineffective ACL is removed, no decision changes.
+    Raise InexactReleaseError for a release whose decisions cannot be computed for all names.
+    """
+    first: dict[Acl, LocatedAcl] = {}
+    rejections: dict[Acl, str] = {}
+    for each in located_acls:
+        refusal = creation_error(each.acl, acl_rules_of_release(release))
+        if refusal is None:
+            empty_authorizer.store.add(each.acl)
+        else:
+            rejections[each.acl] = refusal.message or refusal.error.name
+        first.setdefault(each.acl, each)
+    among = _CrossAclChecks(empty_authorizer, release, first)
+    for number, each in enumerate(located_acls):
+        report_checked_count(number)
+        if first[each.acl] is not each:
+            yield Finding("duplicate", each, "written before", (first[each.acl],))
+        elif each.acl in rejections:
+            yield Finding("release", each, f"Kafka {release} refuses it: {rejections[each.acl]}")
+        else:
+            alone = list(_findings_in_acl_itself(each, release))
+            yield from alone
+            if not any(finding.kind in ("operation", "name") for finding in alone):
+                yield from among.findings_about(each)
+
+
+def _findings_in_acl_itself(located_acl: LocatedAcl, release: str) -> Iterator[Finding]:
+    """Yield findings that do not depend on other ACLs."""
+    acl = located_acl.acl
+    message = ineffective_operation_message(acl, release)
+    if message is not None:
+        yield Finding("operation", located_acl, message)
+    for message in (
+        _misleading_or_unmatchable_name_message(acl),
+        _wildcard_in_principal_message(acl),
+        _unmatchable_host_message(acl, acl_rules_of_release(release)),
+    ):
+        if message:
+            yield Finding("name", located_acl, message)
+    if acl.principal == ANY_USER and acl.permission is Permission.ALLOW:
+        yield Finding("everybody", located_acl, "everybody is allowed")
+    if acl.pattern_type is PatternType.PREFIXED and acl.resource_name[-1:].isalnum():
+        stem = acl.resource_name
+        message = f"the prefix ends within a word: it also covers `{stem}x`"
+        yield Finding("prefix", located_acl, message)
+
+
+def _misleading_or_unmatchable_name_message(acl: Acl) -> str | None:
+    name = acl.resource_name
+    if acl.pattern_type is PatternType.LITERAL:
+        if name.endswith(WILDCARD) and name != WILDCARD:
+            return f"only `{name}` itself matches; did you mean the prefix `{name[:-1]}`?"
+        if (
+            acl.resource_type is ResourceType.TOPIC
+            and name != WILDCARD
+            and not _is_valid_topic_name(name)
+        ):
+            return f"no topic can have the name `{name}`"
+    elif acl.resource_type is ResourceType.TOPIC and name and not _is_valid_topic_name(name):
+        return f"no topic's name can begin with `{name}`"
+    return None
+
+
+def _is_valid_topic_name(name: str) -> bool:
+    return _TOPIC.fullmatch(name) is not None and name not in (".", "..")
+
+
+def _wildcard_in_principal_message(acl: Acl) -> str | None:
+    if acl.principal.endswith(WILDCARD) and acl.principal != ANY_USER:
+        return f"only `{acl.principal}` itself matches: principals have no patterns"
+    return None
+
+
+def _unmatchable_host_message(acl: Acl, rules: AclRules) -> str | None:
+    host = acl.host
+    if host == WILDCARD or "%" in host or ("/" in host and rules.host_networks):
+        return None
+    canonical = canonical_address(host)
+    if canonical is None:
+        networks = "" if rules.host_networks or "/" not in host else " (networks came with 4.4)"
+        return f"no client's host is `{host}`: brokers compare addresses{networks}"
+    if canonical == host:
+        return None
+    return f"brokers write this host as `{canonical}`, and compare hosts as text"
+
+
+def _is_describe_of_shorthand(acl: Acl, covering_acl: Acl) -> bool:
+    """Return whether it is Describe beside Read or Write, as
+    `--producer` and `--consumer` add it.
+    """
+    return (
+        acl.resource_type in (ResourceType.TOPIC, ResourceType.TRANSACTIONAL_ID)
+        and acl.operation is Operation.DESCRIBE
+        and covering_acl.operation in (Operation.READ, Operation.WRITE)
+        and msgspec.structs.replace(covering_acl, operation=acl.operation) == acl
+    )
+
+
+class _CrossAclChecks:
+    """Findings that depend on the other ACLs."""
+
+    def __init__(
+        self, authorizer: StandardAuthorizer, release: str, places: dict[Acl, LocatedAcl]
+    ) -> None:
+        self._authorizer, self._release, self._places = authorizer, release, places
+        self._effects = AclRemovalEffects(authorizer, release)
+
+    def findings_about(self, located_acl: LocatedAcl) -> Iterator[Finding]:
+        acl = located_acl.acl
+        other = find_covering_or_overruling_acl(acl, self._authorizer.store, self._release)
+        if other is not None:
+            if not _is_describe_of_shorthand(acl, other):
+                yield self._ineffective_redundant_or_shadowed_finding(located_acl, other)
+            return
+        decisions = self._effects.decisions_if_unchanged_without(acl)
+        if decisions is not None:
+            yield self._finding_for_acl_without_effect(located_acl, decisions)
+
+    def _ineffective_redundant_or_shadowed_finding(
+        self, located_acl: LocatedAcl, covering_acl: Acl
+    ) -> Finding:
+        acl, because = located_acl.acl, (self._places[covering_acl],)
+        if covering_acl.permission is not acl.permission:
+            return Finding("ineffective", located_acl, "a DENY overrules it", because)
+        if msgspec.structs.replace(covering_acl, operation=acl.operation) == acl:
+            return Finding("redundant", located_acl, "another operation includes it", because)
+        return Finding("shadowed", located_acl, "a broader ACL covers it", because)
+
+    def _finding_for_acl_without_effect(
+        self, located_acl: LocatedAcl, decisions: Iterable[Decision]
+    ) -> Finding:
+        """Build the finding for an ACL without which no decision changes."""
+        reasons = {decision.reason for decision in decisions}
+        acls = [decision.acl for decision in decisions if decision.acl is not None]
+        because = tuple(self._places[acl] for acl in dict.fromkeys(acls))
+        is_allow = located_acl.acl.permission is Permission.ALLOW
+        if reasons == {DecisionReason.SUPER_USER}:
+            return Finding("ineffective", located_acl, "the principal is a super user")
+        if is_allow and all(acl.permission is Permission.DENY for acl in acls):
+            return Finding("ineffective", located_acl, "DENYs overrule it", because)
+        if not is_allow and not acls:
+            return Finding("ineffective", located_acl, "nothing that it denies is allowed")
+        return Finding("redundant", located_acl, "other ACLs together already cover it", because)

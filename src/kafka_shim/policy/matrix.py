@@ -1,0 +1,170 @@
+"""The allowed operations of principals on resources, for all names of a pattern and all hosts."""
+
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import ANY_USER, Acl, Action, Actor
+from kafka_shim.policy.checked_accesses import (
+    checked_operations_by_resource_type,
+    host_or_unnamed_if_wildcard,
+    raise_if_prefixes_are_overlooked,
+    sample_principal,
+)
+from kafka_shim.policy.decision_boundaries import DecisionBoundaries
+from kafka_shim.policy.name_sets import (
+    ALL_NAMES,
+    STARRED_NAMES,
+    NameSet,
+    divide_into_regions,
+    names_covered_by_acl,
+)
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
+
+
+class MatrixResource(msgspec.Struct, frozen=True):
+    """A column: one name, or a pattern."""
+
+    resource_type: ResourceType
+    names: NameSet
+
+
+class MatrixCell(msgspec.Struct, frozen=True):
+    """Operations that are allowed on all names from every host, and those allowed only on some."""
+
+    allowed_everywhere: tuple[Operation, ...] = ()
+    allowed_somewhere: tuple[Operation, ...] = ()
+
+    @property
+    def has_access(self) -> bool:
+        return bool(self.allowed_everywhere or self.allowed_somewhere)
+
+
+class MatrixRow(msgspec.Struct, frozen=True):
+    """The cells of a principal; `User:*` stands for all principals without ACLs."""
+
+    principal: str
+    cells: tuple[MatrixCell, ...]
+
+    @property
+    def has_no_access(self) -> bool:
+        return not any(cell.has_access for cell in self.cells)
+
+
+def resources_in_acls(acls: Iterable[Acl]) -> list[MatrixResource]:
+    """Return the distinct patterns of the ACLs; literal `*` is a pattern for all names."""
+    resources = {MatrixResource(acl.resource_type, names_covered_by_acl(acl)) for acl in acls}
+    return sorted(resources, key=lambda r: (r.resource_type, r.names.text, not r.names.is_prefix))
+
+
+def principals_in_acls_and_everyone(acls: Iterable[Acl]) -> list[str]:
+    """Return the principals of the ACLs, and at the end everyone else."""
+    return [*sorted({acl.principal for acl in acls} - {ANY_USER}), ANY_USER]
+
+
+def rows_and_columns_with_access(
+    resources: Sequence[MatrixResource],
+    rows: Sequence[MatrixRow],
+    *,
+    keeps_all_rows: bool,
+    keeps_all_columns: bool,
+) -> tuple[list[MatrixResource], list[MatrixRow]]:
+    """Return the matrix without empty columns and rows; the row of everyone else stays."""
+    columns = [
+        at
+        for at in range(len(resources))
+        if keeps_all_columns or any(row.cells[at].has_access for row in rows)
+    ]
+    kept_rows = [
+        row for row in rows if keeps_all_rows or row.principal == ANY_USER or not row.has_no_access
+    ]
+    return [resources[at] for at in columns], [
+        MatrixRow(row.principal, tuple(row.cells[at] for at in columns)) for row in kept_rows
+    ]
+
+
+def access_matrix(
+    authorizer: StandardAuthorizer,
+    release: str,
+    principals: Iterable[str],
+    resources: Sequence[MatrixResource],
+    operations: Iterable[Operation] = (),
+) -> list[MatrixRow]:
+    """Return a row for each principal; the default `operations` are all that brokers check.
+
+    Raise InexactReleaseError for a release whose decisions cannot be computed for all names.
+    """
+    raise_if_prefixes_are_overlooked(authorizer)
+    distinct = DecisionBoundaries(authorizer)
+    checked = checked_operations_by_resource_type(release)
+    selected = set(operations) or set(Operation)
+    return [
+        MatrixRow(
+            principal,
+            tuple(
+                _decide_cell(
+                    authorizer,
+                    distinct,
+                    principal,
+                    resource,
+                    [op for op in checked.get(resource.resource_type, ()) if op in selected],
+                )
+                for resource in resources
+            ),
+        )
+        for principal in principals
+    ]
+
+
+def _decide_cell(
+    authorizer: StandardAuthorizer,
+    distinct: DecisionBoundaries,
+    principal: str,
+    resource: MatrixResource,
+    operations: Iterable[Operation],
+) -> MatrixCell:
+    actors = [
+        Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host))
+        for host in distinct.hosts_that_may_be_decided_differently(
+            resource.resource_type, principal
+        )
+    ]
+    names = _sample_names(authorizer, distinct, principal, resource)
+    always, partly = [], []
+    for operation in operations:
+        outcomes = {
+            authorizer.decide_uncached(
+                actor, Action(operation, resource.resource_type, name)
+            ).allowed
+            for name in names
+            for actor in actors
+        }
+        if outcomes == {True}:
+            always.append(operation)
+        elif True in outcomes:
+            partly.append(operation)
+    return MatrixCell(tuple(always), tuple(partly))
+
+
+def _sample_names(
+    authorizer: StandardAuthorizer,
+    distinct: DecisionBoundaries,
+    principal: str,
+    resource: MatrixResource,
+) -> list[str]:
+    """Return one name per region; for all names, those that literal `*` covers."""
+    if resource.resource_type is ResourceType.CLUSTER:
+        return [CLUSTER_NAME]
+    distinct_names = distinct.names_that_may_be_decided_differently(
+        resource.resource_type, principal, resource.names
+    )
+    name_regions = divide_into_regions(
+        resource.resource_type, distinct_names, authorizer.rules, resource.names
+    )
+    is_all = resource.names == ALL_NAMES and not authorizer.rules.wildcard_covers_starred_names
+    return [
+        region.sample_name
+        for region in name_regions
+        if not (is_all and STARRED_NAMES.includes_all_of_ignoring_glob(region.names))
+    ]

@@ -1,0 +1,180 @@
+"""The smallest change of the ACLs after which a whole denied request succeeds.
+
+It covers the checks that were made, and those that a broker makes only after a denied one is
+allowed, as far as the request and the cluster show them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from msgspec import UNSET
+
+from kafka_shim.authorizer.access_plan import (
+    AccessPlan,
+    AlternativeActions,
+    access_plan,
+    alternative_actions_for_name,
+)
+from kafka_shim.authorizer.model import DecisionReason
+from kafka_shim.authorizer.remedy import required_access_for_need, steps_to_allow
+from kafka_shim.authorizer.requirement import BoundRequirement
+from kafka_shim.authorizer.requirements import (
+    METADATA_AUTO_CREATE,
+    METADATA_TOPIC,
+    all_requirements_bound_to_release_by_id,
+)
+from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.shim.request.access import AccessRecord, RequestRemedy
+from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.cluster import Cluster
+
+DENIALS_MAX = 20
+"""How many denials of a request a remedy covers, so that it takes a few milliseconds."""
+_CLUSTER, _TOPIC = ResourceType.CLUSTER, ResourceType.TOPIC
+
+
+def cached_request_remedy(context: RequestContext) -> RequestRemedy | None:
+    """Return what would allow a request whose checks were made.
+
+    None if nothing was denied, or if no change of ACLs helps, as against a fault. Of a request that
+    is handled in time slices, only the checks that were made count. The remedy is computed once;
+    the history and the audit log share it.
+    """
+    if context.access.remedy is UNSET:
+        context.access.remedy = _compute_remedy(context)
+    return context.access.remedy
+
+
+def _compute_remedy(context: RequestContext) -> RequestRemedy | None:
+    denied = dict.fromkeys(checked_requirements(context.access.records, only_denied=True))
+    policy = context.cluster.policy
+    authorizer = policy.deciding_authorizer(context.node_id)
+    if not denied or authorizer is None:
+        return None
+    covered = tuple(islice(denied, DENIALS_MAX))
+    bound_rows = all_requirements_bound_to_release_by_id(policy.release)
+    errors = [
+        need for need in covered if bound_rows[need.requirement_id].denial_is_error_in_some_version
+    ]
+    complete = len(covered) == len(denied)
+    if errors and complete and context.access.slices is None:
+        plan = _access_plan_of_request(context)
+        errors += _error_causing_needs_unmet_by_acl(context, plan, bound_rows)
+        complete = not any(
+            bound_rows[row].denial_is_error_in_some_version
+            for row in plan.requirements_with_unknown_names
+        )
+    accesses = [required_access_for_need(context.access.actor, need) for need in errors or covered]
+    steps = steps_to_allow(authorizer, accesses)
+    if not steps:
+        return None
+    return RequestRemedy(
+        tuple(step.acl for step in steps if not step.is_addition),
+        tuple(step.acl for step in steps if step.is_addition),
+        complete,
+    )
+
+
+def checked_requirements(
+    records: Sequence[AccessRecord], *, only_denied: bool = False
+) -> Iterator[AlternativeActions]:
+    """Yield the requirements of checks, including those that an alternative met.
+
+    If DESCRIBE is only checked after a denial, to hide the topic, it is not required.
+    """
+    hidden: set[str] = set()
+    for record in records:
+        bound, action = record.requirement, record.action
+        if bound is None or (only_denied and record.decision.allowed):
+            continue
+        if record.decision.allowed:
+            pass
+        elif bound.hidden_as is not None and not bound.describe_first:
+            hidden.add(action.resource_name)
+        elif bound.requirement is METADATA_TOPIC and action.resource_name in hidden:
+            continue
+        if any(need.source_of_names for need in bound.needs):  # each alternative has another name
+            if action.resource_type is bound.needs[0].resource_type:
+                yield AlternativeActions(bound.requirement.id, (action,), (False,))
+        elif action.resource_type is not _CLUSTER or bound.needs[-1].resource_type is _CLUSTER:
+            yield alternative_actions_for_name(bound, action.resource_name)
+
+
+def _access_plan_of_request(context: RequestContext) -> AccessPlan:
+    header, release = context.header, context.cluster.policy.release
+    names = _TopicNamesById(context.cluster)
+    return access_plan(header.api_key, context.version, context.request, release, names)
+
+
+def _error_causing_needs_unmet_by_acl(
+    context: RequestContext, plan: AccessPlan, bound_rows: Mapping[str, BoundRequirement]
+) -> Iterator[AlternativeActions]:
+    """Yield the requirements whose denial is an error, except those that an ACL already meets."""
+    met = {
+        record.action
+        for record in context.access.records
+        if record.decision.reason is DecisionReason.ACL and record.decision.allowed
+    }
+    for need in plan.needs:
+        bound = bound_rows[need.requirement_id]
+        if bound.denial_is_error_in_some_version and met.isdisjoint(need.actions):
+            yield need
+        if bound.describe_first:
+            yield alternative_actions_for_name(
+                bound_rows[METADATA_TOPIC.id], need.actions[-1].resource_name
+            )
+    cluster = context.cluster
+    for need in plan.possible_needs:
+        action = need.actions[-1]
+        creates_topic = action.operation is Operation.CREATE and action.resource_type is _TOPIC
+        if need.requirement_id == METADATA_AUTO_CREATE.id:
+            creates_topic = cluster.configs.effective_broker_bool("auto.create.topics.enable")
+        if creates_topic and cluster.topics.topic_once_led(action.resource_name) is None:
+            yield need
+
+
+class _TopicNamesById(Mapping[bytes, str]):
+    """The names of a cluster's topics by id, looked up one by one."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._topics = cluster.topics
+
+    def __getitem__(self, topic_id: bytes) -> str:
+        topic = self._topics.by_id(topic_id)
+        if topic is None:
+            raise KeyError(topic_id)
+        return topic.name
+
+    def __iter__(self) -> Iterator[bytes]:
+        return (topic.topic_id for topic in self._topics)
+
+    def __len__(self) -> int:
+        return len(self._topics)
+
+
+def remedy_json(remedy: RequestRemedy | None) -> dict[str, Any] | None:
+    """Return a remedy for JSON, with ACLs as rules of a state file."""
+    if remedy is None:
+        return None
+    from kafka_shim.policy.formats.yaml_rules import acls_to_rules  # noqa: PLC0415 - the start is shorter by it
+
+    rules = {"remove": acls_to_rules(remedy.remove), "add": acls_to_rules(remedy.add)}
+    return {**rules, "complete": remedy.complete}
+
+
+def remedy_text(remedy: Mapping[str, Any]) -> str:
+    """Return `remove {RULE}; add {RULE}` for the object of a remedy."""
+    steps = [f"{verb} {acl_rule_text(rule)}" for verb in ("remove", "add") for rule in remedy[verb]]
+    return "; ".join(steps)
+
+
+def acl_rule_text(rule: Mapping[str, Any]) -> str:
+    """Return `{principal: User:alice, allow: Write, topic: orders}`, as in a state file."""
+    return f"{{{', '.join(f'{key}: {_rule_value_text(value)}' for key, value in rule.items())}}}"
+
+
+def _rule_value_text(value: Any) -> str:
+    if isinstance(value, list):
+        return value[0] if len(value) == 1 else f"[{', '.join(value)}]"
+    return str(value)

@@ -1,1 +1,0 @@
-"""Recorded traffic: traces, captures, logs of other brokers, replay, scorecards, least ACLs."""

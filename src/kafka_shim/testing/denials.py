@@ -1,0 +1,71 @@
+"""The denials and refused authentications of a broker as text, for a failed test's report."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kafka_shim.shim.observing.request_remedy import acl_rule_text
+
+_NEXT_NEEDS = "\n  (a producer also needs Write, a consumer Read; each includes Describe)"
+
+
+def deduplicated_denials_text(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return one paragraph for each distinct denial."""
+    counts: dict[tuple[str, ...], int] = {}
+    for row in rows:
+        remedy = row["would_allow"] or {"add": [], "remove": []}
+        resource = f"{row['resource_type']} {row['resource_name']}"
+        key = (
+            f"{row['principal']} was denied {row['operation']} on {resource}",
+            f"{row['api']} v{row['version']}",
+            row["rule"],
+            _remedy_text(row, remedy),
+        )
+        counts[key] = counts.get(key, 0) + 1
+    return "\n".join(
+        f"{denial} ({api}{_repetition_suffix(count)}): {why}{advice}"
+        for (denial, api, why, advice), count in counts.items()
+    )
+
+
+def deduplicated_failed_authentications_text(
+    rows: Iterable[Mapping[str, Any]], enabled_mechanisms: Mapping[str, Iterable[str]]
+) -> str:
+    """Return one line for each distinct failed authentication; mechanisms are by listener."""
+    counts: dict[str, int] = {}
+    for row in rows:
+        if row["error"] is None:
+            continue
+        user = "a client without a readable name" if row["user"] is None else row["user"]
+        mechanisms = ", ".join(enabled_mechanisms.get(row["listener"], ())) or "nothing"
+        line = (
+            f"{user} was refused on {row['listener']} by {row['mechanism']}: {row['error']}"
+            f" (enabled: {mechanisms})"
+        )
+        counts[line] = counts.get(line, 0) + 1
+    return "\n".join(f"{line}{_repetition_suffix(count)}" for line, count in counts.items())
+
+
+def _remedy_text(row: Mapping[str, Any], remedy: Mapping[str, Any]) -> str:
+    """Return the lines about what would allow the whole request."""
+    added, removed = remedy["add"], remedy["remove"]
+    if not added and not removed:
+        return ""
+    if len(added) == 1 and not removed:
+        hint = _hint_if_remedy_is_metadata_describe(row, added[0])
+        return f"\n  the smallest ACL that allows it: {acl_rule_text(added[0])}{hint}"
+    lines = [f"remove {acl_rule_text(rule)}" for rule in removed]
+    lines += [f"add {acl_rule_text(rule)}" for rule in added]
+    lead = "DENY always wins; " if removed else ""
+    if len(lines) == 1:
+        return f"\n  {lead}to allow it, {lines[0]}"
+    return f"\n  {lead}to allow it, all of:" + "".join(f"\n    {line}" for line in lines)
+
+
+def _hint_if_remedy_is_metadata_describe(row: Mapping[str, Any], rule: Mapping[str, Any]) -> str:
+    """Return what clients need after the metadata of a topic, which they request first."""
+    is_first_request = row["api"] == "Metadata" and rule.get("allow") == ["Describe"]
+    return _NEXT_NEEDS if is_first_request else ""
+
+
+def _repetition_suffix(count: int) -> str:
+    return "" if count == 1 else f", {count} times"

@@ -1,0 +1,74 @@
+"""`kafka_policy`: decisions about the ACLs of files, without a broker."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kafka_shim.authorizer.acl_names import parse_operation
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Action, Actor, is_principal
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.cli.input_error import InputError
+from kafka_shim.cli.policy.accepted_acls import read_accepted_acls
+from kafka_shim.cli.policy.verdicts import reason_and_remedy_lines
+from kafka_shim.cli.policy.witness_text import decision_rule_text
+from kafka_shim.cli.resource_arguments import parse_resource
+from kafka_shim.policy.expectation import parse_expectation
+from kafka_shim.policy.expectation_check import ExpectationChecker
+from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.testing.names import OperationName
+
+
+class PolicyDecision(msgspec.Struct, frozen=True):
+    """An answer, which is true or false in a condition; a failed `assert` shows its reason."""
+
+    is_true: bool
+    question: str
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.is_true
+
+    def __repr__(self) -> str:
+        return f"<{self.is_true}: {self.question}: {self.reason}>"
+
+
+class KafkaPolicy:
+    """What a Kafka release decides with the ACLs of files and folders, in any format."""
+
+    def __init__(self, paths: Iterable[str | Path], release: str | None = None) -> None:
+        self.release = release or RELEASES[-1]
+        try:
+            store = AclStore(read_accepted_acls([str(path) for path in paths], self.release))
+        except InputError as error:
+            raise ValueError(str(error)) from error
+        self._authorizer = StandardAuthorizer(rules=acl_rules_of_release(self.release), store=store)
+
+    def allows(
+        self, principal: str, operation: OperationName, resource: str, host: str = "127.0.0.1"
+    ) -> "PolicyDecision":
+        """Return whether `User:alice` may `Write` on `topic:orders`, true or false, with the
+        reason; `cluster` has no name. Raise ValueError for an invalid principal, operation or
+        resource.
+        """
+        if not is_principal(principal):
+            raise ValueError(f"`{principal}`: expected Type:name, as in User:alice")
+        action = Action(parse_operation(operation), *parse_resource(resource))
+        decision = self._authorizer.authorize(Actor(principal, host), action)
+        question = f"{principal} {operation} {resource} from {host}"
+        return PolicyDecision(decision.allowed, question, decision_rule_text(decision))
+
+    def holds(self, **expectation: Any) -> PolicyDecision:
+        """Return whether an expectation of `kafka-shim policy test` holds, true or false, with the
+        reason. The keywords are the keys of a file, with `_` for `-`. Raise ValueError if the
+        expectation is invalid.
+        """
+        entry: Mapping[str, Any] = {key.replace("_", "-"): v for key, v in expectation.items()}
+        parsed_expectation = parse_expectation(entry, "expectation", self.release)
+        verdict = ExpectationChecker(self._authorizer).check_expectation(parsed_expectation)
+        reason = "; ".join(line.strip() for line in reason_and_remedy_lines(verdict))
+        question = ", ".join(f"{key}={value!r}" for key, value in expectation.items())
+        return PolicyDecision(verdict.holds, question, reason)

@@ -1,0 +1,328 @@
+"""The pytest plugin: `kafka_broker` and its relatives.
+
+Everything beyond pytest is imported when the first broker starts: a session that needs none pays
+nothing.
+"""
+
+import sys
+import warnings
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from kafka_shim.testing.broker_start import BrokerFactory, KafkaBroker
+    from kafka_shim.testing.cassette import KafkaCassette
+    from kafka_shim.testing.options import Options
+    from kafka_shim.testing.policy import KafkaPolicy
+
+_IN_USE: "pytest.StashKey[list[tuple[KafkaBroker, int, int]]]" = pytest.StashKey()
+"""The brokers of a test, with the numbers of the last request and authentication before it."""
+
+_CASSETTE: "pytest.StashKey[KafkaCassette]" = pytest.StashKey()
+"""The cassette of a test, until its mismatches are reported."""
+
+_SHARED: "pytest.StashKey[dict[str, KafkaBroker]]" = pytest.StashKey()
+"""The brokers of a session, by what they were started with."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini("kafka_broker_version", "the Kafka release that brokers behave as")
+    parser.addini(
+        "kafka_broker_extra_config", "broker settings, one key=value a line", type="linelist"
+    )
+    parser.addini(
+        "kafka_policy_acls", "files with the ACLs of kafka_policy, one a line", type="paths"
+    )
+    parser.addini(
+        "kafka_broker_in_process", "run brokers inside the test process", type="bool", default=False
+    )
+    parser.addini(
+        "kafka_cassette_upstream",
+        "the cluster that cassettes are recorded with: HOST:PORT or LISTENER=HOST:PORT, one a line",
+        type="linelist",
+    )
+    parser.addini(
+        "kafka_cassette_upstream_config", "client properties for this cluster", type="paths"
+    )
+    group = parser.getgroup("kafka-shim")
+    group.addoption(
+        "--kafka-cassette-mode",
+        choices=("none", "once", "new-episodes", "all"),
+        help="how kafka_cassette plays and records (default: once with an upstream, else none)",
+    )
+    group.addoption(
+        "--kafka-cassette-upstream",
+        action="append",
+        metavar="[LISTENER=]HOST:PORT",
+        help="the cluster that cassettes are recorded with (repeatable)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "kafka_acls(*rules, **rule): ACLs that kafka_broker has from the start of the test, as"
+        " rules: {'principal': 'alice', 'allow': 'Write', 'topic': 'orders'}, or one by keywords",
+    )
+    config.addinivalue_line(
+        "markers",
+        "kafka_cassette(name, match='order', users={}, masks=(), on_mismatch='INVALID_REQUEST',"
+        " speed=None):"
+        " the cassette that kafka_cassette plays, cassettes/NAME.ktrace next to the test",
+    )
+    config.addinivalue_line(
+        "markers",
+        "kafka_broker(**options): keywords with which kafka_broker is started, such as"
+        " kafka_version='3.9' or tls=True",
+    )
+    config.stash[_SHARED] = {}
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    for broker in config.stash.get(_SHARED, {}).values():
+        try:
+            broker.stop()
+        except Exception as error:  # noqa: BLE001 - the tests are over, and other brokers run
+            sys.stderr.write(f"kafka-shim: note: a broker did not stop: {_error_text(error)}\n")
+
+
+@pytest.fixture
+def kafka_broker(request: pytest.FixtureRequest) -> "KafkaBroker":
+    """Return a broker in its initial state: unauthenticated clients are allowed everything,
+    users need ACLs.
+
+    Its process is shared by the tests of the session with the same settings: those of the markers
+    `kafka_broker(kafka_version="2.7", brokers=3)` of the test, its class and its module, and of an
+    indirect parameter, a release (`"2.7"`) or a mapping.
+    """
+    options = _options_of_markers(request.node) | _options_of_param(request)
+    with _report_warnings_at_test(request.node):
+        broker = _reset_or_new_shared_broker(request.config, options)
+        for marker in request.node.iter_markers("kafka_acls"):
+            broker.acls.add(*marker.args, **marker.kwargs)
+    _note_broker_of_test(request.node, broker)
+    return broker
+
+
+@pytest.fixture(scope="session")
+def kafka_broker_session(request: pytest.FixtureRequest) -> Iterator["KafkaBroker"]:
+    """Return a broker for all tests of the session, which only tests themselves reset."""
+    with _report_warnings_at_test(request.node):
+        broker = _start_broker(request.config, _options_of_param(request))
+    yield broker
+    broker.stop()
+
+
+@pytest.fixture
+def kafka_broker_factory(request: pytest.FixtureRequest) -> Iterator["BrokerFactory"]:
+    """Return a function that starts brokers: `kafka_broker_factory(kafka_version="2.7",
+    brokers=3)`.
+
+    They stop with the test. `in_process=True` runs one in a thread of this process.
+    """
+    with ExitStack() as started:
+
+        def start(**options: "Unpack[Options]") -> "KafkaBroker":
+            broker = _start_broker(request.config, options)
+            started.callback(broker.stop)
+            _note_broker_of_test(request.node, broker)
+            return broker
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def kafka_policy(request: pytest.FixtureRequest) -> "KafkaPolicy":
+    """Return decisions about the ACLs in the files of `kafka_policy_acls`, without a broker.
+
+    For example, `kafka_policy.allows("User:alice", "Write", "topic:orders")`.
+    """
+    from kafka_shim.testing.policy import KafkaPolicy  # noqa: PLC0415 - see the module's docstring
+
+    paths = request.config.getini("kafka_policy_acls")
+    if not paths:
+        raise pytest.UsageError("kafka_policy needs files: set kafka_policy_acls = acls.yaml")
+    return KafkaPolicy(paths, request.config.getini("kafka_broker_version") or None)
+
+
+@pytest.fixture
+def kafka_cassette(request: pytest.FixtureRequest) -> Iterator["KafkaCassette"]:
+    """Return recorded traffic that is played instead of a broker.
+
+    It is named by the marker `kafka_cassette`, or as the test. A request that was not recorded
+    fails the test.
+    """
+    cassette = request.node.stash[_CASSETTE] = _start_cassette(request)
+    yield cassette
+    mismatches = cassette.mismatches()
+    if mismatches and _CASSETTE in request.node.stash:
+        pytest.fail("\n".join([f"{cassette.path.name}:", *mismatches]), pytrace=False)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """Remember where a session's broker was when the test began."""
+    broker = (getattr(item, "funcargs", None) or {}).get("kafka_broker_session")
+    if broker is None:
+        return
+    try:
+        after = broker.last_request(), broker.last_authentication()
+    except Exception:  # noqa: BLE001 - whether the test needs the broker is for the test to say
+        after = 0, 0
+    _note_broker_of_test(item, broker, *after)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add denials and refused authentications to the report of a failed test."""
+    report = yield
+    if call.when == "call" and report.failed:
+        for broker, last_request, last_authentication in item.stash.get(_IN_USE, []):
+            denials = _text_or_error_note(_denials_text, broker, last_request)
+            refusals = _text_or_error_note(
+                _rejected_authentications_text, broker, last_authentication
+            )
+            if denials:
+                report.sections.append(("Denied by the Kafka broker", denials))
+            if refusals and refusals != denials:
+                report.sections.append(("Not authenticated by the Kafka broker", refusals))
+        if _CASSETTE in item.stash:
+            cassette = item.stash[_CASSETTE]
+            del item.stash[_CASSETTE]
+            mismatches = _cassette_mismatches_or_error_note(cassette)
+            if mismatches:
+                report.sections.append((f"Not in the cassette {cassette.path.name}", mismatches))
+                item.user_properties.append(("kafka_cassette_mismatches", mismatches))  # JUnit XML
+    return report
+
+
+def _denials_text(broker: "KafkaBroker", after: int) -> str:
+    from kafka_shim.testing.denials import deduplicated_denials_text  # noqa: PLC0415 - only failed tests need it
+
+    return deduplicated_denials_text(broker.denials(after=after))
+
+
+def _rejected_authentications_text(broker: "KafkaBroker", after: int) -> str:
+    from kafka_shim.testing.denials import deduplicated_failed_authentications_text  # noqa: PLC0415 - as above
+
+    return deduplicated_failed_authentications_text(
+        broker.authentications(after=after), broker.sasl_mechanisms()
+    )
+
+
+def _text_or_error_note(
+    make_text: "Callable[[KafkaBroker, int], str]", broker: "KafkaBroker", after: int
+) -> str:
+    """Return the text, or why it is unknown; an exception here would end the session."""
+    try:
+        text = make_text(broker, after)
+    except Exception as error:  # noqa: BLE001 - the docstring says why
+        text = f"unknown: {_error_text(error)}"
+    return text.encode(errors="backslashreplace").decode()
+
+
+def _cassette_mismatches_or_error_note(cassette: "KafkaCassette") -> str:
+    """Return the mismatches, or why they are unknown; an exception here would end the session."""
+    try:
+        return "\n".join(cassette.mismatches())
+    except Exception as error:  # noqa: BLE001 - the docstring says why
+        return f"unknown: {_error_text(error)}"
+
+
+def _start_cassette(request: pytest.FixtureRequest) -> "KafkaCassette":
+    from kafka_shim.testing.cassette import KafkaCassette  # noqa: PLC0415 - see the module's docstring
+
+    config = request.config
+    marker = request.node.get_closest_marker("kafka_cassette")
+    names, keywords = (marker.args, marker.kwargs) if marker is not None else ((), {})
+    name = (
+        str(names[0])
+        if names
+        else "".join(letter if letter.isalnum() else "-" for letter in request.node.name)
+    )
+    upstream = config.getoption("--kafka-cassette-upstream") or config.getini(
+        "kafka_cassette_upstream"
+    )
+    files = config.getini("kafka_cassette_upstream_config")
+    mode = config.getoption("--kafka-cassette-mode") or ("once" if upstream else "none")
+    path = request.path.parent / "cassettes" / f"{name}.ktrace"
+    addresses = {"upstream": upstream, "upstream_config": files[:1]}
+    return KafkaCassette(path, mode=mode, **addresses, **keywords)
+
+
+def _error_text(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _note_broker_of_test(
+    node: Any, broker: "KafkaBroker", last_request: int = 0, last_authentication: int = 0
+) -> None:
+    entry = (broker, last_request, last_authentication)
+    node.stash.setdefault(_IN_USE, []).append(entry)
+
+
+@contextmanager
+def _report_warnings_at_test(node: Any) -> Iterator[None]:
+    """Report warnings at the line of the test, which no frame of the stack has."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for each in caught:
+        node.warn(each.message)
+
+
+def _options_of_markers(node: Any) -> dict[str, Any]:
+    """Return the keywords of the markers `kafka_broker`; the nearest one takes precedence."""
+    options: dict[str, Any] = {}
+    for marker in node.iter_markers("kafka_broker"):
+        if marker.args:
+            raise pytest.UsageError("the marker kafka_broker takes keywords, as in tls=True")
+        options = {**marker.kwargs, **options}
+    return options
+
+
+def _options_of_param(request: pytest.FixtureRequest) -> dict[str, Any]:
+    param = getattr(request, "param", None)
+    if isinstance(param, Mapping):
+        return dict(param)
+    return {} if param is None else {"kafka_version": param}
+
+
+def _reset_or_new_shared_broker(config: pytest.Config, options: Mapping[str, Any]) -> "KafkaBroker":
+    """Return the session's broker with these settings, reset; a new one if there is none."""
+    from kafka_shim.testing.transport import BrokerError  # noqa: PLC0415 - see the module's docstring
+
+    brokers = config.stash[_SHARED]
+    key = repr(sorted(options.items()))
+    if key in brokers:
+        try:
+            brokers[key].reset()
+        except BrokerError:  # a test has stopped it
+            brokers.pop(key).stop()
+        else:
+            return brokers[key]
+    brokers[key] = _start_broker(config, options)
+    return brokers[key]
+
+
+def _start_broker(config: pytest.Config, given_options: Mapping[str, Any]) -> "KafkaBroker":
+    from kafka_shim.testing.broker_start import start  # noqa: PLC0415 - see the module's docstring
+
+    options = dict(given_options)
+    if options.get("kafka_version") is None:
+        options["kafka_version"] = config.getini("kafka_broker_version") or None
+    options.setdefault("in_process", config.getini("kafka_broker_in_process"))
+    properties = options.get("properties") or {}
+    if isinstance(properties, Mapping):  # otherwise `start` says what is wrong
+        lines = config.getini("kafka_broker_extra_config")
+        pairs = (line.partition("=") for line in lines)
+        extra = {key.strip(): value.strip() for key, _, value in pairs}
+        options["properties"] = extra | dict(properties)
+    return start(**options)

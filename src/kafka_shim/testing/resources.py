@@ -1,0 +1,189 @@
+"""The resources of a broker for tests: ACLs, topics, users, the clock."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Unpack
+from urllib.parse import quote
+
+from kafka_shim.testing.ineffective_acls import warn_about_ineffective_rules
+from kafka_shim.testing.rows import (
+    AclRow,
+    CompactedPartitionRow,
+    ProducedRecordRow,
+    RecordRow,
+    TopicRow,
+)
+from kafka_shim.testing.rule import Rule
+from kafka_shim.testing.settings import (
+    SECRET,
+    rule_with_principal_types,
+    with_default_principal_type,
+)
+
+_PAGE = 1000
+
+
+class Acls:
+    """The ACLs: rules as in the state file, `{"principal": ..., "allow": ..., "topic": ...}`."""
+
+    def __init__(self, call_control_api: Any, release: str | None = None) -> None:
+        self._call_control_api = call_control_api
+        self._release = release
+
+    def add(self, *rules: Mapping[str, Any], **rule: Unpack[Rule]) -> None:
+        """Add rules; one may be given by keywords: `add(principal="alice", allow="Write", ...)`.
+
+        A rule that can neither allow nor deny anything, such as Write on a group, is a warning.
+        """
+        added = _rules_with_principal_types(rules, rule)
+        self._call_control_api("POST", "/acls", {"acls": added})
+        warn_about_ineffective_rules(added, self._release)
+
+    def remove(self, *rules: Mapping[str, Any], **rule: Unpack[Rule]) -> list[AclRow]:
+        """Remove exactly these; return those that existed."""
+        removed = self._call_control_api(
+            "POST", "/acls/remove", {"acls": _rules_with_principal_types(rules, rule)}
+        )
+        return [AclRow(acl) for acl in removed["acls"]]
+
+    def list(self, principal: str | None = None) -> list[AclRow]:
+        query = {} if principal is None else {"principal": with_default_principal_type(principal)}
+        return [AclRow(acl) for acl in self._call_control_api("GET", "/acls", query=query)["acls"]]
+
+    def import_text(self, text: str, acl_format: str | None = None) -> None:
+        """Add the ACLs of a text in any format of `kafka-shim acls`, which is detected."""
+        self._call_control_api("POST", "/acls/import", {"text": text, "format": acl_format})
+
+    def export_text(self, acl_format: str = "yaml") -> str:
+        """Return all ACLs as text in a format of `kafka-shim acls`."""
+        exported = self._call_control_api("GET", "/acls/export", query={"format": acl_format})
+        return str(exported["text"])
+
+
+class Topics:
+    """The topics."""
+
+    def __init__(self, call_control_api: Any) -> None:
+        self._call_control_api = call_control_api
+
+    def create(
+        self,
+        name: str,
+        partitions: int = 1,
+        replication_factor: int | None = None,
+        configs: Mapping[str, str] | None = None,
+    ) -> TopicRow:
+        """Create a topic; settings by Kafka's names: `configs={"retention.ms": "60000"}`.
+
+        The default replication factor is the broker's, 1.
+        """
+        body = {
+            "name": name,
+            "partitions": partitions,
+            "replication_factor": replication_factor,
+            "configs": dict(configs or {}),
+        }
+        return TopicRow(self._call_control_api("POST", "/topics", body))
+
+    def delete(self, name: str) -> None:
+        self._call_control_api("DELETE", f"/topics/{quote(name, safe='')}")
+
+    def compact(self, name: str) -> list[CompactedPartitionRow]:
+        """Compact a topic now; return a row for each partition with the sizes before and after.
+
+        Its `cleanup.policy` must contain `compact`. Compaction stops at the first batch that is
+        younger than `min.compaction.lag.ms`, or belongs to an open transaction.
+        """
+        path = f"/topics/{quote(name, safe='')}/compact"
+        cleaned = self._call_control_api("POST", path)["partitions"]
+        return [CompactedPartitionRow(partition) for partition in cleaned]
+
+    def list(self) -> list[TopicRow]:
+        return [TopicRow(topic) for topic in self._call_control_api("GET", "/topics")["topics"]]
+
+    def produce(
+        self,
+        name: str,
+        value: str | bytes | None,
+        key: str | bytes | None = None,
+        headers: Mapping[str, str] | None = None,
+        partition: int | None = None,
+    ) -> ProducedRecordRow:
+        """Produce a record without a client, and return where it is. A value of None is a
+        tombstone; the partition is that of the key by default, 0 without a key.
+        """
+        if partition is None and key is None:
+            partition = 0
+        body: dict[str, Any] = {"headers": dict(headers or {}), "partition": partition}
+        for field, content in (("value", value), ("key", key)):
+            if isinstance(content, bytes):
+                body[f"{field}_hex"] = content.hex()
+            else:
+                body[field] = content
+        path = f"/topics/{quote(name, safe='')}/records"
+        return ProducedRecordRow(self._call_control_api("POST", path, body))
+
+    def records(
+        self, name: str, partition: int | None = None, from_offset: int = 0
+    ) -> "Sequence[RecordRow]":
+        """Return the records of a partition from an offset on; by default of all partitions, one
+        after the other. Values that are not UTF-8 are None; `value_hex` has them.
+        """
+        if partition is None:
+            [count] = [topic.partitions for topic in self.list() if topic.name == name] or [1]
+            partitions: Sequence[int] = range(count)
+        else:
+            partitions = [partition]
+        return [row for each in partitions for row in self._pages(name, each, from_offset)]
+
+    def _pages(self, name: str, partition: int, offset: int) -> Iterator[RecordRow]:
+        path = f"/topics/{quote(name, safe='')}/records"
+        while True:
+            query = {"partition": str(partition), "from": str(offset), "limit": str(_PAGE)}
+            page = self._call_control_api("GET", path, query=query)
+            yield from map(RecordRow, page["records"])
+            offset = page["next_offset"]
+            if offset >= page["end_offset"]:
+                return
+
+
+class Users:
+    """The users who can authenticate."""
+
+    def __init__(self, call_control_api: Any, passwords: dict[str, str]) -> None:
+        self._call_control_api = call_control_api
+        self._passwords = passwords
+
+    def add(self, name: str, password: str | None = None) -> str:
+        """Add a user or change its password; return the password, by default NAME-secret."""
+        password = password or SECRET.format(name=name)
+        self._call_control_api("POST", "/users", {"name": name, "password": password})
+        self._passwords[name] = password
+        return password
+
+    def remove(self, name: str) -> None:
+        self._call_control_api("DELETE", f"/users/{quote(name, safe='')}")
+        self._passwords.pop(name, None)
+
+    def list(self) -> list[str]:
+        found: list[str] = self._call_control_api("GET", "/users")["users"]
+        return found
+
+
+class Clock:
+    """The cluster's time."""
+
+    def __init__(self, call_control_api: Any) -> None:
+        self._call_control_api = call_control_api
+
+    def now_ms(self) -> int:
+        return int(self._call_control_api("GET", "/clock")["now_ms"])
+
+    def advance(self, by_ms: int) -> int:
+        """Move time on; the broker must have been started with `manual_clock=True`."""
+        return int(self._call_control_api("POST", "/clock/advance", {"by_ms": by_ms})["now_ms"])
+
+
+def _rules_with_principal_types(
+    rules: tuple[Mapping[str, Any], ...], rule: Rule
+) -> list[dict[str, Any]]:
+    return [rule_with_principal_types(spec) for spec in (*rules, *([rule] if rule else []))]

@@ -1,0 +1,242 @@
+"""The settings of a test's broker, and its command line."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Unpack
+
+from kafka_shim.shim.settings.defaults import (
+    ADMIN,
+    HOST,
+    LISTENERS,
+    PLAINTEXT,
+    SASL_PLAINTEXT,
+    SUPER_USERS,
+)
+from kafka_shim.testing.ineffective_acls import (
+    warn_about_ineffective_acls_of_file,
+    warn_about_ineffective_rules,
+)
+from kafka_shim.testing.options import Options, raise_if_unknown_option
+from kafka_shim.testing.transport import BrokerError
+from kafka_shim.text.message_text import shortened_and_escaped
+
+SECRET = "{name}-secret"  # noqa: S105 - of test users, to be guessed on purpose
+SSL = "SSL"
+SASL_SSL = "SASL_SSL"
+TLS_DIRECTORY = "shim.tls.directory"
+
+_DEFAULTS: Options = {"super_users": SUPER_USERS, "log_level": "warn"}
+_LISTS = ("super_users", "listeners", "racks")
+_MAPPINGS = ("users", "properties", "listener_principals")
+_FLAGS = ("allow_everyone_if_no_acl_found", "client_telemetry", "manual_clock")
+_VALUES = (
+    *("kafka_version", "authorizer", "acl_propagation_delay", "brokers", "first_broker_id"),
+    *("seed", "record_compression", "record_keep", "log_format", "log_level"),
+)
+_PATHS = ("config", "data_dir", "record")
+
+
+class Settings:
+    """The keywords of a broker, checked, as options of `kafka-shim serve`.
+
+    By default clients that do not log in may do everything, and so may `User:admin`; users that log
+    in may do what ACLs allow.
+    """
+
+    def __init__(self, **options: Unpack[Options]) -> None:
+        raise_if_unknown_option(options)
+        given_options = {name: value for name, value in options.items() if value is not None}
+        self._options: dict[str, Any] = {**_DEFAULTS, **given_options}
+        self._raise_if_wrong_types()
+        self.uses_tls = bool(self._options.get("tls"))
+        names = (*LISTENERS, SSL, SASL_SSL) if self.uses_tls else LISTENERS
+        self._options.setdefault("listeners", [f"{name}://{HOST}:0" for name in names])
+        self.properties: Mapping[str, str] = self._options.get("properties", {})
+        state = self._options.get("state")
+        self._state_from_file = {} if state is None else _read_state(_absolute_path(state))
+
+    def _raise_if_wrong_types(self) -> None:
+        """Raise a TypeError for values that would be mistaken: a text is a list of letters."""
+        for name in (*_LISTS, "topics"):
+            if isinstance(self._options.get(name, ()), str):
+                raise TypeError(f"{name} is the string {self._options[name]!r}: expected a list")
+        for name in _MAPPINGS:
+            value = self._options.get(name, {})
+            if not isinstance(value, Mapping):
+                raise TypeError(f"{name} is {value!r}: expected a mapping")
+        version = self._options.get("kafka_version", "")
+        if not isinstance(version, str):
+            raise TypeError(
+                f"kafka_version is {version!r}: expected a string, as in '3.9';"
+                " as a number, 3.10 would be 3.1"
+            )
+
+    def initial_passwords(self) -> dict[str, str]:
+        """Return the passwords of users who can log in from the start."""
+        admin = {ADMIN: SECRET.format(name=ADMIN)}
+        return {
+            **admin,
+            **(self._state_from_file.get("users") or {}),
+            **self._options.get("users", {}),
+        }
+
+    def certificate_folder(self, folder: Path) -> Path | None:
+        """Return the folder with `ca.pem`; `folder` is the broker's own.
+
+        Return None without generated certificates.
+        """
+        tls = self._options.get("tls")
+        chosen_folder = self._options.get("tls_dir") or self.properties.get(TLS_DIRECTORY)
+        if tls and not isinstance(tls, bool):
+            chosen_folder = tls
+        if chosen_folder is not None:
+            return _absolute_path(chosen_folder)
+        return folder / "tls" if tls else None
+
+    def security_protocol_of(self, listener: str) -> str:
+        """Return the security protocol of a listener; the default is its name."""
+        pairs = self.properties.get("listener.security.protocol.map", "").split(",")
+        named = {
+            name.strip(): protocol for name, _, protocol in (pair.partition(":") for pair in pairs)
+        }
+        return named.get(listener, listener).strip().upper()
+
+    def preferred_security_protocols(self, user: str | None) -> tuple[str, str]:
+        """Return the security protocols that a client of this user can take, the best first."""
+        plain, tls = (PLAINTEXT, SSL) if user is None else (SASL_PLAINTEXT, SASL_SSL)
+        return (tls, plain) if self.uses_tls else (plain, tls)
+
+    def accepts_client_certificate(self, listener: str) -> bool:
+        """Return whether clients of a listener can, or must, have a certificate."""
+        general = self.properties.get("ssl.client.auth", "none")
+        own = self.properties.get(f"listener.name.{listener.lower()}.ssl.client.auth", general)
+        return own != "none"
+
+    def serve_arguments(self, folder: Path) -> list[str]:
+        """Return the options of `kafka-shim serve`; files that they need are put into `folder`."""
+        serve_arguments = ["--state", str(self._write_state_file(folder))]
+        for name, value in self._single_value_options():
+            serve_arguments += [f"--{name.replace('_', '-')}", value]
+        serve_arguments += [
+            f"--{name.replace('_', '-')}" for name in _FLAGS if self._options.get(name)
+        ]
+        for listener in self._options["listeners"]:
+            serve_arguments += ["--listener", listener]
+        for rack in self._options.get("racks", ()):
+            serve_arguments += ["--rack", rack]
+        for name, principal in self._options.get("listener_principals", {}).items():
+            serve_arguments += ["--listener-principal", f"{name}={principal}"]
+        for key, value in self.properties.items():
+            serve_arguments += ["--broker-config", f"{key}={value}"]
+        certificate_folder = self.certificate_folder(folder)
+        return (
+            serve_arguments
+            if certificate_folder is None
+            else [*serve_arguments, "--tls-dir", str(certificate_folder)]
+        )
+
+    def _single_value_options(self) -> Iterator[tuple[str, str]]:
+        """Yield the options that are given once, with their values."""
+        for name in _VALUES:
+            if name in self._options:
+                yield name, str(self._options[name])
+        for name in _PATHS:
+            if name in self._options:
+                yield name, str(_absolute_path(self._options[name]))
+        if self._acl_file is not None:
+            yield "acls", str(_absolute_path(self._acl_file))
+
+    def warn_about_ineffective_acls(self) -> None:
+        """Warn at the caller's line about initial ACLs that can neither allow nor deny anything."""
+        if self._acl_file is not None:
+            warn_about_ineffective_acls_of_file(self._acl_file, self.release)
+            return
+        rules = [rule_with_principal_types(rule) for rule in self._options.get("acls", ())]
+        warn_about_ineffective_rules(rules, self.release)
+
+    @property
+    def release(self) -> str | None:
+        """The Kafka release that the broker behaves as; None: the newest."""
+        return self._options.get("kafka_version")
+
+    @property
+    def _acl_file(self) -> str | os.PathLike[str] | None:
+        acls = self._options.get("acls")
+        return acls if isinstance(acls, str | os.PathLike) else None
+
+    def _write_state_file(self, folder: Path) -> Path:
+        """Write the initial state: the keywords, added to the given state file."""
+        given_options = self._state_from_file
+        rules = () if self._acl_file is not None else self._options.get("acls", ())
+        content = given_options | {
+            "topics": _topics_by_name(given_options.get("topics"))
+            | _topics_by_name(self._options.get("topics")),
+            "users": self.initial_passwords(),
+            "super_users": [
+                *self._options["super_users"],
+                *(given_options.get("super_users") or ()),
+            ],
+            "acls": [
+                *(given_options.get("acls") or ()),
+                *(rule_with_principal_types(rule) for rule in rules),
+            ],
+        }
+        path = folder / "state.yaml"
+        path.write_text(
+            _state_as_yaml(content) if given_options else json.dumps(content), encoding="utf-8"
+        )
+        return path
+
+
+def _read_state(path: Path) -> dict[str, Any]:
+    """Read a state file. Raise BrokerError if a broker could not read it."""
+    from kafka_shim.policy.formats.documents import load_document  # noqa: PLC0415 - as above
+    from kafka_shim.shim.errors import ConfigError  # noqa: PLC0415 - as above
+    from kafka_shim.shim.settings.input_files import read_text_file  # noqa: PLC0415 - as above
+    from kafka_shim.shim.settings.state_file import read_state_file  # noqa: PLC0415 - as above
+
+    try:
+        read_state_file(str(path), "state")
+        return dict(load_document(read_text_file(str(path), "state")) or {})
+    except ConfigError as error:
+        raise BrokerError(shortened_and_escaped(str(error))) from error
+
+
+def _state_as_yaml(content: Mapping[str, Any]) -> str:
+    """Return YAML, in which keys may be numbers, unlike in JSON."""
+    import yaml  # noqa: PLC0415 - only a state file needs it
+
+    return str(yaml.safe_dump(content, allow_unicode=True))
+
+
+def _absolute_path(path: str | os.PathLike[str]) -> Path:
+    """Return an absolute path, since the broker runs in another folder."""
+    return Path(path).absolute()
+
+
+def _topics_by_name(topics: Any) -> dict[str, Any]:
+    """Return topics as a mapping; None is a topic with the defaults."""
+    if topics is None or isinstance(topics, Mapping):
+        return dict(topics or {})
+    return dict.fromkeys(topics)
+
+
+def rule_with_principal_types(rule: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a rule with a full principal: `alice` becomes `User:alice`."""
+    if not isinstance(rule, Mapping):
+        raise TypeError(
+            f"invalid rule {rule!r}: expected a mapping with principal, allow, topic ..."
+        )
+    typed_rule = dict(rule)
+    principals = typed_rule.get("principal")
+    if isinstance(principals, str):
+        typed_rule["principal"] = with_default_principal_type(principals)
+    elif isinstance(principals, list | tuple):
+        typed_rule["principal"] = [with_default_principal_type(str(name)) for name in principals]
+    return typed_rule
+
+
+def with_default_principal_type(name: str) -> str:
+    return name if ":" in name else f"User:{name}"

@@ -1,0 +1,164 @@
+"""Reassembles one direction of a TCP connection from repeated, late and lost segments.
+
+docs/explanation/decisions/0001-captures.md says why no library is used.
+"""
+
+import heapq
+from collections.abc import Callable, Iterable
+
+from kafka_shim.traces.captures.tcp_segments import SEQUENCE_MODULUS
+
+WAITING_BYTES_MAX = 64 * 1024 * 1024
+"""So much after a hole is kept in the hope that it will be filled."""
+
+
+class ReassembledStream:
+    """Delivers bytes in the sender's order, segment by segment, and reports holes between them.
+
+    `deliver` is called with bytes, `on_hole` with the size of a hole, or None if it is unknown
+    because the beginning of the connection was not captured.
+    """
+
+    def __init__(
+        self, deliver: Callable[[bytes], None], on_hole: Callable[[int | None], None]
+    ) -> None:
+        self._deliver = deliver
+        self._on_hole = on_hole
+        self._base: int | None = None  # the sequence number at position 0
+        self._has_start = False  # the beginning is known, or was given up
+        self._next = 0  # the position of the byte to deliver next
+        self._lowest: int | None = None  # lowest position of the sender until then
+        self._acked = 0  # the receiver has everything before this position
+        self._end: int | None = None  # the end, after a FIN
+        self._undelivered_segments: list[tuple[int, bytes]] = []
+        self._undelivered_bytes = 0
+        self.out_of_order = 0
+        self.retransmitted = 0
+        self.lost_bytes = 0
+
+    @property
+    def is_missing_acknowledged_bytes(self) -> bool:
+        """Return whether the receiver has bytes that were captured late or not at all."""
+        return not self._has_start or self._acked > self._next
+
+    @property
+    def is_at_end(self) -> bool:
+        """Return whether everything up to the sender's FIN was delivered."""
+        return self._has_start and self._end is not None and self._next >= self._end
+
+    def is_missing_bytes_before(self, sequence: int) -> bool:
+        """Return whether bytes before this sequence number were not delivered yet."""
+        return not self._has_start or self._position_capped_at_end(sequence) > self._next
+
+    def can_be_own_syn(self, sequence: int) -> bool:
+        """Return whether a SYN with this number can be the one of this connection."""
+        return not self._has_start or (sequence + 1) % SEQUENCE_MODULUS == self._base
+
+    def set_start_by_first_syn(self, sequence: int) -> None:
+        """Process a SYN; it may be repeated."""
+        if self._has_start:
+            return
+        first = (sequence + 1) % SEQUENCE_MODULUS
+        if self._base is not None:  # earlier segments were captured before it
+            shift = self._position(first)
+            self._undelivered_segments = [
+                (at - shift, data) for at, data in self._undelivered_segments
+            ]
+            self._acked = max(0, self._acked - shift)
+            self._end = None if self._end is None else self._end - shift
+        self._base, self._has_start = first, True
+        heapq.heapify(self._undelivered_segments)
+        self._deliver_contiguous_bytes()
+
+    def note_lowest_before_start(self, sequence: int) -> None:
+        """Note a sequence number of the sender; while no SYN is known, the lowest is its start."""
+        if not self._has_start:
+            at = self._position_setting_base(sequence)
+            self._lowest = at if self._lowest is None else min(at, self._lowest)
+
+    def add(self, sequence: int, data: bytes) -> None:
+        """Process a segment of the sender."""
+        at = self._position_setting_base(sequence)
+        if self._has_start and at + len(data) <= self._next:
+            self.retransmitted += 1
+            return
+        if self._has_start and at > self._next:
+            self.out_of_order += 1
+        heapq.heappush(self._undelivered_segments, (at, data))
+        self._undelivered_bytes += len(data)
+        if self._has_start:
+            self._deliver_contiguous_bytes()
+        if self._undelivered_bytes > WAITING_BYTES_MAX:
+            self.skip_all_holes()
+
+    def on_fin(self, sequence: int) -> None:
+        """Process the sender's FIN."""
+        self._end = self._position_setting_base(sequence)
+        self._acked = min(self._acked, self._end)
+
+    def acknowledge(self, sequence: int) -> None:
+        """Process the receiver's acknowledgement of everything before this number."""
+        self._acked = max(self._acked, self._position_capped_at_end(sequence))
+
+    def skip_all_holes(self) -> None:
+        """Stop waiting for missing bytes: deliver the rest and report the holes."""
+        while self.skip_next_hole():
+            pass
+
+    def skip_next_hole(self, held_segments: Iterable[tuple[int, int]] = ()) -> bool:
+        """Skip one hole, up to the next captured or acknowledged byte; return False if there is
+        none.
+
+        `held_segments` are sequence numbers and lengths of segments that the caller keeps back.
+        """
+        if not self._has_start:
+            self._has_start = True
+            self._next = self._acked if self._lowest is None else self._lowest
+            self._on_hole(None)
+            self._deliver_contiguous_bytes()
+            return True
+        held_positions = [
+            (self._position_setting_base(sequence), length) for sequence, length in held_segments
+        ]
+        starts = [at for at, length in held_positions if at + length > self._next]
+        starts += [at for at, _ in self._undelivered_segments[:1]]
+        starts += [self._acked] * (self._acked > self._next)
+        hole = min(starts, default=0) - self._next
+        if hole <= 0:
+            return False
+        self.lost_bytes += hole
+        self._on_hole(hole)
+        self._next += hole
+        self._deliver_contiguous_bytes()
+        return True
+
+    def _position_capped_at_end(self, sequence: int) -> int:
+        """Return a position, at most the end; a FIN is acknowledged like a byte after it."""
+        at = self._position_setting_base(sequence)
+        return at if self._end is None else min(at, self._end)
+
+    def _position_setting_base(self, sequence: int) -> int:
+        if self._base is None:
+            self._base = sequence
+        return self._position(sequence)
+
+    def _position(self, sequence: int) -> int:
+        """Return the position of a sequence number, which wraps around,
+        nearest to the current one.
+        """
+        assert self._base is not None
+        distance = (
+            sequence - self._base - self._next + SEQUENCE_MODULUS // 2
+        ) % SEQUENCE_MODULUS - SEQUENCE_MODULUS // 2
+        return self._next + distance
+
+    def _deliver_contiguous_bytes(self) -> None:
+        while self._undelivered_segments and self._undelivered_segments[0][0] <= self._next:
+            at, data = heapq.heappop(self._undelivered_segments)
+            self._undelivered_bytes -= len(data)
+            new_bytes = data[self._next - at :]
+            if not new_bytes:
+                self.retransmitted += 1
+                continue
+            self._next += len(new_bytes)
+            self._deliver(new_bytes)

@@ -1,0 +1,275 @@
+"""Responses to Produce and Fetch: record by record, since clients batch records by time.
+
+A record that a client sends is found by key, value and headers, and gets its recorded offset. A
+client gets the recorded batches, once the records in them were sent. There are no Fetch sessions:
+clients then name all partitions each time.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import msgspec
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.messages.fetch_response import (
+    FetchableTopicResponse,
+    FetchResponse,
+    PartitionData,
+)
+from kafka_shim.protocol.messages.produce_response import (
+    PartitionProduceResponse,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from kafka_shim.protocol.records.batches import encode_batch
+from kafka_shim.protocol.records.complete_batches import complete_batches
+from kafka_shim.traces.cassettes.interactions import Interaction
+from kafka_shim.traces.cassettes.matching import Principal, Sender, Sent, due_counterpart
+from kafka_shim.traces.cassettes.playback_report import MismatchError
+from kafka_shim.traces.cassettes.playback_state import PlaybackState
+from kafka_shim.traces.cassettes.request_content import (
+    records_in_complete_batches,
+)
+from kafka_shim.traces.cassettes.touched_state import TRANSACTIONS, records_of_topic
+from kafka_shim.traces.identities.message_fields import topic_name
+
+_LASTING_ERRORS = frozenset(
+    {
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.OFFSET_OUT_OF_RANGE,
+    }
+)
+"""Errors that a client gets until something is changed; others were gone by themselves."""
+
+_FETCHES_MAX = 50
+_BY_PRINCIPAL = f"api_key={ApiKey.FETCH:d} and principal=coalesce(?, principal)"
+_UNSENT_RECORD = (
+    f"topic=? and partition=? and api_key={ApiKey.PRODUCE:d} and offset between ? and ?"
+    " and is_played=0 order by offset"
+)
+
+
+@dataclass
+class PlayedProduce:
+    """A Produce request with its recorded counterparts, record by record.
+
+    With `allows_new_records`, it can have records that were not recorded, and keeps only these.
+    """
+
+    state: PlaybackState
+    header: RequestHeader
+    sender: Sender
+    allows_new_records: bool = False
+    matches: list[Interaction] = field(default_factory=list)
+
+    @property
+    def latency_us(self) -> int:
+        """The longest that was recorded."""
+        return max((match.latency_us for match in self.matches), default=0)
+
+    def response(self, request: Any) -> ProduceResponse:
+        """Return the response. Raise MismatchError for records that the request must not have."""
+        try:
+            response = ProduceResponse([self._topic(topic) for topic in request.topic_data])
+        except MismatchError:
+            for match in self.matches:
+                self.state.index.table.set_played(match, is_played=False)
+            raise
+        self.state.count_changes(records_of_topic(str(match.topic)) for match in self.matches)
+        return response
+
+    def _topic(self, topic: Any) -> TopicProduceResponse:
+        name = topic_name(topic, self.state.index.topic_names)
+        rows = [self._row(name, row) for row in topic.partition_data]
+        return TopicProduceResponse(topic.name, topic.topic_id, partition_responses=rows)
+
+    def _row(self, topic: str, row: Any) -> PartitionProduceResponse:
+        """Return the recorded response to the record with the first offset."""
+        count = len(self.matches)
+        new = self._match_records_returning_new(topic, row)
+        if self.allows_new_records:
+            row.records = _batch_of_records(row.records, new)
+        first = min(self.matches[count:], key=lambda match: match.offset, default=None)
+        recorded = None if first is None else self.state.index.response_partition(first)
+        if first is None or recorded is None:
+            return PartitionProduceResponse(index=row.index, base_offset=-1)
+        assert isinstance(recorded, PartitionProduceResponse)
+        return msgspec.structs.replace(recorded, index=row.index, base_offset=first.offset)
+
+    def _match_records_returning_new(self, topic: str, row: Any) -> list[int]:
+        """Add the counterparts of records; return the numbers of those without any."""
+        try:
+            blob = self.state.options.masks.masked_batches(topic, row.records)
+            records = records_in_complete_batches(topic, row.index, blob)
+        except ProtocolError as error:
+            raise MismatchError("content", f"unreadable records: {error}") from error
+        new = []
+        for number, record in enumerate(records):
+            name = f"record {number} of {topic}-{row.index}"
+            sent = Sent(name, self.header, self.sender, record.fields, record=record)
+            try:
+                match = due_counterpart(self.state, sent)
+            except MismatchError as error:
+                if not self.allows_new_records or error.kind == "order":
+                    raise
+                new.append(number)
+            else:
+                self.state.index.table.set_played(match)
+                self.matches.append(match)
+        return new
+
+
+def _batch_of_records(blob: bytes, numbers: list[int]) -> bytes:
+    """Return these records as a batch, whose offsets have no gaps; empty without any."""
+    if not numbers:
+        return b""
+    records = [each for batch in complete_batches(blob) for each in batch.records()]
+    return encode_batch(
+        [
+            msgspec.structs.replace(records[number], offset=offset)
+            for offset, number in enumerate(numbers)
+        ]
+    )
+
+
+def fetch_response(
+    state: PlaybackState, request: Any, principal: Principal, *, is_last: bool
+) -> FetchResponse | None:
+    """Return the response; None if there are no records so far, unless `is_last`.
+
+    Raise MismatchError for a topic that the principal never fetched.
+    """
+    response = FetchResponse()
+    has_content = is_last
+    for topic in request.topics:
+        topic_row = FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id)
+        response.responses.append(topic_row)
+        name = topic_name(topic, state.index.topic_names)
+        for row in topic.partitions:
+            fetched = _FetchedOffset(state, name, row.partition, row.fetch_offset, principal)
+            data = fetched.records_error_or_empty_row()
+            has_content |= bool(data.records or data.error_code)
+            topic_row.partitions.append(data)
+    return response if has_content else None
+
+
+class _FetchedOffset(NamedTuple):
+    """The offset of a partition from which a client fetches."""
+
+    state: PlaybackState
+    topic: str
+    partition: int
+    offset: int
+    principal: Principal
+
+    def records_error_or_empty_row(self) -> PartitionData:
+        """Return what the recording has now. Raise MismatchError if the topic was not fetched."""
+        error = self._error_applying_now()
+        reaching = f"offset>=? and error=0 order by offset, id limit {_FETCHES_MAX}"
+        for row in self._fetched(reaching, self.offset):
+            if self._is_superseded(row, error):
+                continue
+            data = self._available_records(row)
+            if data is not None:
+                return data
+        if error is not None:
+            self.state.index.table.set_played(error)
+            return self._recorded_row(error)
+        return self._empty_row()
+
+    def _fetched(self, condition: str, *values: object) -> Iterator[Interaction]:
+        """Yield what the principal fetched from the partition."""
+        partition = f"topic=? and partition=? and {_BY_PRINCIPAL}"
+        return self.state.index.table.select(
+            f"{partition} and {condition}", self.topic, self.partition, self.principal, *values
+        )
+
+    def _error_applying_now(self) -> Interaction | None:
+        """Return the recorded error that applies now: a lasting one, or one not sent so far."""
+        latest: Interaction | None = None
+        for row in self._fetched("error!=0 order by id"):
+            is_other_offset = (
+                row.error == ErrorCode.OFFSET_OUT_OF_RANGE and row.number != self.offset
+            )
+            if is_other_offset or not self.state.has_received_preceding_changes(row.state):
+                continue
+            if not row.is_played:
+                return row
+            if self.state.is_current(row.state):
+                latest = row
+        return latest if latest is not None and latest.error in _LASTING_ERRORS else None
+
+    def _is_superseded(self, row: Interaction, error: Interaction | None) -> bool:
+        """Return whether the error was recorded before the records and not sent so far, or after
+        a change that came after them.
+        """
+        if error is None:
+            return False
+        before, now = sum(row.state[part] for part in error.state), sum(error.state.values())
+        if before != now:
+            return before < now
+        return error.id < row.id and not error.is_played
+
+    def _available_records(self, row: Interaction) -> PartitionData | None:
+        """Return the records from the offset on that were sent; None without any, or if a
+        transaction that ended before they were recorded has not ended.
+        """
+        ended = row.state.get(TRANSACTIONS)
+        if ended and not self.state.has_received_preceding_changes(row.state):
+            return None
+        recorded = self._recorded_row(row)
+        available = []
+        for batch in complete_batches(recorded.records):
+            if batch.last_offset < self.offset:
+                continue
+            offsets = batch.first_offset, batch.last_offset
+            unsent = self.state.index.table.first(
+                _UNSENT_RECORD, self.topic, self.partition, *offsets
+            )
+            cut = batch if unsent is None else batch.cut_before(unsent.offset)
+            if cut is not None:
+                available.append(cut)
+            if unsent is not None:
+                break
+        if not available or available[-1].last_offset < self.offset:
+            return None
+        end_offset = available[-1].last_offset + 1
+        high_watermark = recorded.high_watermark if end_offset > row.offset else end_offset
+        return msgspec.structs.replace(
+            recorded,
+            records=b"".join(batch.blob for batch in available),
+            high_watermark=high_watermark,
+            last_stable_offset=min(recorded.last_stable_offset, high_watermark),
+        )
+
+    def _empty_row(self) -> PartitionData:
+        """Return a row without records, at the end of what is there so far. Raise MismatchError if
+        others were fetched from the topic, or records sent.
+        """
+        last = next(self._fetched("error=0 order by id desc limit 1"), None)
+        index = self.state.index
+        is_empty = self.topic in index.topics and not index.table.first("topic=?", self.topic)
+        was_fetched = index.table.first(f"topic=? and {_BY_PRINCIPAL}", self.topic, self.principal)
+        if not (is_empty or was_fetched):
+            reason = f"{self.topic}-{self.partition}: {self.principal} never fetched this topic"
+            raise MismatchError("content", reason)
+        template = PartitionData(log_start_offset=0) if last is None else self._recorded_row(last)
+        return msgspec.structs.replace(
+            template,
+            partition_index=self.partition,
+            records=b"",
+            high_watermark=self.offset,
+            last_stable_offset=self.offset,
+            aborted_transactions=[],
+        )
+
+    def _recorded_row(self, row: Interaction) -> PartitionData:
+        data = self.state.index.response_partition(row)
+        assert isinstance(data, PartitionData)
+        return data

@@ -1,0 +1,110 @@
+"""Kafka's request log (KIP-673), read into the entries of a trace.
+
+... Completed request:{"isForwarded":false,"requestHeader":{...},"request":{...},
+"response":{...},"connection":"10.0.0.1:9092-10.0.0.2:51234-0",...} (kafka.request.logger)
+"""
+
+import json
+import re
+from typing import Any
+
+import msgspec
+
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.codec.catalogue import api_name
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.response_frames import write_response_frame
+from kafka_shim.traces.importers.message_from_json import JsonMessageError, message_from_json
+
+_CONNECTION = re.compile(r"(?P<host>.+):(?P<port>\d+)-(?:\d+-)?\d+")
+
+
+class LoggedRequest(msgspec.Struct, frozen=True):
+    """A line as frames, encoded from its JSON without record contents.
+
+    `connection` is Kafka's connection id, `took_us` the time until the response. `response` is None
+    without a response. `unknown` are fields that were left out. `time_us` is 0 unless the row was
+    exported from a trace.
+    """
+
+    connection: str
+    host: str
+    port: int
+    principal: str
+    listener: str
+    software_name: str
+    software_version: str
+    api_key: int
+    api_version: int
+    request: bytes
+    response: bytes | None
+    took_us: int
+    unknown: frozenset[str]
+    time_us: int
+
+
+def may_contain_entry(text: str) -> bool:
+    """Return whether a part of a log may have a request."""
+    return "requestHeader" in text
+
+
+def parse_request_log_line(line: str) -> LoggedRequest | None:
+    """Return the request in a line; None if it has none. Raise JsonMessageError."""
+    start = line.find("{")
+    if start < 0 or '"requestHeader"' not in line:
+        return None
+    try:
+        content, _ = json.JSONDecoder().raw_decode(line, start)
+        return _parse_logged_request(content)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, JsonMessageError):
+            raise
+        raise JsonMessageError(f"not a line of the request log: {error!r}") from error
+
+
+def _parse_logged_request(content: dict[str, Any]) -> LoggedRequest:
+    head = content["requestHeader"]
+    key, version = int(head["requestApiKey"]), int(head["requestApiVersion"])
+    header = RequestHeader(key, version, int(head["correlationId"]), head.get("clientId"))
+    software = content.get("clientInformation") or {}
+    host, port = _client_address_or_empty(str(content.get("connection", "")))
+    unknown: set[str] = set()
+    try:
+        name = api_name(key)
+        request = message_from_json(f"{name}Request", content["request"], unknown)
+        frame = write_request_header(header) + codecs.write_request(request, version)
+        response = _encode_response(f"{name}Response", content.get("response"), header, unknown)
+    except ProtocolError as error:
+        raise JsonMessageError(str(error)) from error
+    return LoggedRequest(
+        str(content.get("connection", "")),
+        host,
+        port,
+        content.get("principal") or "User:ANONYMOUS",
+        content.get("listener") or "",
+        software.get("softwareName") or "",
+        software.get("softwareVersion") or "",
+        key,
+        version,
+        frame,
+        response,
+        int(float(content.get("totalTimeMs") or 0) * 1000),
+        frozenset(unknown),
+        int(content.get("timeUs") or 0),
+    )
+
+
+def _encode_response(
+    name: str, content: Any, header: RequestHeader, unknown: set[str]
+) -> bytes | None:
+    if not isinstance(content, dict):
+        return None
+    return write_response_frame(header, message_from_json(name, content, unknown))
+
+
+def _client_address_or_empty(connection: str) -> tuple[str, int]:
+    """Return the client's part of `server:port-client:port-index` (4.x adds a processor number)."""
+    _, _, client_part = connection.partition("-")
+    match = _CONNECTION.fullmatch(client_part)
+    return ("", 0) if match is None else (match["host"], int(match["port"]))

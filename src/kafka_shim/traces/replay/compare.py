@@ -1,0 +1,166 @@
+"""Compare two responses to a request by everything that does not depend on the run."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.trace_format.entries import Response
+from kafka_shim.traces.identities.id_mapping import kinds_of_ids_or_records_in_message
+from kafka_shim.traces.identities.message_fields import (
+    IGNORED_FIELDS,
+    LONG_IDS,
+    NO_CORRESPONDING_IDS,
+    CorrespondingIds,
+    paired_rows,
+)
+from kafka_shim.traces.replay.events import Event
+from kafka_shim.traces.replay.recorded_to_target_mapping import (
+    RecordedToTargetMapping,
+    RequestWithBothResponses,
+)
+
+MISSING = "missing"
+_MEMBERS = "members[]"
+"""Fields that only group leaders receive."""
+
+
+class ComparisonContext(NamedTuple):
+    """The version of two messages, and the corresponding members and topics."""
+
+    version: int
+    corresponding_ids: CorrespondingIds
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """A differing field by its path, such as `topics[].error_code`, and both values."""
+
+    field: str
+    recorded: Any
+    actual: Any
+
+
+def compare_and_learn(
+    mapping: RecordedToTargetMapping, event: Event, request: bytes, entry: Response, frame: bytes
+) -> list[Difference]:
+    """Compare a recorded response with the target's frame; learn ids and offsets from it."""
+    key, version = entry.api_key, entry.api_version
+    id_kinds = kinds_of_ids_or_records_in_message(key, version, "Response")
+    ids = mapping.ids
+    if frame == entry.frame and not (id_kinds and ids.differs_from_recording):
+        return []
+    pair = RequestWithBothResponses(
+        event.connection_id, key, version, request[8:], entry.frame[4:], frame[4:]
+    )
+    if mapping.is_known_to_be_equal(pair):
+        return []
+    if id_kinds <= LONG_IDS and frame == ids.replace_long_ids_in_frame(entry.frame):
+        return []
+    try:
+        recorded, version = read_response_and_its_version(key, version, entry.frame)
+        actual, actual_version = read_response_and_its_version(key, entry.api_version, frame)
+    except ProtocolError:
+        is_equal = entry.frame[4:] == frame[4:]
+        return [] if is_equal else [Difference("bytes", entry.frame[4:].hex(), frame[4:].hex())]
+    if version != actual_version:
+        return [Difference("version", version, actual_version)]
+    has_another_leader = mapping.learn_and_detect_other_leader(event, request, recorded, actual)
+    field_differences = message_differences_ignoring_missing_fetch_rows(
+        version, recorded, actual, ids.corresponding_ids
+    )
+    if has_another_leader:
+        field_differences = [
+            difference
+            for difference in field_differences
+            if not difference.field.startswith(_MEMBERS)
+        ]
+    if not field_differences:
+        mapping.remember_as_equal(pair)
+    return field_differences
+
+
+def message_differences_ignoring_missing_fetch_rows(
+    version: int,
+    recorded: Any,
+    actual: Any,
+    corresponding_ids: CorrespondingIds = NO_CORRESPONDING_IDS,
+) -> list[Difference]:
+    """Return the differences between two messages of the same type and version."""
+    name = type(recorded).__name__
+    field_differences = list(
+        _struct_differences(
+            load_message_spec(name).top_level_struct,
+            recorded,
+            actual,
+            ComparisonContext(version, corresponding_ids),
+            "",
+        )
+    )
+    if name == f"{ApiKey.FETCH.wire_name}Response":
+        field_differences = [
+            difference for difference in field_differences if not _is_missing_row(difference)
+        ]
+    return field_differences
+
+
+def _is_missing_row(difference: Difference) -> bool:
+    """Return whether only an incremental Fetch left out a partition without new records."""
+    return MISSING in (difference.recorded, difference.actual)
+
+
+def _struct_differences(
+    spec: StructSpec, recorded: Any, actual: Any, context: ComparisonContext, path: str
+) -> Iterator[Difference]:
+    for field in spec.fields:
+        if field.attribute in IGNORED_FIELDS or not field.versions.has(context.version):
+            continue
+        field_path = f"{path}.{field.attribute}" if path else field.attribute
+        recorded_value, actual_value = (
+            getattr(recorded, field.attribute),
+            getattr(actual, field.attribute),
+        )
+        if field.is_array and recorded_value is not None and actual_value is not None:
+            yield from _list_differences(
+                field, recorded_value, actual_value, context, f"{field_path}[]"
+            )
+        elif field.struct is not None and recorded_value is not None and actual_value is not None:
+            yield from _struct_differences(
+                field.struct, recorded_value, actual_value, context, field_path
+            )
+        elif recorded_value != actual_value:
+            yield Difference(field_path, json_value(recorded_value), json_value(actual_value))
+
+
+def _list_differences(
+    field: FieldSpec, recorded: list[Any], actual: list[Any], context: ComparisonContext, path: str
+) -> Iterator[Difference]:
+    if field.struct is None:
+        if sorted(recorded) != sorted(actual):
+            yield Difference(path, json_value(recorded), json_value(actual))
+        return
+    for recorded_value, actual_value in paired_rows(recorded, actual, context.corresponding_ids):
+        if recorded_value is None or actual_value is None:
+            yield Difference(
+                path, _row_text_or_missing(recorded_value), _row_text_or_missing(actual_value)
+            )
+        else:
+            yield from _struct_differences(
+                field.struct, recorded_value, actual_value, context, path
+            )
+
+
+def _row_text_or_missing(row: Any) -> str:
+    return MISSING if row is None else repr(row)[:200]
+
+
+def json_value(value: Any) -> Any:
+    """Return a value for JSON."""
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, list):
+        return [json_value(element) for element in value]
+    return repr(value) if isinstance(value, msgspec.Struct) else value

@@ -1,0 +1,108 @@
+"""Error codes of responses, and responses of brokers that are not ready yet."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.trace_format.entries import Response
+from kafka_shim.traces.identities.message_fields import COORDINATOR_APIS, NOT_READY_ERRORS
+
+_NOT_YET_BYTES = tuple(code.to_bytes(2, "big") for code in NOT_READY_ERRORS)
+
+
+def overall_error_code_or_minus_one(
+    entry: Response, other_response_frame: bytes | None = None
+) -> int:
+    """Return the error code of the recorded response, or of another one to the same request.
+
+    Of several coordinators, groups or partitions, the first one counts. -1 if it cannot be decoded.
+    """
+    try:
+        response_frame = entry.frame if other_response_frame is None else other_response_frame
+        response, _ = read_response_and_its_version(
+            entry.api_key, entry.api_version, response_frame
+        )
+    except ProtocolError:
+        return -1
+    for rows in ("coordinators", "groups"):  # in versions for several coordinators or groups
+        inner_rows = getattr(response, rows, None)
+        if inner_rows and hasattr(inner_rows[0], "error_code"):  # groups in a list have none
+            return int(inner_rows[0].error_code)
+    codes = _PARTITION_CODES.get(entry.api_key)
+    if codes is not None:
+        return next(codes(response), 0)  # a coordinator's error is in all of them
+    return int(getattr(response, "error_code", 0))
+
+
+def _offset_commit_error_codes(response: Any) -> Iterator[int]:
+    return (partition.error_code for topic in response.topics for partition in topic.partitions)
+
+
+def _added_partition_error_codes(response: Any) -> Iterator[int]:
+    topics = response.results_by_topic_v3_and_below
+    return (
+        result.partition_error_code for topic in topics for result in topic.results_by_partition
+    )
+
+
+_PARTITION_CODES: dict[int, Callable[[Any], Iterator[int]]] = {
+    ApiKey.OFFSET_COMMIT: _offset_commit_error_codes,
+    ApiKey.TXN_OFFSET_COMMIT: _offset_commit_error_codes,
+    ApiKey.ADD_PARTITIONS_TO_TXN: _added_partition_error_codes,
+}
+
+
+def is_coordinator_not_ready_or_elsewhere(
+    entry: Response, other_response_frame: bytes | None = None
+) -> bool:
+    """Return whether the response says that a coordinator is not ready, or elsewhere."""
+    if entry.api_key not in COORDINATOR_APIS:
+        return False
+    response_frame = entry.frame if other_response_frame is None else other_response_frame
+    return (
+        any(code in response_frame for code in _NOT_YET_BYTES)
+        and overall_error_code_or_minus_one(entry, other_response_frame) in NOT_READY_ERRORS
+    )
+
+
+REBALANCE_IN_PROGRESS = 27
+_RETRYABLE_MEMBER_REQUESTS = frozenset({ApiKey.HEARTBEAT, ApiKey.SYNC_GROUP})
+"""Requests of members that change nothing if they are sent again."""
+
+
+def target_responded_before_rebalance(
+    member_request: bytes,
+    entry: Response,
+    target_frame: bytes,
+    unanswered_requests: Iterable[bytes],
+) -> bool:
+    """Return whether the target responded to a member without the recorded rebalance, which begins.
+
+    `entry` is the recorded response. The rebalance begins if a JoinGroup is unanswered.
+    """
+    if (
+        entry.api_key not in _RETRYABLE_MEMBER_REQUESTS
+        or overall_error_code_or_minus_one(entry) != REBALANCE_IN_PROGRESS
+    ):
+        return False
+    if overall_error_code_or_minus_one(entry, target_frame) != 0:
+        return False
+    group = _decode_request_or_none(member_request).group_id
+    return any(
+        int.from_bytes(frame[:2], "big") == ApiKey.JOIN_GROUP
+        and getattr(_decode_request_or_none(frame), "group_id", None) == group
+        for frame in unanswered_requests
+    )
+
+
+def _decode_request_or_none(frame: bytes) -> Any:
+    """Return a decoded request; None if it cannot be decoded."""
+    header, at = read_request_header(frame)
+    try:
+        return codecs.read_request(header.api_key, header.api_version, frame, at)
+    except ProtocolError:
+        return None

@@ -1,0 +1,123 @@
+"""`policy equivalent`, `implies`, `disjoint`, and the certificates that `policy verify` checks."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.cli import main
+from tests.cli.conftest import Running
+
+WIDE = "- {principal: User:a, allow: All, topic: a, pattern: prefixed}\n"
+NARROW = "- {principal: User:a, allow: [Read, Describe], topic: ab}\n"
+REDUNDANT = "- {principal: User:a, allow: Write, topic: abc}\n"
+OTHER = "- {principal: User:b, allow: Read, topic: ab}\n"
+STARRED = "- {principal: User:a, allow: All, topic: '*x', pattern: prefixed}\n"
+
+Compare = Callable[..., int]
+
+
+@pytest.fixture
+def compare(tmp_path: Path) -> Compare:
+    def run(relation: str, first: str, second: str, *words: str) -> int:
+        for name, text in (("a.yaml", first), ("b.yaml", second)):
+            (tmp_path / name).write_text(text)
+        files = [str(tmp_path / name) for name in ("a.yaml", "b.yaml")]
+        return main(["policy", relation, *files, *words])
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("relation", "first", "second", "holds"),
+    [
+        ("equivalent", WIDE, WIDE + REDUNDANT, True),
+        ("equivalent", WIDE, NARROW, False),
+        ("implies", NARROW, WIDE, True),
+        ("implies", WIDE, NARROW, False),
+        ("disjoint", OTHER, WIDE, True),
+        ("disjoint", NARROW, WIDE, False),
+        ("equivalent", WIDE, WIDE + STARRED, True),  # no topic begins with an asterisk
+        ("equivalent", WIDE, WIDE + STARRED.replace("topic", "group"), False),
+    ],
+)
+def test_relations_and_their_certificates(
+    relation: str, first: str, second: str, holds: bool, compare: Compare, tmp_path: Path
+) -> None:
+    proof = tmp_path / "proof.json"
+    code = 0 if holds else 3
+    assert compare(relation, first, second, "--certificate", str(proof)) == code
+    assert main(["policy", "verify", str(proof)]) == 0
+    certificate = json.loads(proof.read_text())
+    assert certificate["holds"] is holds
+    proof.write_text(json.dumps(certificate | {"holds": True}))
+    assert main(["policy", "verify", str(proof)]) == code
+
+
+def test_the_smallest_counterexample_is_printed(
+    compare: Compare, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert compare("implies", WIDE, NARROW) == 3
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-3:] == [
+        "  User:a from 192.0.2.1: Read on topic `a`",
+        "  A: allowed (ALLOW User:a All on topic `a*`)",
+        "  B: denied (no ACL allows it)",
+    ]
+    assert compare("equivalent", WIDE, WIDE + STARRED, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["impossible_differences"] == 1
+
+
+def test_releases_and_settings_may_differ(compare: Compare) -> None:
+    everything = "- {principal: User:a, allow: All, group: '*'}\n"
+    assert compare("equivalent", everything, everything, "--a-version", "3.9") == 0
+    # ZooKeeper brokers also look up `*` for groups that begin with an asterisk
+    assert compare("equivalent", everything, everything, "--a-version", "2.8") == 3
+    assert compare("equivalent", WIDE, WIDE, "--b-set", "super.users=User:x") == 3
+    assert compare("implies", WIDE, WIDE, "--b-set", "super.users=User:x") == 0
+    setting = "allow.everyone.if.no.acl.found=true"
+    assert compare("implies", WIDE, WIDE, "--b-set", setting) == 0
+    assert compare("implies", WIDE, WIDE, "--a-set", setting) == 3
+
+
+def test_a_changed_certificate_is_found(compare: Compare, tmp_path: Path) -> None:
+    proof = tmp_path / "proof.json"
+    assert compare("equivalent", WIDE, WIDE + REDUNDANT, "--certificate", str(proof)) == 0
+    certificate = json.loads(proof.read_text())
+    certificate["acls_of_b"][0]["principal"] = "User:eve"
+    proof.write_text(json.dumps(certificate))
+    assert main(["policy", "verify", str(proof)]) == 3
+    for text in ("", "[]", "{}", json.dumps(certificate | {"acls_of_a": 7})):
+        proof.write_text(text)
+        assert main(["policy", "verify", str(proof)]) == 2
+
+
+def test_a_live_cluster_decides_as_the_files(
+    compare: Compare, broker: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at = ["--bootstrap-server", broker.plaintext]
+    (tmp_path / "wide.yaml").write_text(WIDE)
+    assert main(["acls", *at, "--add", "--acls", str(tmp_path / "wide.yaml")]) == 0
+    proof = tmp_path / "proof.json"
+    file = tmp_path / "a.yaml"
+    file.write_text(WIDE + REDUNDANT)
+    words = ["policy", "equivalent", str(file), "--b", broker.plaintext]
+    assert main([*words, "--certificate", str(proof)]) == 0
+    verify = ["policy", "verify", str(proof), "--a", str(file), "--b", broker.plaintext]
+    assert main(verify) == 0
+    assert "assumed: no super users" in capsys.readouterr().out.partition("B: ")[2]
+    settings = ["--b-set", "allow.everyone.if.no.acl.found=true", "--b-set", "super.users=User:x"]
+    assert main([*words, *settings]) == 3  # what a real broker decides if it is set so
+    assert "assumed" not in capsys.readouterr().out.partition("B: ")[2]
+    add = ["--add", "--allow-principal", "User:eve", "--operation", "All", "--topic", "t"]
+    assert main(["acls", *at, *add]) == 0
+    capsys.readouterr()
+    assert main(verify) == 3
+    assert "has other ACLs than B of the certificate" in capsys.readouterr().out
+
+
+def test_two_sets_are_needed(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["policy", "equivalent", str(tmp_path)])
+    assert stopped.value.code == 2

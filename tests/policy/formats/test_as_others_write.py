@@ -1,0 +1,297 @@
+"""ACL files written by other tools and by hand, which differ from what the shim writes."""
+
+import json
+
+import pytest
+
+from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
+from tests.policy.formats.samples import ACLS_LISTED, refusal, rules
+
+
+def test_rules_of_traces_survive_a_round_trip() -> None:
+    assert [parse_acl_rule(format_acl_rule(acl)) for acl in ACLS_LISTED] == ACLS_LISTED
+    assert parse_acl_rule("DefaultDeny") is None
+
+
+# ------------------------------------------------------------------ Strimzi
+
+STRIMZI = """\
+apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaUser
+metadata:
+  name: billing
+  labels: {strimzi.io/cluster: main}
+spec:
+  authentication: {type: %s}
+  authorization:
+    type: simple
+    acls:
+      - resource: {type: topic, name: orders-, patternType: prefix}
+        operations: [Read, Describe]
+      - resource: {type: cluster}
+        operation: IdempotentWrite
+        type: deny
+        host: 10.0.0.1
+---
+kind: KafkaUser
+metadata: {name: nobody}
+spec: {authentication: {type: tls}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("login", "principal"),
+    [
+        ("scram-sha-512", "User:billing"),
+        ("tls", "User:CN=billing"),
+        ("tls-external", "User:CN=billing"),
+    ],
+)
+def test_a_kafka_user(login: str, principal: str) -> None:
+    assert rules(STRIMZI % login) == [
+        f"TOPIC|orders-|PREFIXED|{principal}|*|READ|ALLOW",
+        f"TOPIC|orders-|PREFIXED|{principal}|*|DESCRIBE|ALLOW",
+        f"CLUSTER|kafka-cluster|LITERAL|{principal}|10.0.0.1|IDEMPOTENT_WRITE|DENY",
+    ]
+
+
+def test_a_list_of_kafka_users_as_kubectl_prints_it() -> None:
+    user = {
+        "kind": "KafkaUser",
+        "metadata": {"name": "a"},
+        "spec": {
+            "authorization": {
+                "type": "simple",
+                "acls": [{"resource": {"type": "group", "name": "g"}, "operations": ["Read"]}],
+            }
+        },
+    }
+    text = json.dumps({"kind": "List", "items": [user]})
+    assert rules(text) == ["GROUP|g|LITERAL|User:a|*|READ|ALLOW"]
+
+
+def test_invalid_kafka_users_are_reported() -> None:
+    text = STRIMZI % "tls"
+    assert "`prefixed` is not one of literal, prefix" in refusal(
+        text.replace("prefix}", "prefixed}")
+    )
+    assert "KafkaUser billing: acl 2: `host` must be" in refusal(text.replace("10.0.0.1", "[]"))
+    assert "authorization `opa` has no ACLs" in refusal(text.replace("simple", "opa"))
+    assert "unknown key `hosts`" in refusal(text.replace("host:", "hosts:"))
+    assert "`resource`: unknown key `paternType`" in refusal(
+        text.replace("patternType", "paternType")
+    )
+    assert "unknown kind `KafkaTopic`: expected KafkaUser" in refusal(
+        text.replace("KafkaUser", "KafkaTopic"), "strimzi"
+    )
+
+
+def test_a_kafka_user_may_set_a_username() -> None:
+    """Strimzi's KafkaUser has this field since v1 of its schema."""
+    text = (STRIMZI % "tls").replace("spec:\n", "spec:\n  userName: Billing_1\n", 1)
+    assert {rule.split("|")[3] for rule in rules(text)} == {"User:CN=Billing_1"}
+
+
+def test_an_empty_acls_key_is_reported() -> None:
+    text = (STRIMZI % "tls").partition("      - resource")[0]
+    assert "KafkaUser billing: there is nothing below `acls`; write `acls: []`" in refusal(text)
+
+
+@pytest.mark.parametrize(
+    ("key", "misspelt", "complaint"),
+    [
+        ("spec:", "specs:", "resource: unknown key `specs`"),
+        (
+            "{type: tls}\n",
+            "{typ: tls}\n",
+            "`authentication`: unknown key `typ`; did you",
+        ),
+        (
+            "{type: tls}\n",
+            "{type: tsl}\n",
+            "authentication `tsl` is not one of tls, tls",
+        ),
+        ("authorization:", "authorisation:", "billing: `spec`: unknown key `authorisation`"),
+        (
+            "acls:",
+            "acl:",
+            "billing: `authorization`: unknown key `acl`; did you mean `acls`",
+        ),
+    ],
+)
+def test_misspelt_keys_of_a_kafka_user_are_reported(
+    key: str, misspelt: str, complaint: str
+) -> None:
+    said = refusal((STRIMZI % "tls").replace(key, misspelt))
+    assert complaint in said
+    assert said.startswith("line ")
+
+
+# ------------------------------------------------------------------ jikkou
+
+JIKKOU = """\
+apiVersion: "kafka.jikkou.io/v1beta2"
+kind: "KafkaPrincipalRole"
+metadata: {name: readers}
+spec:
+  acls:
+    - type: ALLOW
+      operations: [READ]
+      resource: {type: topic, pattern: public-, patternType: PREFIXED}
+---
+apiVersion: "kafka.jikkou.io/v1beta2"
+kind: "KafkaPrincipalAuthorization"
+metadata: {name: "User:Alice"}
+spec:
+  roles: [readers]
+  acls:
+    - resource: {type: 'user', pattern: 'bob', patternType: 'LITERAL'}
+      type: "DENY"
+      operations: ['CREATE_TOKEN']
+      host: "10.0.0.1"
+"""
+
+
+def test_principals_of_jikkou_have_the_acls_of_their_roles() -> None:
+    assert rules(JIKKOU) == [
+        "USER|bob|LITERAL|User:Alice|10.0.0.1|CREATE_TOKENS|DENY",
+        "TOPIC|public-|PREFIXED|User:Alice|*|READ|ALLOW",
+    ]
+
+
+def test_features_of_jikkou_alone_are_reported() -> None:
+    assert "MATCH is a regular expression" in refusal(JIKKOU.replace("PREFIXED", "MATCH"))
+    assert "unknown role `x`" in refusal(JIKKOU.replace("[readers]", "[x]"))
+
+
+def test_misspelt_keys_of_jikkou_are_reported() -> None:
+    first = refusal(JIKKOU.replace("acls:", "acl:", 1))
+    assert "KafkaPrincipalRole readers: `spec`: unknown key `acl`; did you mean `acls`" in first
+    second = refusal(JIKKOU.replace("roles:", "role:"))
+    assert "line 14: KafkaPrincipalAuthorization User:Alice: `spec`: unknown key `role`" in second
+
+
+# ------------------------------------------------------------------ kafka-security-manager
+
+
+def test_tables_with_another_separator_or_without_pattern_types() -> None:
+    old = "KafkaPrincipal,ResourceType,ResourceName,Operation,PermissionType,Host\n"
+    assert rules(f"{old}User:a,Topic,t,Read,Allow,*\n\n") == ["TOPIC|t|LITERAL|User:a|*|READ|ALLOW"]
+    table = (
+        "\ufeffKafkaPrincipal;ResourceType;PatternType;ResourceName;Operation;PermissionType;Host\r\n"
+        "User:CN=a,O=b;TransactionalId;PREFIXED;t;DescribeConfigs;Deny;10.0.0.1\r\n"
+    )
+    assert rules(table) == [
+        "TRANSACTIONAL_ID|t|PREFIXED|User:CN=a,O=b|10.0.0.1|DESCRIBE_CONFIGS|DENY"
+    ]
+
+
+def test_invalid_tables_are_reported() -> None:
+    head = "KafkaPrincipal,ResourceType,PatternType,ResourceName,Operation,PermissionType,Host\n"
+    assert "the column `Host` is missing" in refusal(head.replace(",Host", ""))
+    assert "line 1: the columns: unknown key `Pattern`; did you mean `PatternType`" in refusal(
+        head.replace("PatternType", "Pattern")
+    )
+    assert "line 2: the line must have as many fields" in refusal(
+        f"{head}User:CN=a,O=b,Topic,LITERAL,t,Read,Allow,*\n"
+    )
+    assert "line 2: the line must have as many fields" in refusal(f"{head}User:a,Topic\n")
+    assert "line 3: unknown operation `Raed`" in refusal(
+        f"{head}User:a,Topic,LITERAL,t,Read,Allow,*\nUser:a,Topic,LITERAL,t,Raed,Allow,*\n"
+    )
+    assert "the first line must name the columns" in refusal("User:a,Topic\n", "csv")
+
+
+# ------------------------------------------------------------------ ZooKeeper
+
+NODE = (
+    '{"version":1,"acls":[{"principal":"User:b","permissionType":"Allow",'
+    '"operation":"All","host":"*"}]}'
+)
+"""A node as brokers of 2.0 to 2.8 wrote it."""
+
+
+def test_nodes_of_zookeeper() -> None:
+    nodes = {
+        "/chroot/kafka-acl/TransactionalId/t": NODE,
+        "/kafka-acl-extended/prefixed/Topic/pre": json.loads(NODE),
+        "/kafka-acl-changes/acl_changes_0000000000": "whatever",
+    }
+    assert rules(json.dumps(nodes)) == [
+        "TRANSACTIONAL_ID|t|LITERAL|User:b|*|ALL|ALLOW",
+        "TOPIC|pre|PREFIXED|User:b|*|ALL|ALLOW",
+    ]
+
+
+def test_invalid_zookeeper_nodes_are_reported() -> None:
+    assert "is not a path of ACLs" in refusal(json.dumps({"/brokers/ids": NODE}), "zookeeper")
+    node = NODE.replace('"version":1', '"version":2')
+    assert "version 2 is not 1" in refusal(json.dumps({"/kafka-acl/Topic/t": node}))
+    assert "is not JSON" in refusal(json.dumps({"/kafka-acl/Topic/t": "{"}))
+
+
+# ------------------------------------------------------------------ logs and scripts
+
+DECISION = (
+    "[2026-01-01 10:00:00,000] INFO Principal = User:a is Allowed operation = READ from host ="
+    " 10.0.0.1 on resource = Topic:LITERAL:t for request = Fetch with resourceRefCount = 1"
+)
+
+
+def test_lines_of_the_authorizers_log() -> None:
+    rule = (
+        "MatchingAcl(acl=StandardAcl(resourceType=TOPIC, resourceName=t, patternType=LITERAL,"
+        " principal=User:a, host=*, operation=READ, permissionType=ALLOW))"
+    )
+    log = (
+        "[2026-01-01 10:00:00,000] INFO started (kafka.server.KafkaServer)\n"
+        f"{DECISION} based on rule {rule} (kafka.authorizer.logger)\n"
+        f"{DECISION} based on rule DefaultDeny (kafka.authorizer.logger)\n"
+        f"{DECISION} based on rule {rule} (kafka.authorizer.logger)\n"
+    )
+    assert rules(log) == ["TOPIC|t|LITERAL|User:a|*|READ|ALLOW"]
+    assert "does not name the rules" in refusal(DECISION)
+    since_4_2 = log.replace("StandardAcl(", "StandardAcl[").replace("ALLOW))", "ALLOW])")
+    assert rules(since_4_2) == rules(log)
+    assert rules(rule.replace("Acl(r", "Acl[r").replace("W))", "W])")) == rules(log)
+
+
+SCRIPT = """\
+#!/bin/sh
+# who may read
+docker exec broker /opt/kafka/bin/kafka-acls.sh --bootstrap-server b:9092 --command-config x \\
+  --add --allow-principal 'User:CN=a, O=b' --allow-host 10.0.0.1 \\
+  --consumer --topic orders --group=billing
+
+kafka-acls --bootstrap-server b:9092 --force --add --deny-principal User:c --cluster
+"""
+
+
+def test_a_script_of_commands() -> None:
+    principal = "User:CN=a, O=b|10.0.0.1"
+    assert set(rules(SCRIPT)) == {
+        f"TOPIC|orders|LITERAL|{principal}|READ|ALLOW",
+        f"TOPIC|orders|LITERAL|{principal}|DESCRIBE|ALLOW",
+        f"GROUP|billing|LITERAL|{principal}|READ|ALLOW",
+        "CLUSTER|kafka-cluster|LITERAL|User:c|*|ALL|DENY",
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("echo hello", "line 1: not a kafka-acls command: `echo hello`"),
+        ("\nkafka-acls --list", "line 2: only commands with --add"),
+        ("kafka-acls --add --topic t", "line 1: You must specify one of: --allow-principal"),
+        ("kafka-acls --add --topik t", "line 1: unrecognized arguments: --topik t"),
+        ("kafka-acls --add 'x", "line 1: incomplete command: a quote is open"),
+    ],
+)
+def test_invalid_commands_are_reported(line: str, complaint: str) -> None:
+    assert complaint in refusal(line, "commands")
+
+
+def test_two_dashes_are_a_valid_name() -> None:
+    assert rules("kafka-acls --add --allow-principal User:a --operation Read --topic=--") == [
+        "TOPIC|--|LITERAL|User:a|*|READ|ALLOW"
+    ]

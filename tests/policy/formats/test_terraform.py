@@ -1,0 +1,129 @@
+"""Resources of Terraform, as people write them."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given, strategies as st
+from msgspec.structs import replace
+
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.policy.formats.hcl import terraform_resource_name_for_acl
+from kafka_shim.protocol.enums import Operation, PatternType, Permission
+from tests.policy.formats.samples import acls_of, refusal, rules
+from tests.support.acls import make_acl
+
+TERRAFORM = """\
+variable "host" { default = "*" } # { "
+/* resource "kafka_acl" "old" { */
+resource "kafka_topic" "orders" {
+  name = "orders"
+}
+resource "kafka_acl" "a" {
+  resource_name       = "say \\"$${x}\\""
+  resource_type       = "TransactionalID"   // as the provider spells it
+  acl_principal       = "User:a"
+  acl_host            = %s
+  acl_operation       = "IdempotentWrite"
+  acl_permission_type = "Deny"
+  lifecycle { prevent_destroy = true }
+  depends_on          = [kafka_topic.orders]
+}
+"""
+
+
+def test_resources_of_terraform() -> None:
+    expected = 'TRANSACTIONAL_ID|say "${x}"|LITERAL|User:a|*|IDEMPOTENT_WRITE|DENY'
+    assert rules(TERRAFORM % '"*"') == [expected]
+
+
+@pytest.mark.parametrize(
+    "value", ["var.host", '"${var.host}"', '"a" == "b" ? "x" : "y"', "<<EOT\n*\nEOT"]
+)
+def test_expressions_of_terraform_are_not_evaluated(value: str) -> None:
+    assert "resource a: `acl_host` is an expression; give the output" in refusal(TERRAFORM % value)
+
+
+def test_invalid_terraform_resources_are_reported() -> None:
+    text = TERRAFORM % '"*"'
+    assert "`count` is an expression" in refusal(
+        text.replace("  lifecycle", "  count = 2\n  lifecycle")
+    )
+    assert "`acl_principal` is missing" in refusal(
+        text.replace('  acl_principal       = "User:a"\n', "")
+    )
+    assert "a `}` is missing" in refusal(text.rstrip().removesuffix("}"))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (TERRAFORM % '"*"', "resource_pattern_type_filer"),
+        ('resource "confluent_kafka_acl" "a" {\n  kafka_cluster { id = "x" }\n}\n', "hosts"),
+    ],
+)
+def test_misspelt_attributes_are_reported_with_their_line(text: str, name: str) -> None:
+    line = text.count("\n")
+    misspelt = text.removesuffix("}\n") + f'  {name} = "Prefixed"\n}}\n'
+    said = f"line {line}: resource a: unknown key `{name}`"
+    assert refusal(misspelt).startswith(said)
+
+
+def test_an_invalid_value_is_reported_with_its_line() -> None:
+    text = TERRAFORM % '"*"'
+    assert refusal(text.replace("IdempotentWrite", "Idempotent")).startswith("line 11: resource a:")
+    assert refusal(TERRAFORM % "var.host").startswith("line 10: resource a: `acl_host`")
+
+
+@given(acls_of(st.sampled_from(["a", "a_b", "a-b", "a.b", "A", "*", "1", "from", "topic_a"])))
+def test_a_resource_is_called_after_its_acl_alone(acls: list[Acl]) -> None:
+    names = {terraform_resource_name_for_acl(acl) for acl in acls}
+    assert len(names) == len(acls)
+    assert all(re.fullmatch(r"[a-z][\w-]*", name) for name in names)
+
+
+def test_names_of_resources_are_readable() -> None:
+    acl = make_acl(Operation.READ, "orders_eu")
+    assert terraform_resource_name_for_acl(acl) == "allow_alice_read_topic_orders_eu"
+    assert terraform_resource_name_for_acl(
+        replace(acl, pattern_type=PatternType.PREFIXED)
+    ).endswith("_topics_orders_eu")
+    assert (
+        terraform_resource_name_for_acl(replace(acl, resource_name="*"))
+        == "allow_alice_read_every-topic"
+    )
+    host = terraform_resource_name_for_acl(
+        replace(acl, permission=Permission.DENY, host="10.0.0.1")
+    )
+    assert re.fullmatch(r"deny_alice_read_topic_orders_eu_from_10_0_0_1_[0-9a-f]{6}", host)
+
+
+def test_an_attribute_that_does_not_matter_may_be_an_expression() -> None:
+    text = (TERRAFORM % '"*"').replace("[kafka_topic.orders]", 'var.a == "b" ? [] : [x.y]')
+    assert len(rules(text)) == 1
+
+
+def test_the_output_of_terraform_show_is_read() -> None:
+    values = {
+        "principal": "User:sa-1",
+        "host": "*",
+        "resource_type": "GROUP",
+        "resource_name": "g",
+        "pattern_type": "PREFIXED",
+        "operation": "READ",
+        "permission": "ALLOW",
+    }
+    resource = {"address": "confluent_kafka_acl.a", "type": "confluent_kafka_acl", "values": values}
+    shown = {"values": {"root_module": {"child_modules": [{"resources": [resource]}]}}}
+    assert rules(json.dumps(shown)) == ["GROUP|g|PREFIXED|User:sa-1|*|READ|ALLOW"]
+    state = {
+        "resources": [
+            {"type": resource["type"], "name": "a", "instances": [{"attributes": values}]}
+        ]
+    }
+    assert rules(json.dumps(state)) == ["GROUP|g|PREFIXED|User:sa-1|*|READ|ALLOW"]
+
+
+def test_a_resource_without_a_name_is_named_by_its_type() -> None:
+    state = {"resources": [{"type": "kafka_acl", "values": 1}]}
+    assert "kafka_acl: the values must be an object" in refusal(json.dumps(state))

@@ -1,0 +1,204 @@
+"""Rules of this project that no linter checks."""
+
+import ast
+import re
+import subprocess
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCE_FOLDER = ROOT / "src" / "kafka_shim"
+PACKAGES = ("schemas", "protocol", "authorizer", "shim", "pipeline")
+FUNCTION_LINES_MAX = 60
+
+SOURCES = sorted(
+    path
+    for package in PACKAGES
+    for path in (SOURCE_FOLDER / package).rglob("*.py")
+    if "messages" not in path.parts
+)
+
+ALL_SOURCES = SOURCES + sorted(
+    path for name in ("benchmarks", "tests") for path in (ROOT / name).rglob("*.py")
+)
+
+RELEASES_MAY_BE_NAMED = (
+    "protocol/releases/",
+    "protocol/api_versions.py",
+    "protocol/feature_levels.py",
+    "authorizer/acl_releases.py",
+    "authorizer/acl_tool_releases.py",
+    "authorizer/requirements/",
+    "schemas/",
+    "shim/control/openapi.py",  # OpenAPI's version looks like a release of Kafka
+)
+
+MAY_CATCH_EVERYTHING = (
+    "shim/dispatching/dispatcher.py",
+    "testing/pytest_plugin.py",  # an exception in a hook would end the user's session
+)
+
+LIKE_ONE_BOUND = re.compile(
+    r"\b(?:for|lambda) [^:\n]*\bone\b|\bone\b[\w, ()]*=|\bone\s*:|\b(?:as|case|def|import) one\b"
+    r"|^ *\*{0,2}one,?$|[(,] ?\*{0,2}one[,):=]",
+    re.MULTILINE,
+)
+
+TEXT_SUFFIXES = (".py", ".md", ".toml", ".yml", ".yaml", ".go", ".java")
+
+DOCSTRING = re.compile(r'(#.*\n)*"""\S')
+
+RELEASE_LITERAL = re.compile(r"(?:0\.11|[1-4]\.\d{1,2})(?:\.\d+)?")
+
+
+def relative(path: Path) -> str:
+    """Return the path in the package, or in the repository."""
+    folder = SOURCE_FOLDER if path.is_relative_to(SOURCE_FOLDER) else ROOT
+    return path.relative_to(folder).as_posix()
+
+
+@cache
+def read(path: Path) -> str:
+    return path.read_text()
+
+
+def statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """Yield all statements below a node; faster than `ast.walk`, which visits all expressions."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            yield child
+        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            yield from statements(child)
+
+
+def tracked() -> list[str]:
+    """Return the files of the repository."""
+    return subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.splitlines()
+
+
+def bound(node: ast.AST) -> list[str | None]:
+    """Return the names that a node binds."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+            return [name]
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return [name]
+        case ast.ExceptHandler(name=name) | ast.MatchAs(name=name) | ast.MatchStar(name=name):
+            return [name]
+        case ast.alias(name=name, asname=other):
+            return [other or name]
+    return []
+
+
+def check(offenders: Iterable[str]) -> None:
+    """Fail with all offenders, each on a line `file:line what`."""
+    listed = list(offenders)
+    assert not listed, "\n".join(["", *listed])
+
+
+def test_functions_are_short() -> None:
+    check(
+        f"{relative(path)}:{node.lineno} {node.name} is longer than {FUNCTION_LINES_MAX} lines"
+        for path in ALL_SOURCES
+        if read(path).count("\n") >= FUNCTION_LINES_MAX
+        for node in statements(ast.parse(read(path)))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - node.lineno >= FUNCTION_LINES_MAX
+    )
+
+
+def test_every_module_has_a_docstring() -> None:
+    check(
+        f"{relative(path)}:1 has no docstring"
+        for path in SOURCES
+        if not DOCSTRING.match(read(path))
+    )
+
+
+def test_releases_are_named_in_their_places_only() -> None:
+    check(
+        f"{relative(path)}:{node.lineno} names the release {node.value!r}"
+        for path in SOURCES
+        if not relative(path).startswith(RELEASES_MAY_BE_NAMED)
+        and RELEASE_LITERAL.search(read(path))
+        for node in ast.walk(ast.parse(read(path)))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and RELEASE_LITERAL.fullmatch(node.value)
+    )
+
+
+def test_only_two_modules_catch_every_exception() -> None:
+    check(
+        f"{relative(path)}:{number} catches every exception"
+        for path in SOURCES
+        if relative(path) not in MAY_CATCH_EVERYTHING
+        for number, line in enumerate(read(path).splitlines(), 1)
+        if "except Exception" in line
+    )
+
+
+def test_handlers_have_their_two_functions_and_begin_with_their_key() -> None:
+    from kafka_shim.shim.apis import APIS_WITH_HANDLER, import_handler
+
+    for key in APIS_WITH_HANDLER:
+        module = import_handler(key)
+        assert callable(module.handle), key
+        assert callable(module.error_response), key
+        assert (module.__doc__ or "").startswith(f"{key.value} {key.wire_name}"), key
+
+
+def test_apis_are_listed_by_their_keys() -> None:
+    from kafka_shim.shim.apis import APIS_WITH_HANDLER
+
+    assert list(APIS_WITH_HANDLER) == sorted(set(APIS_WITH_HANDLER))
+
+
+def test_every_handler_file_is_served() -> None:
+    from kafka_shim.shim.apis import ALWAYS_REJECTED, APIS_WITH_HANDLER
+
+    folder = SOURCE_FOLDER / "shim" / "handlers"
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert files == {key.name.lower() for key in {*APIS_WITH_HANDLER} - ALWAYS_REJECTED}
+    rejecting = {path.stem for path in (folder / "always_rejected").glob("*.py")}
+    assert rejecting >= {key.name.lower() for key in ALWAYS_REJECTED}
+
+
+def test_variables_are_named_by_their_nouns() -> None:
+    """`for topic in topics`, not `for one in topics`."""
+    check(
+        f"{name}:{line} has a variable, parameter or function `one`"
+        for name in tracked()
+        if name.endswith(".py")
+        if LIKE_ONE_BOUND.search(read(ROOT / name))
+        for node in ast.walk(ast.parse(read(ROOT / name)))
+        for line in [getattr(node, "lineno", 0)]
+        if "one" in bound(node)
+    )
+
+
+def test_no_machine_paths_or_unfinished_places() -> None:
+    unwanted = re.compile(
+        "TO" + "DO|FIX" + "ME|XX" + r"X\b|NotImplemented" + r"Error|(?<![\w.~])/(?:work|root|farm)/"
+    )
+    texts = {name: read(ROOT / name) for name in tracked() if name.endswith(TEXT_SUFFIXES)}
+    check(
+        f"{name}:{text.count(chr(10), 0, found.start()) + 1} has {found[0]!r}"
+        for name, text in texts.items()
+        for found in unwanted.finditer(text)
+    )
+
+
+def test_docstrings_name_errors_in_one_form() -> None:
+    """`Raise KeyError if ...`, not `; KeyError if ...`; predicates begin with `Return whether`."""
+    check(
+        f"{relative(path)}:{node.lineno}: {text.splitlines()[0]}"
+        for path in SOURCES
+        for node in ast.walk(ast.parse(read(path)))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (text := ast.get_docstring(node))
+        and re.search(r";\s+(raises )?[A-Z]\w*Error\b|^Whether\b", text)
+    )

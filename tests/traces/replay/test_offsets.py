@@ -1,0 +1,68 @@
+"""A replay replaces recorded offsets by those of the target, for each partition."""
+
+from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
+from kafka_shim.protocol.messages.offset_commit_request import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from kafka_shim.protocol.messages.produce_response import (
+    PartitionProduceResponse,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from kafka_shim.traces.replay.recorded_to_target_mapping import OffsetMapping
+from tests.support.record_requests import fetch_request
+
+TOPIC_ID = b"t" * 16
+
+
+def produced(base: int, index: int = 0, topic: str = "t") -> ProduceResponse:
+    row = PartitionProduceResponse(index=index, base_offset=base)
+    return ProduceResponse([TopicProduceResponse(topic, partition_responses=[row])])
+
+
+def committing(offset: int, partition: int = 0, topic: str = "t") -> OffsetCommitRequest:
+    row = OffsetCommitRequestPartition(partition, offset)
+    return OffsetCommitRequest("g", topics=[OffsetCommitRequestTopic(topic, partitions=[row])])
+
+
+def committed(request: OffsetCommitRequest) -> int:
+    return request.topics[0].partitions[0].committed_offset
+
+
+def test_offsets_keep_their_distance_to_the_last_learned_one() -> None:
+    offsets = OffsetMapping()
+    offsets.learn(produced(0), produced(100))
+    offsets.learn(produced(10), produced(150))
+    assert offsets.differs_from_recording
+    for old, new in ((0, 100), (9, 109), (10, 150), (12, 152)):
+        request = committing(old)
+        assert offsets.put_target_offsets(request)
+        assert committed(request) == new
+
+
+def test_offsets_are_learned_for_each_partition() -> None:
+    offsets = OffsetMapping()
+    offsets.learn(produced(0), produced(100))
+    for request in (committing(5, partition=1), committing(5, topic="u"), committing(-1)):
+        before = committed(request)
+        assert not offsets.put_target_offsets(request)
+        assert committed(request) == before
+
+
+def test_topic_ids_are_resolved_with_the_recorded_metadata() -> None:
+    offsets = OffsetMapping()
+    recorded = MetadataResponse(topics=[MetadataResponseTopic(name="t", topic_id=TOPIC_ID)])
+    offsets.learn_topic_names(recorded)
+    offsets.learn(produced(0), produced(7))
+    request = fetch_request(TOPIC_ID, offset=2)
+    assert offsets.put_target_offsets(request)
+    assert request.topics[0].partitions[0].fetch_offset == 9
+
+
+def test_equal_offsets_change_nothing() -> None:
+    offsets = OffsetMapping()
+    offsets.learn(produced(4), produced(4))
+    assert not offsets.differs_from_recording
+    assert not offsets.put_target_offsets(committing(4))
