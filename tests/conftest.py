@@ -1,12 +1,14 @@
-"""How tests run: randomness, and which process runs which files."""
+"""How tests run: randomness, which process runs which files, and the broker and browser of a file."""
 
 import logging
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from kafka_shim.testing import KafkaBroker, start
+from tests.support.browser import chromium
 from tests.support.commands import TESTED
 
 # no deadlines: a slow machine must not fail a property test
@@ -88,3 +90,24 @@ def pytest_runtest_protocol() -> Generator[None, object, object]:
         return (yield)
     finally:
         root.setLevel(level)
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[KafkaBroker]:
+    """Start a broker; files that need other settings override this."""
+    with start() as broker:
+        yield broker
+
+
+@pytest.fixture
+def broker(shared: KafkaBroker) -> KafkaBroker:
+    """Return the shared broker as it was started; files that need topics override this."""
+    shared.reset()
+    return shared
+
+
+@pytest.fixture(scope="session")
+def chrome() -> Iterator[Any]:
+    """Start a headless browser."""
+    with chromium() as driver:
+        yield driver

@@ -141,6 +141,6 @@ def test_an_interrupted_import_leaves_no_files(
     write = AuthorizerLogImport._write_access
     monkeypatch.setattr(AuthorizerLogImport, "_write_access", interrupted)
     folder = tmp_path / "new" / "trace"
-    log = Path(__file__).parents[0] / "traffic" / "importers" / "kafka_authorizer.txt"
+    log = Path(__file__).parents[1] / "traces" / "importers" / "kafka_authorizer.txt"
     assert main(["trace", "import", "--input-format", "audit-log", str(log), str(folder)]) == 130
     assert list(tmp_path.rglob("*")) == []

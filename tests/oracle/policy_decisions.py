@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor
@@ -32,7 +33,6 @@ from kafka_shim.policy.checked_accesses import (
     operations_checked_for_any_resource,
 )
 from kafka_shim.policy.compaction import compacted_acls
-from kafka_shim.policy.formats.json_objects import acls_to_objects
 from kafka_shim.policy.plain_decisions import PlainPolicy
 from kafka_shim.policy.relations import Relation, check_relation
 from kafka_shim.policy.witness import Witness, resource_can_exist

@@ -1,8 +1,8 @@
 """Print the coverage of each package with its minimum, and fail below one: `make coverage`.
 
 Minima are percent of lines and branches, in `[tool.kafka-shim.coverage]` of pyproject.toml. The
-data are those of the last `coverage combine`. `python -m tests.project.coverage_floors --raise` raises the
-minima to what was measured.
+data are those of the last `coverage combine`. `python -m tests.project.coverage_floors --raise`
+raises the minima to what was measured.
 """
 
 import json

@@ -1,4 +1,5 @@
-"""Draw functions and classes for a blind reader: `python -m tests.project.names --seed N [--package shim]`.
+"""Draw functions and classes for a blind reader:
+`python -m tests.project.names --seed N [--package shim]`.
 
 A reader who has not seen the code gets the questions, paths and signatures only, and writes down
 what each does. Then he compares with the answers, which have the docstrings and the sources.

@@ -1,8 +1,8 @@
 """Write the files of a new handler, pipeline job, conformance case or command.
 
-`python -m tests.project.scaffold handler UpdateRaftVoter`, `job slow-clients`, `case trouble.slow-leader`,
-`command topics`. Each is registered, runs, and has a test that fails until it is written; what
-remains to be done is printed.
+`python -m tests.project.scaffold handler UpdateRaftVoter`, `job slow-clients`,
+`case trouble.slow-leader`, `command topics`. Each is registered, runs, and has a test that fails
+until it is written; what remains to be done is printed.
 """
 
 import argparse

@@ -71,10 +71,8 @@ def test_a_python_in_a_folder_with_spaces_is_quoted(monkeypatch: pytest.MonkeyPa
 
 
 def test_every_extra_that_the_code_names_has_packages() -> None:
-    folders = ("protocol", "authorizer", "shim", "pipeline")
-    paths = [
-        path for folder in folders for path in (ROOT / "src" / "kafka_shim" / folder).rglob("*.py")
-    ]
+    package = ROOT / "src" / "kafka_shim"
+    paths = [path for path in package.rglob("*.py") if path != package / "text" / "extras.py"]
     named = {
         extra
         for path in paths
@@ -204,7 +202,8 @@ def test_the_fixture_without_its_extra_names_it(tmp_path: Path) -> None:
 
 def test_testcontainers_without_its_extra_names_it(tmp_path: Path) -> None:
     (tmp_path / "plain.py").write_text(
-        "import sys\nsys.modules['testcontainers'] = None\nimport kafka_shim.testing.testcontainers\n"
+        "import sys\nsys.modules['testcontainers'] = None\n"
+        "import kafka_shim.testing.testcontainers\n"
     )
     done = plain(tmp_path)
     assert "kafka_shim.testing.testcontainers requires the extra `testcontainers`" in done.stderr

@@ -9,15 +9,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCE_FOLDER = ROOT / "src" / "kafka_shim"
-PACKAGES = ("schemas", "protocol", "authorizer", "shim", "pipeline")
 FUNCTION_LINES_MAX = 60
 
-SOURCES = sorted(
-    path
-    for package in PACKAGES
-    for path in (SOURCE_FOLDER / package).rglob("*.py")
-    if "messages" not in path.parts
-)
+SOURCES = sorted(path for path in SOURCE_FOLDER.rglob("*.py") if "messages" not in path.parts)
 
 ALL_SOURCES = SOURCES + sorted(
     path for name in ("benchmarks", "tests") for path in (ROOT / name).rglob("*.py")

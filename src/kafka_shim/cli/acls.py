@@ -12,6 +12,7 @@ from typing import TextIO
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.acl_tool_releases import AclToolOutput, acl_tool_output_of_release
 from kafka_shim.authorizer.model import Acl, AclFilter
 from kafka_shim.cli import EXIT_FAILURE, EXIT_USAGE
@@ -34,7 +35,6 @@ from kafka_shim.policy.formats.command_targets import (
     resource_filters_listed_after_change,
     resource_filters_of_options,
 )
-from kafka_shim.policy.formats.json_objects import acls_to_objects
 from kafka_shim.policy.formats.kafka_list import (
     format_entries,
     format_entry,

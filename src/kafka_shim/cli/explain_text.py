@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import camel_case
+from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.explaining.api_explanation import (
     NameOutcome,
     NeedDecision,
@@ -14,7 +15,6 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.requirement import DenialEffect
 from kafka_shim.cli.resource_arguments import OPTION_BY_RESOURCE_TYPE, action_text
-from kafka_shim.policy.formats.json_objects import acls_to_objects
 from kafka_shim.policy.formats.kafka_commands import format_command
 from kafka_shim.policy.formats.kafka_list import format_acl_on_one_line
 from kafka_shim.protocol.error_codes import ErrorCode

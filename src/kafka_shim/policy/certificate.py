@@ -12,12 +12,13 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.model import ANY_USER, Acl, Actor
 from kafka_shim.policy.checked_accesses import (
     checked_operations_by_resource_type,
     operations_checked_for_any_resource,
 )
-from kafka_shim.policy.formats.json_objects import acls_to_objects, parse_objects
+from kafka_shim.policy.formats.json_objects import parse_objects
 from kafka_shim.policy.plain_decisions import PlainPolicy, boundary_actors_and_names
 from kafka_shim.policy.relations import Relation, RelationResult
 from kafka_shim.policy.witness import Witness, resource_can_exist

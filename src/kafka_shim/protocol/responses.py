@@ -7,9 +7,6 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.response_frames import read_response_and_its_version
-from kafka_shim.trace_format.entries import Response
 
 NAMING_APIS = (ApiKey.METADATA, ApiKey.CREATE_TOPICS, ApiKey.DESCRIBE_TOPIC_PARTITIONS)
 """APIs whose responses have names of topics with their ids."""
@@ -23,14 +20,6 @@ ErrorCodesByName = dict[str | bytes | None, set[int]]
 
 Every named element of a response has an entry; an empty set means no error.
 """
-
-
-def read_response_or_none(entry: Response) -> Any:
-    """Return the message; None if it cannot be read."""
-    try:
-        return read_response_and_its_version(entry.api_key, entry.api_version, entry.frame)[0]
-    except ProtocolError:
-        return None
 
 
 def error_codes_by_name(response: Any) -> ErrorCodesByName:

@@ -1,52 +1,52 @@
 """What tests import: `from kafka_shim.testing import start`.
 
-`KafkaPolicy` and `PolicyDecision` are imported when they are used, since they need more than the
-standard library.
+A name is imported at its first use: pytest loads the plugin of this package in every run, and
+`KafkaPolicy` needs more than the standard library.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kafka_shim.testing.broker import DecisionFilters, KafkaBroker
-from kafka_shim.testing.broker_start import BrokerFactory, start
-from kafka_shim.testing.cassette import KafkaCassette
-from kafka_shim.testing.faults import FaultOptions, InjectedFault
-from kafka_shim.testing.groups import OffsetOptions
-from kafka_shim.testing.options import Options, TopicOptions
-from kafka_shim.testing.row import Row
-from kafka_shim.testing.rows import (
-    AclRow,
-    AllowedPrincipalRow,
-    AssignedTopicRow,
-    AuthenticationRow,
-    ClusterStateRow,
-    CompactedPartitionRow,
-    DecisionRow,
-    DeniedPrincipalRow,
-    FaultRow,
-    GroupDetailRow,
-    GroupOffsetRow,
-    GroupOffsetsRow,
-    GroupRow,
-    HeaderRow,
-    HealthRow,
-    MemberRow,
-    NodeRow,
-    OffsetChangeRow,
-    ProducedRecordRow,
-    ProducerRow,
-    RecordRow,
-    RequestRow,
-    TelemetryPushRow,
-    TopicPartitionRow,
-    TopicRow,
-    TransactionRow,
-    WhoCanRow,
-)
-from kafka_shim.testing.rule import Rule
-from kafka_shim.testing.transport import BrokerError
-
 if TYPE_CHECKING:
+    from kafka_shim.testing.broker import DecisionFilters, KafkaBroker
+    from kafka_shim.testing.broker_start import BrokerFactory, start
+    from kafka_shim.testing.cassette import KafkaCassette
+    from kafka_shim.testing.faults import FaultOptions, InjectedFault
+    from kafka_shim.testing.groups import OffsetOptions
+    from kafka_shim.testing.options import Options, TopicOptions
     from kafka_shim.testing.policy import KafkaPolicy, PolicyDecision
+    from kafka_shim.testing.row import Row
+    from kafka_shim.testing.rows import (
+        AclRow,
+        AllowedPrincipalRow,
+        AssignedTopicRow,
+        AuthenticationRow,
+        ClusterStateRow,
+        CompactedPartitionRow,
+        DecisionRow,
+        DeniedPrincipalRow,
+        FaultRow,
+        GroupDetailRow,
+        GroupOffsetRow,
+        GroupOffsetsRow,
+        GroupRow,
+        HeaderRow,
+        HealthRow,
+        MemberRow,
+        NodeRow,
+        OffsetChangeRow,
+        ProducedRecordRow,
+        ProducerRow,
+        RecordRow,
+        RequestRow,
+        TelemetryPushRow,
+        TopicPartitionRow,
+        TopicRow,
+        TransactionRow,
+        WhoCanRow,
+    )
+    from kafka_shim.testing.rule import Rule
+    from kafka_shim.testing.transport import BrokerError
 
 __all__ = [
     "AclRow",
@@ -93,10 +93,25 @@ __all__ = [
     "start",
 ]
 
+_MODULES = (
+    "broker_start",
+    "broker",
+    "options",
+    "rows",
+    "row",
+    "rule",
+    "transport",
+    "faults",
+    "groups",
+    "cassette",
+    "policy",
+)
+
 
 def __getattr__(name: str) -> Any:
-    if name not in ("KafkaPolicy", "PolicyDecision"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from kafka_shim.testing import policy  # noqa: PLC0415 - see the module's docstring
-
-    return getattr(policy, name)
+    if name in __all__:
+        for module_name in _MODULES:
+            module = import_module(f"{__name__}.{module_name}")
+            if hasattr(module, name):
+                return getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.policy.formats import kafka_list
-from kafka_shim.policy.formats.json_objects import acls_to_objects
 from kafka_shim.protocol.enums import Operation, PatternType
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import read_distinct_acls_of_file

@@ -252,7 +252,7 @@ def test_loading_the_plugin_imports_no_other_module_of_the_package() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (
         done.stdout.strip()
-        == "['kafka_shim', 'kafka_shim.shim', 'kafka_shim.testing.pytest_plugin']"
+        == "['kafka_shim', 'kafka_shim.testing', 'kafka_shim.testing.pytest_plugin']"
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import (
     ANY_USER,
@@ -20,7 +21,6 @@ from kafka_shim.authorizer.model import (
     Decision,
     DecisionReason,
 )
-from kafka_shim.policy.formats.json_objects import acls_to_objects
 from kafka_shim.protocol.enums import PatternType, Permission
 
 NOBODY = "User:\0nobody in particular"

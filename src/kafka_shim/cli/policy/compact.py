@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.cli import EXIT_FAILURE
 from kafka_shim.cli.authorizer_settings import (
     read_cluster_acls,
@@ -29,7 +30,6 @@ from kafka_shim.cli.usage import UsageError
 from kafka_shim.policy.checked_accesses import InexactReleaseError
 from kafka_shim.policy.compaction import CompactedAcls, compacted_acls
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
-from kafka_shim.policy.formats.json_objects import acls_to_objects
 from kafka_shim.policy.interim_access import interim_changes_in_either_mode
 from kafka_shim.policy.plan import planned_requests
 from kafka_shim.policy.relations import Relation, check_relation

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.cli import EXIT_MISMATCH
@@ -28,7 +29,6 @@ from kafka_shim.cli.policy.sarif import SarifResult, sarif_log
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.usage import UsageError
 from kafka_shim.policy.checked_accesses import InexactReleaseError
-from kafka_shim.policy.formats.json_objects import acls_to_objects
 from kafka_shim.policy.lint import (
     FINDING_KINDS,
     Finding,

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import Step
@@ -17,7 +18,7 @@ from kafka_shim.cli.policy.descriptions import (
     signed_access_change_line,
 )
 from kafka_shim.policy.certificate import acls_sha256
-from kafka_shim.policy.formats.json_objects import acls_to_objects, parse_objects
+from kafka_shim.policy.formats.json_objects import parse_objects
 from kafka_shim.policy.interim_access import InterimChange
 from kafka_shim.policy.name_sets import NameSet
 from kafka_shim.policy.plan import StepGroup

@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 import msgspec
 
 from kafka_shim.authorizer.acl_names import camel_case
+from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.model import ANY_USER
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.cli.input_error import file_and_line
@@ -23,7 +24,6 @@ from kafka_shim.cli.policy.github_annotations import github_annotation as github
 from kafka_shim.cli.policy.sarif import SarifResult
 from kafka_shim.cli.policy.witness_text import decision_rule_text
 from kafka_shim.policy.expectation_check import CheckedAccess, Verdict
-from kafka_shim.policy.formats.json_objects import acls_to_objects
 from kafka_shim.policy.formats.kafka_commands import format_command
 
 SHOWN_MAX = 5

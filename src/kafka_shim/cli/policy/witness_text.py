@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import camel_case
+from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.model import Decision, DecisionReason
 from kafka_shim.cli.policy.descriptions import acl_sentence, resource_text_or_at_least_one
 from kafka_shim.policy.certificate import witness_object
-from kafka_shim.policy.formats.json_objects import acls_to_objects
 from kafka_shim.policy.name_sets import NameSet
 from kafka_shim.policy.witness import Witness
 

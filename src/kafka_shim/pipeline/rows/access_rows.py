@@ -39,7 +39,7 @@ from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.codec.resource_names import read_resource_names
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.responses import NAMING_APIS, read_response_or_none, topic_ids_with_names
+from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
 from kafka_shim.trace_format.entries import (
     AUDIT,
     DERIVED,
@@ -48,6 +48,7 @@ from kafka_shim.trace_format.entries import (
     Request,
     Response,
 )
+from kafka_shim.trace_format.messages import read_response_or_none
 from kafka_shim.trace_format.segments import Block
 
 _RequestId = tuple[int, int, int]

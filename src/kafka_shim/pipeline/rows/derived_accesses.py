@@ -42,8 +42,8 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.request_frames import read_request_frame
-from kafka_shim.protocol.responses import read_response_or_none
 from kafka_shim.trace_format.entries import DERIVED, Request, Response
+from kafka_shim.trace_format.messages import read_response_or_none
 
 Names = Mapping[bytes, str]
 

@@ -30,8 +30,9 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.responses import error_codes_by_name, read_response_or_none
+from kafka_shim.protocol.responses import error_codes_by_name
 from kafka_shim.trace_format.entries import DERIVED, Request, Response
+from kafka_shim.trace_format.messages import read_response_or_none
 from kafka_shim.trace_format.segments import Block
 
 _IN_USE: Final = (0, 5)

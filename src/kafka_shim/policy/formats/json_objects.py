@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.policy.formats.documents import check_keys_are_known
 from kafka_shim.policy.formats.fields import (
@@ -49,22 +50,6 @@ def parse_acls(text: str) -> list[AclWithLine]:
 
 def format_acls(acls: Iterable[Acl]) -> str:
     return json.dumps(acls_to_objects(acls), indent=2, ensure_ascii=False) + "\n"
-
-
-def acls_to_objects(acls: Iterable[Acl]) -> list[dict[str, str]]:
-    """Return ACLs as objects with text values; enums are written as `TRANSACTIONAL_ID`."""
-    return [
-        {
-            "principal": acl.principal,
-            "host": acl.host,
-            "resource_type": acl.resource_type.name,
-            "resource_name": acl.resource_name,
-            "resource_pattern_type": acl.pattern_type.name,
-            "operation": acl.operation.name,
-            "permission": acl.permission.name,
-        }
-        for acl in acls
-    ]
 
 
 def parse_objects(objects: object) -> list[Acl]:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.policy.formats.json_objects import acls_to_objects
 from kafka_shim.shim.observing.request_history import History, HistoryEntry
 
 

@@ -3,8 +3,8 @@
 from typing import Any
 from urllib.parse import quote
 
+from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.policy.formats.json_objects import acls_to_objects
 from kafka_shim.shim.observing.change_log import Change, ChangeLog
 from kafka_shim.shim.observing.originators import CallOfControlApi, Originator
 from kafka_shim.shim.observing.request_history import acl_text
