@@ -1,4 +1,4 @@
-"""How tests run: randomness, which process runs which files, and the broker and browser of a file."""
+"""How tests run: randomness, which process runs which files, and what the tests of a file share."""
 
 import logging
 from collections.abc import Generator, Iterator

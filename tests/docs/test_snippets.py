@@ -336,7 +336,7 @@ def test_the_suite_accepts_the_known_failures_on_the_page(tmp_path: Path) -> Non
 
 
 def test_files_on_the_architecture_page_handle_requests() -> None:
-    [way] = [block.text for block in ALL if block.page == "docs/explanation/architecture.md"]
+    way = next(block.text for block in ALL if block.page == "docs/explanation/architecture.md")
     steps = re.findall(r"^ *(?:\w+\.)?(\w+)\(.*?  +(\S+\.py)\b", way, re.MULTILINE)
     assert len(steps) == 4
     for function, path in steps:

@@ -101,3 +101,23 @@ def test_the_page_lists_the_parts_of_the_shim_above_those_that_they_import() -> 
     for pair in shim.imports:
         importer, imported = (name.rpartition(".")[2] for name in pair)
         assert order[importer] <= order[imported], pair
+
+
+def test_the_page_lists_the_rooms_from_the_ground_up_as_the_contract() -> None:
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    [contract] = [
+        contract
+        for contract in tools["importlinter"]["contracts"]
+        if contract.get("containers") == ["kafka_shim"]
+    ]
+    page = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
+    table = page.partition("## The rooms")[2].partition("In `shim/`, each row")[0]
+    rows = re.findall(r"^\| `(\w+)/` \|", table, re.MULTILINE)
+    layer = {
+        room: at
+        for at, names in enumerate(reversed(contract["layers"]))
+        for room in names.split(" | ")
+    }
+    assert sorted(rows) == sorted(layer)
+    assert [layer[room] for room in rows] == sorted(layer[room] for room in rows)
+    assert all(re.search(rf"\b{room}\b", table.partition("| folder")[0]) for room in rows)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import kafka_shim.shim
+import kafka_shim
 
-_SHIM: Final = Path(kafka_shim.shim.__path__[0])
+_PACKAGE: Final = Path(kafka_shim.__path__[0])
 _LEVELS: Final = {
     "debug": "debug",
     "info": "info",
@@ -150,7 +150,7 @@ def log_lines_page() -> str:
 
 
 def _calls() -> Iterator[LogCall]:
-    for path in _SHIM.rglob("*.py"):
+    for path in _PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
