@@ -23,7 +23,7 @@ from typing import Any
 from benchmarks.broker import framed
 from benchmarks.command import finish, parse_arguments
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
 from kafka_shim.testing.broker_start import start
 
 SECONDS = 20

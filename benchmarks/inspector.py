@@ -16,7 +16,7 @@ import msgspec
 
 from benchmarks.broker import framed
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.testing import KafkaBroker, start
 from tests.support.browser import chromium
 

@@ -17,14 +17,12 @@ from benchmarks.broker import Broker, framed, requests
 from benchmarks.command import finish, parse_arguments
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.produce import (
     PartitionProduceData,
-    ProduceRequest,
-    TopicProduceData,
-)
-from kafka_shim.protocol.messages.produce_response import (
     PartitionProduceResponse,
+    ProduceRequest,
     ProduceResponse,
+    TopicProduceData,
     TopicProduceResponse,
 )
 from kafka_shim.protocol.records.batches import encode_batch

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from benchmarks.against.brokers import PASSWORDS, Broker
 from benchmarks.broker import framed
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
+from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
 
 _SIZE = Struct(">i")
 _ROOM = 4 * 1024 * 1024

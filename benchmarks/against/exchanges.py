@@ -14,21 +14,21 @@ from benchmarks.against.goals import AS_SOON
 from benchmarks.against.setting import ask, decoded, until_well
 from benchmarks.broker import framed
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
-from kafka_shim.protocol.messages.join_group_request import (
+from kafka_shim.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
+from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest
+from kafka_shim.protocol.messages.join_group import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
+    JoinGroupResponse,
 )
-from kafka_shim.protocol.messages.join_group_response import JoinGroupResponse
-from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
-from kafka_shim.protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from kafka_shim.protocol.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.messages.sync_group_request import SyncGroupRequest
+from kafka_shim.protocol.messages.sync_group import SyncGroupRequest
 from kafka_shim.protocol.records.batches import encode_batch
 from kafka_shim.protocol.records.record_codec import Record
 

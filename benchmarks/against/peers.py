@@ -21,11 +21,11 @@ from benchmarks.against.setting import ask
 from benchmarks.broker import framed
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
-from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.describe_acls import DescribeAclsRequest
+from kafka_shim.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
+from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
 
 _SIZE: Final = Struct(">i")
 _MOCK: Final = """

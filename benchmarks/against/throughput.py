@@ -30,8 +30,8 @@ from benchmarks.against.publication import machine_state, missed_goals_text
 from benchmarks.against.setting import made, until_well
 from benchmarks.command import finish
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest
 from tests.oracle.real_kafka import jars
 
 ROUNDS = 3

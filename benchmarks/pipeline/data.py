@@ -12,7 +12,7 @@ from kafka_shim.pipeline.tables import OBSERVED
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.trace_format.entries import Access, BlockBody, Connection, Request
 from kafka_shim.trace_format.segments import SegmentWriter
 

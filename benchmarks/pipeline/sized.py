@@ -9,7 +9,7 @@ import msgspec
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.trace_format.entries import Access, BlockBody, Connection, Entry, Request
 from kafka_shim.trace_format.segments import SegmentWriter
 

@@ -14,18 +14,18 @@ from kafka_shim.protocol.enums import (
     Permission,
     ResourceType,
 )
-from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
-from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
-from kafka_shim.protocol.messages.join_group_request import (
+from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.describe_acls import DescribeAclsRequest
+from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest
+from kafka_shim.protocol.messages.join_group import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
 )
-from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.messages.sync_group_request import (
+from kafka_shim.protocol.messages.list_groups import ListGroupsRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.sync_group import (
     SyncGroupRequest,
     SyncGroupRequestAssignment,
 )

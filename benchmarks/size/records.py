@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from benchmarks.broker import framed
 from benchmarks.size.asked import Asked, started
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,

@@ -11,7 +11,7 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.messages.fetch_request import FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.fetch import FetchRequest, FetchTopic
 from kafka_shim.trace_format.entries import Access, Request
 from kafka_shim.trace_format.segments import Block, read_trace
 
@@ -48,9 +48,7 @@ def test_every_path_exists_in_its_messages() -> None:
 def _minimal(api: int, version: int) -> bytes:
     from kafka_shim.protocol.codec.catalogue import api_name
 
-    module = __import__(
-        f"kafka_shim.protocol.messages.{_snake(api_name(api))}_request", fromlist=["x"]
-    )
+    module = __import__(f"kafka_shim.protocol.messages.{_snake(api_name(api))}", fromlist=["x"])
     message = getattr(module, f"{api_name(api)}Request")()
     return codecs.write_request(message, version)
 
@@ -68,7 +66,7 @@ def test_topic_ids_need_names() -> None:
 
 
 def test_alternatives_are_in_the_order_of_the_checks() -> None:
-    from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+    from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 
     plan = access_plan(
         ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest(transactional_id=None), NEWEST

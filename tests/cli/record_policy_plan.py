@@ -18,12 +18,12 @@ from kafka_shim.client.acls import describe_acls
 from kafka_shim.client.client import Client, connect
 from kafka_shim.client.config import read_client_config
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
-from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.describe_cluster import DescribeClusterRequest
+from kafka_shim.protocol.messages.describe_groups import DescribeGroupsRequest
+from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,

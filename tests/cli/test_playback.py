@@ -21,7 +21,7 @@ from tests.traces.cassettes.kit import metadata, record
 SCRIPT = """
 import os, sys
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from kafka_shim.client.client import connect
 
 topics = [CreatableTopic(sys.argv[1], num_partitions=1, replication_factor=1)]

@@ -12,10 +12,9 @@ from kafka_shim.cli import main
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import write_response_header
-from kafka_shim.protocol.messages.describe_acls_response import DescribeAclsResponse
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
-from kafka_shim.protocol.messages.metadata_response import MetadataResponse
-from kafka_shim.protocol.messages.produce_request import ProduceRequest
+from kafka_shim.protocol.messages.describe_acls import DescribeAclsResponse
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from kafka_shim.protocol.messages.produce import ProduceRequest
 from kafka_shim.trace_format.entries import (
     BlockBody,
     Connection,

@@ -11,7 +11,7 @@ import pytest
 
 from kafka_shim.cli import EXIT_FAILURE, EXIT_USAGE, main
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
+from kafka_shim.protocol.messages.describe_cluster import DescribeClusterRequest
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from tests.shim.play import Stage

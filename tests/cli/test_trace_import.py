@@ -8,8 +8,8 @@ import pytest
 
 from kafka_shim.cli import main
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.traces.importers.log_import import AuthorizerLogImport
 from tests.shim.play import Stage

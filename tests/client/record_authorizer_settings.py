@@ -11,7 +11,7 @@ from typing import Any
 from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS
 from kafka_shim.client.client import connect
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
-from kafka_shim.protocol.messages.describe_configs_request import (
+from kafka_shim.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )

@@ -8,13 +8,13 @@ from kafka_shim.authorizer.model import AclFilter
 from kafka_shim.client.acls import create_acls, delete_acls, describe_acls
 from kafka_shim.client.client import Client, ClientError
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
-from kafka_shim.protocol.messages.delete_acls_response import (
+from kafka_shim.protocol.messages.create_acls import AclCreationResult, CreateAclsResponse
+from kafka_shim.protocol.messages.delete_acls import (
     DeleteAclsFilterResult,
     DeleteAclsMatchingAcl,
     DeleteAclsResponse,
 )
-from kafka_shim.protocol.messages.describe_acls_response import (
+from kafka_shim.protocol.messages.describe_acls import (
     AclDescription,
     DescribeAclsResource,
     DescribeAclsResponse,

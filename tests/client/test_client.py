@@ -12,9 +12,9 @@ from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import write_response_header
-from kafka_shim.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
-from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
-from kafka_shim.protocol.messages.sasl_handshake_response import SaslHandshakeResponse
+from kafka_shim.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
+from kafka_shim.protocol.messages.describe_acls import DescribeAclsRequest
+from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeResponse
 from kafka_shim.shim.config import SecurityProtocol
 from tests.support.frames import sized
 

@@ -29,8 +29,8 @@ from typing import NamedTuple
 from kafka_shim.client.client import connect
 from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.schemas.pins import read_pins
 from kafka_shim.traces.replay.events import load_recording
 from kafka_shim.traces.replay.replayer import Replayer

@@ -27,7 +27,7 @@ from typing import Any
 
 from kafka_shim.client.client import ClientError, connect
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
 from kafka_shim.schemas.pins import read_pins
 from tests.clients import both_ways
 from tests.clients.both_ways import (

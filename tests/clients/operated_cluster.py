@@ -11,21 +11,24 @@ from kafka_shim.conformance.real_cluster import RealCluster, retry_until_no_erro
 from kafka_shim.conformance.recording_proxies import RecordingProxies
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.alter_partition_reassignments_request import (
+from kafka_shim.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
 )
-from kafka_shim.protocol.messages.create_topics_request import (
+from kafka_shim.protocol.messages.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
 )
-from kafka_shim.protocol.messages.elect_leaders_request import (
+from kafka_shim.protocol.messages.elect_leaders import (
     ElectLeadersRequest,
     TopicPartitions,
 )
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.messages.metadata_response import MetadataResponse
+from kafka_shim.protocol.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+)
 from kafka_shim.shim.settings.defaults import LISTENERS
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.java_collections import java_hash

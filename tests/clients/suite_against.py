@@ -33,7 +33,7 @@ from kafka_shim.conformance.runner import ResultListener, run_cases
 from kafka_shim.conformance.selection import select_cases
 from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (
+from kafka_shim.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     ScramCredentialUpsertion,
 )

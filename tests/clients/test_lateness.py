@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
-from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
+from kafka_shim.protocol.messages.describe_acls import DescribeAclsRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.trace_format.entries import Request
 from kafka_shim.traces.replay.compare import MISSING, Difference
 from kafka_shim.traces.replay.events import Event, Recording

@@ -7,7 +7,7 @@ from confluent_kafka import Consumer, Producer
 
 from kafka_shim.client.client import connect
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
 from kafka_shim.testing import KafkaBroker, start
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(120, func_only=True)]

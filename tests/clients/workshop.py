@@ -16,7 +16,7 @@ from joserfc.jwk import RSAKey
 from kafka_shim.client.client import connect
 from kafka_shim.client.config import ClientConfig, Login as ClientLogin
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.create_delegation_token_request import (
+from kafka_shim.protocol.messages.create_delegation_token import (
     CreateDelegationTokenRequest,
 )
 from kafka_shim.shim.config import SecurityProtocol

@@ -13,7 +13,7 @@ from kafka_shim.client import client
 from kafka_shim.client.config import ClientConfig, Login
 from kafka_shim.conformance.commands import COMMANDS
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest
 from kafka_shim.shim.config import SecurityProtocol
 
 EMPTY: dict[str, Any] = {

@@ -12,63 +12,63 @@ from kafka_shim.conformance.evidence import (
 )
 from kafka_shim.conformance.reported_results import CommandRun
 from kafka_shim.protocol.enums import ApiKey, Operation
-from kafka_shim.protocol.messages.create_delegation_token_response import (
+from kafka_shim.protocol.messages.create_delegation_token import (
     CreateDelegationTokenResponse,
 )
-from kafka_shim.protocol.messages.delete_acls_response import (
+from kafka_shim.protocol.messages.delete_acls import (
     DeleteAclsFilterResult,
     DeleteAclsMatchingAcl,
     DeleteAclsResponse,
 )
-from kafka_shim.protocol.messages.describe_acls_response import (
+from kafka_shim.protocol.messages.describe_acls import (
     AclDescription,
     DescribeAclsResource,
     DescribeAclsResponse,
 )
-from kafka_shim.protocol.messages.describe_cluster_response import (
+from kafka_shim.protocol.messages.describe_cluster import (
     DescribeClusterBroker,
     DescribeClusterResponse,
 )
-from kafka_shim.protocol.messages.describe_configs_response import (
+from kafka_shim.protocol.messages.describe_configs import (
     DescribeConfigsResourceResult,
     DescribeConfigsResponse,
     DescribeConfigsResult,
 )
-from kafka_shim.protocol.messages.describe_delegation_token_response import (
+from kafka_shim.protocol.messages.describe_delegation_token import (
     DescribedDelegationToken,
     DescribeDelegationTokenResponse,
 )
-from kafka_shim.protocol.messages.describe_groups_response import (
+from kafka_shim.protocol.messages.describe_groups import (
     DescribedGroup,
     DescribedGroupMember,
     DescribeGroupsResponse,
 )
-from kafka_shim.protocol.messages.describe_user_scram_credentials_response import (
+from kafka_shim.protocol.messages.describe_user_scram_credentials import (
     CredentialInfo,
     DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult,
 )
-from kafka_shim.protocol.messages.fetch_response import (
+from kafka_shim.protocol.messages.fetch import (
     FetchableTopicResponse,
     FetchResponse,
     PartitionData,
 )
-from kafka_shim.protocol.messages.list_offsets_response import (
+from kafka_shim.protocol.messages.list_offsets import (
     ListOffsetsPartitionResponse,
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
-from kafka_shim.protocol.messages.metadata_response import (
+from kafka_shim.protocol.messages.metadata import (
     MetadataResponse,
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from kafka_shim.protocol.messages.offset_fetch_response import (
+from kafka_shim.protocol.messages.offset_fetch import (
     OffsetFetchResponse,
     OffsetFetchResponsePartition,
     OffsetFetchResponseTopic,
 )
-from kafka_shim.protocol.messages.produce_response import (
+from kafka_shim.protocol.messages.produce import (
     PartitionProduceResponse,
     ProduceResponse,
     TopicProduceResponse,

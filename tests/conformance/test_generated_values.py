@@ -9,10 +9,10 @@ from kafka_shim.conformance.vectors.generated_values import (
     with_producer_id_epoch_and_checksum,
 )
 from kafka_shim.conformance.vectors.version_fields import fit_to_version
-from kafka_shim.protocol.messages.end_txn_request import EndTxnRequest
-from kafka_shim.protocol.messages.init_producer_id_response import InitProducerIdResponse
-from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.end_txn import EndTxnRequest
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdResponse
+from kafka_shim.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.recordings.conformance.scenario import topic_id_of
 from tests.recordings.records.batches import batch, message
 from tests.support.record_requests import produce_request

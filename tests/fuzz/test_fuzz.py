@@ -6,7 +6,7 @@ import pytest
 
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.state.coordinators import Coordinators
 from tests.fuzz.frames import Frames, stage_of
 from tests.fuzz.judging import (

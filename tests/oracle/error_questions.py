@@ -9,40 +9,42 @@ import msgspec
 from kafka_shim.client.client import CLIENT_ID, Client
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.alter_client_quotas_request import (
+from kafka_shim.protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
-    EntityData,
-    EntryData,
     OpData,
+    RequestEntityData,
+    RequestEntryData,
 )
-from kafka_shim.protocol.messages.create_topics_request import (
+from kafka_shim.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from kafka_shim.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
-from kafka_shim.protocol.messages.end_txn_request import EndTxnRequest
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
-from kafka_shim.protocol.messages.init_producer_id_response import InitProducerIdResponse
-from kafka_shim.protocol.messages.join_group_request import (
+from kafka_shim.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
+from kafka_shim.protocol.messages.end_txn import EndTxnRequest
+from kafka_shim.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
+from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest
+from kafka_shim.protocol.messages.init_producer_id import (
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+)
+from kafka_shim.protocol.messages.join_group import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
 )
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
-from kafka_shim.protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.metadata import MetadataRequest
+from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from kafka_shim.protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.messages.sync_group_request import (
+from kafka_shim.protocol.messages.sync_group import (
     SyncGroupRequest,
     SyncGroupRequestAssignment,
 )
@@ -230,8 +232,8 @@ class Questions:
 
     def limit(self, client: Client) -> None:
         """Limit this client's creation of topics, and use up its quota."""
-        entry = EntryData(
-            [EntityData("client-id", CLIENT_ID)], [OpData("controller_mutation_rate", 0.1)]
+        entry = RequestEntryData(
+            [RequestEntityData("client-id", CLIENT_ID)], [OpData("controller_mutation_rate", 0.1)]
         )
         client.send_request(ApiKey.ALTER_CLIENT_QUOTAS, AlterClientQuotasRequest([entry]))
         time.sleep(2)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
-from kafka_shim.protocol.messages.describe_configs_request import (
+from kafka_shim.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )

@@ -14,8 +14,8 @@ import msgspec
 from kafka_shim.client.client import Client
 from kafka_shim.client.config import ClientConfig, Login
 from kafka_shim.protocol.enums import ApiKey, PatternType, Permission
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest
 from kafka_shim.shim.config import SecurityProtocol
 from kafka_shim.traces.importers.authorizer_log import parse_authorizer_log_line
 from tests.oracle.real_kafka import PASSWORDS

@@ -24,8 +24,8 @@ from kafka_shim.client.client import Client, connect
 from kafka_shim.policy.formats import parse_distinct_acls
 from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kafka_shim.traces.importers.log_import import import_authorizer_log
 from tests.pipeline.removal_steps import settings
 from tests.recordings.audit.recording import AuditedKafka

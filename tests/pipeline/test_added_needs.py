@@ -7,17 +7,17 @@ from kafka_shim.pipeline.rows.added_needs import new_needs_with_visible_denial
 from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
 )
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
-from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.messages.offset_fetch_request import (
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
+from kafka_shim.protocol.messages.list_groups import ListGroupsRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestTopic,
 )
-from kafka_shim.protocol.messages.produce_request import ProduceRequest, TopicProduceData
+from kafka_shim.protocol.messages.produce import ProduceRequest, TopicProduceData
 from tests.pipeline.traces import create_frame, frame
 from tests.shim.play import Stage
 

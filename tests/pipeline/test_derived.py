@@ -16,15 +16,19 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import write_response_header
-from kafka_shim.protocol.messages.fetch_request import FetchRequest, FetchTopic
-from kafka_shim.protocol.messages.fetch_response import (
+from kafka_shim.protocol.messages.fetch import (
     FetchableTopicResponse,
+    FetchRequest,
     FetchResponse,
+    FetchTopic,
     PartitionData,
 )
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
-from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
-from kafka_shim.protocol.messages.produce_request import ProduceRequest, TopicProduceData
+from kafka_shim.protocol.messages.metadata import (
+    MetadataRequest,
+    MetadataResponse,
+    MetadataResponseTopic,
+)
+from kafka_shim.protocol.messages.produce import ProduceRequest, TopicProduceData
 from kafka_shim.trace_format.entries import (
     AUDIT,
     DERIVED,

@@ -7,29 +7,37 @@ import pytest
 from kafka_shim.pipeline.rows.existence import ExistenceIndex, existence_records_from_rows
 from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_shim.protocol.messages.create_topics_response import (
+from kafka_shim.protocol.messages.create_topics import (
+    CreatableTopic,
     CreatableTopicResult,
+    CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from kafka_shim.protocol.messages.fetch_request import FetchRequest, FetchTopic
-from kafka_shim.protocol.messages.fetch_response import (
+from kafka_shim.protocol.messages.fetch import (
     FetchableTopicResponse,
+    FetchRequest,
     FetchResponse,
+    FetchTopic,
     PartitionData,
 )
-from kafka_shim.protocol.messages.list_offsets_request import ListOffsetsRequest, ListOffsetsTopic
-from kafka_shim.protocol.messages.list_offsets_response import (
+from kafka_shim.protocol.messages.list_offsets import (
     ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
     ListOffsetsResponse,
+    ListOffsetsTopic,
     ListOffsetsTopicResponse,
 )
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
-from kafka_shim.protocol.messages.produce_request import ProduceRequest, TopicProduceData
-from kafka_shim.protocol.messages.produce_response import (
+from kafka_shim.protocol.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseTopic,
+)
+from kafka_shim.protocol.messages.produce import (
     PartitionProduceResponse,
+    ProduceRequest,
     ProduceResponse,
+    TopicProduceData,
     TopicProduceResponse,
 )
 from kafka_shim.trace_format.entries import Entry, Request, Response

@@ -6,22 +6,19 @@ import pytest
 
 from kafka_shim.pipeline.rows.entity import CONSUMER_GROUP, GROUP, OFFSETS, TOPIC, TRANSACTION
 from kafka_shim.pipeline.rows.existence import ExistenceIndex, ExistenceRecord
-from kafka_shim.protocol.messages.describe_topic_partitions_request import (
+from kafka_shim.protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
-)
-from kafka_shim.protocol.messages.describe_topic_partitions_response import (
-    Cursor,
     DescribeTopicPartitionsResponse,
+    ResponseCursor,
 )
-from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
-from kafka_shim.protocol.messages.list_groups_response import ListGroupsResponse
-from kafka_shim.protocol.messages.list_transactions_request import ListTransactionsRequest
-from kafka_shim.protocol.messages.list_transactions_response import ListTransactionsResponse
-from kafka_shim.protocol.messages.offset_fetch_request import (
+from kafka_shim.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from kafka_shim.protocol.messages.list_transactions import (
+    ListTransactionsRequest,
+    ListTransactionsResponse,
+)
+from kafka_shim.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
-)
-from kafka_shim.protocol.messages.offset_fetch_response import (
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
 )
@@ -126,7 +123,7 @@ LISTS: list[tuple[str, str, Any, Any, bool]] = [
     ),
     (
         *(TOPIC, PAGES, DescribeTopicPartitionsRequest()),
-        *(DescribeTopicPartitionsResponse(next_cursor=Cursor("y")), False),
+        *(DescribeTopicPartitionsResponse(next_cursor=ResponseCursor("y")), False),
     ),
 ]
 

@@ -3,18 +3,18 @@
 import pytest
 
 from kafka_shim.pipeline.rows.fetch_sessions import FetchSessions, SessionRequest
-from kafka_shim.protocol.messages.fetch_request import (
+from kafka_shim.protocol.messages.fetch import (
     FetchPartition,
     FetchRequest,
+    FetchResponse,
     FetchTopic,
     ForgottenTopic,
 )
-from kafka_shim.protocol.messages.fetch_response import FetchResponse
-from kafka_shim.protocol.messages.share_fetch_request import (
+from kafka_shim.protocol.messages.share_fetch import (
     FetchTopic as ShareTopic,
     ShareFetchRequest,
+    ShareFetchResponse,
 )
-from kafka_shim.protocol.messages.share_fetch_response import ShareFetchResponse
 
 PLACE, OTHER = "1 SASL", "2 SASL"
 SESSION = 5

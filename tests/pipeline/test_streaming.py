@@ -18,7 +18,7 @@ from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.policy.formats import format_acls_losslessly
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
+from kafka_shim.protocol.messages.metadata import MetadataResponse, MetadataResponseTopic
 from kafka_shim.trace_format.entries import Entry, Request, Response
 from tests.pipeline import twin
 from tests.pipeline.traces import START_US, random_acls, random_trace

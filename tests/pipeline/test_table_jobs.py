@@ -15,11 +15,11 @@ from kafka_shim.policy.formats import format_acls_losslessly
 from kafka_shim.policy.formats.trace_rule import parse_acl_rule
 from kafka_shim.protocol.api_versions import RELEASES, served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
 )
-from kafka_shim.protocol.messages.fetch_request import FetchRequest, FetchTopic
-from kafka_shim.protocol.messages.produce_request import ProduceRequest
+from kafka_shim.protocol.messages.fetch import FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.produce import ProduceRequest
 from kafka_shim.trace_format.entries import Access, BlockBody, Connection, Request, Response
 from kafka_shim.trace_format.segments import SegmentWriter
 from tests.pipeline.asking import parsed

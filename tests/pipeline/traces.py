@@ -12,9 +12,9 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.policy.formats.trace_rule import format_decision_rule
 from kafka_shim.policy.formats.yaml_rules import parse_rule
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_shim.protocol.messages.fetch_request import FetchRequest, FetchTopic
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.fetch import FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.metadata import MetadataRequest
 from kafka_shim.trace_format.entries import (
     Access,
     BlockBody,

@@ -54,8 +54,7 @@ HANDLER: Final = '''\
 """{key} {wire_name}, version{versions}. Write here what a real broker does that is not obvious."""
 
 from kafka_shim.authorizer.requirements import {constant}
-from kafka_shim.protocol.messages.{module}_request import {wire_name}Request
-from kafka_shim.protocol.messages.{module}_response import {wire_name}Response
+from kafka_shim.protocol.messages.{module} import {wire_name}Request, {wire_name}Response
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
@@ -85,7 +84,7 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.{module}_request import {wire_name}Request
+from kafka_shim.protocol.messages.{module} import {wire_name}Request
 from kafka_shim.protocol.response_codes import nonzero_error_codes
 from tests.shim.play import Stage
 

@@ -1,6 +1,6 @@
 """Error codes anywhere in a response."""
 
-from kafka_shim.protocol.messages.metadata_response import (
+from kafka_shim.protocol.messages.metadata import (
     MetadataResponse,
     MetadataResponsePartition,
     MetadataResponseTopic,

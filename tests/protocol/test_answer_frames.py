@@ -4,7 +4,7 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
+from kafka_shim.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
 from kafka_shim.protocol.response_frames import read_response_and_its_version, write_response_frame
 
 REFUSED = ApiVersionsResponse(error_code=35, api_keys=[ApiVersion(18, 0, 4)])

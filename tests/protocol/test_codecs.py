@@ -25,23 +25,24 @@ from kafka_shim.protocol.codec.codecs import (
 )
 from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.errors import DecodeError, EncodeError, UnsupportedVersionError
-from kafka_shim.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
-from kafka_shim.protocol.messages.broker_heartbeat_request import BrokerHeartbeatRequest
+from kafka_shim.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
+from kafka_shim.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 from kafka_shim.protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.describe_topic_partitions_request import (
-    Cursor,
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
+    RequestCursor,
 )
-from kafka_shim.protocol.messages.fetch_request import FetchRequest, ReplicaState
-from kafka_shim.protocol.messages.fetch_response import (
+from kafka_shim.protocol.messages.fetch import (
     FetchableTopicResponse,
+    FetchRequest,
     FetchResponse,
     LeaderIdAndEpoch,
     PartitionData,
+    ReplicaState,
 )
-from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.protocol.interpreted import Interpreted
 from tests.protocol.values import ALL_NAMES, Values, versions_of
 
@@ -135,7 +136,7 @@ def test_duplicate_tags_cannot_be_written() -> None:
 
 
 def test_null_struct() -> None:
-    for cursor in (None, Cursor("t", 4)):
+    for cursor in (None, RequestCursor("t", 4)):
         message = DescribeTopicPartitionsRequest(cursor=cursor)
         assert read_request(75, 0, write_request(message, 0), 0).cursor == cursor
 

@@ -18,9 +18,9 @@ from kafka_shim.protocol.codec.codecs import (
 from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.codec.resource_names import names_reader
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.messages.fetch_request import FetchRequest
-from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.fetch import FetchRequest
+from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.protocol.interpreted import DamagedError, Interpreted
 from tests.protocol.values import ALL_NAMES, Values, versions_of
 

@@ -16,8 +16,8 @@ from kafka_shim.protocol.codec.catalogue import (
 from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.errors import UnsupportedVersionError
 from kafka_shim.protocol.messages.apis import APIS, NEVER
-from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
-from kafka_shim.protocol.messages.fetch_response import LeaderIdAndEpoch, PartitionData
+from kafka_shim.protocol.messages.create_acls import AclCreationResult, CreateAclsResponse
+from kafka_shim.protocol.messages.fetch import LeaderIdAndEpoch, PartitionData
 from tests.protocol.values import ALL_NAMES, default_of
 from tests.support.generated_files import outdated
 

@@ -13,20 +13,20 @@ from kafka_shim.protocol.codec.resource_names import (
 )
 from kafka_shim.protocol.codec.wire_layout import WireLayout
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
+from kafka_shim.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.fetch_request import (
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.fetch import (
     FetchPartition,
     FetchRequest,
     FetchTopic,
     ForgottenTopic,
 )
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_shim.protocol.messages.incremental_alter_configs_request import (
+from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
+from kafka_shim.protocol.messages.incremental_alter_configs import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )

@@ -8,13 +8,13 @@ import msgspec
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from kafka_shim.protocol.messages.list_offsets_request import (
+from kafka_shim.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.protocol.records.batches import iterate_batches, marker_commits_transaction
 from tests.recordings.peers.peer import ask_root
 from tests.recordings.play import Play

@@ -7,15 +7,15 @@ import pytest
 from kafka_shim.protocol.codec import runtime
 from kafka_shim.protocol.codec.runtime import STRING_BYTES_MAX
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
 )
-from kafka_shim.protocol.messages.create_topics_request import (
+from kafka_shim.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from kafka_shim.protocol.messages.incremental_alter_configs_request import (
+from kafka_shim.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,

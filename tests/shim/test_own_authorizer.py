@@ -9,7 +9,7 @@ import pytest
 from kafka_shim.authorizer.authorizer import Authorizer
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from kafka_shim.shim.errors import ConfigError
 from tests.shim.play import ADMIN, Stage
 from tests.support.acl_filters import ANY_ACL

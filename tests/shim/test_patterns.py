@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
 )
-from kafka_shim.protocol.messages.incremental_alter_configs_request import (
+from kafka_shim.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from kafka_shim.protocol.messages.list_transactions_request import ListTransactionsRequest
+from kafka_shim.protocol.messages.list_transactions import ListTransactionsRequest
 from kafka_shim.shim import re2_patterns
 from kafka_shim.shim.handlers import list_transactions
 from kafka_shim.shim.re2_patterns import (

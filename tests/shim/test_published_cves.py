@@ -13,15 +13,15 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.protocol.messages.consumer_group_describe_request import (
+from kafka_shim.protocol.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
 )
-from kafka_shim.protocol.messages.incremental_alter_configs_request import (
+from kafka_shim.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from kafka_shim.protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,

@@ -17,8 +17,8 @@ from cryptography.hazmat.primitives.serialization import (
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.describe_transactions import DescribeTransactionsRequest
+from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
 from kafka_shim.testing.broker_start import start
 from tests.oracle.real_kafka import START_SECONDS, RealKafka, missing_tools, settings_of
 from tests.recordings.peers.peer import ROOT, ask

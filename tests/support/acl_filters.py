@@ -3,8 +3,8 @@
 from typing import Any
 
 from kafka_shim.protocol.enums import PatternType, ResourceType
-from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter
-from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
+from kafka_shim.protocol.messages.delete_acls import DeleteAclsFilter
+from kafka_shim.protocol.messages.describe_acls import DescribeAclsRequest
 
 ANY = 1
 """The code of ANY, for operations and permissions too."""

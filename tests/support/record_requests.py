@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from kafka_shim.protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,

@@ -4,11 +4,11 @@ from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS
 from kafka_shim.client.client import Client
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.describe_configs_request import (
+from kafka_shim.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest
 
 DEFAULTS = {ALLOW_EVERYONE: "false", SUPER_USERS: ""}
 """What applies on a broker that does not set them."""

@@ -17,9 +17,9 @@ from kafka_shim.protocol.codec.catalogue import request_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_response_header, write_request_header
-from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
+from kafka_shim.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
+from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from kafka_shim.text.whole_number import parse_whole_number
 
 CLIENT_ID = "kafka-shim"

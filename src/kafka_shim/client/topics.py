@@ -2,7 +2,7 @@
 
 from kafka_shim.client.client import Client
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest
 
 
 def topic_names(client: Client) -> list[str]:

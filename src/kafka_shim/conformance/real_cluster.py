@@ -26,18 +26,18 @@ from kafka_shim.policy.formats.yaml_rules import parse_rule
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_shim.protocol.messages.delete_groups_request import DeleteGroupsRequest
-from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.delete_groups import DeleteGroupsRequest
+from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest
+from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
+from kafka_shim.protocol.messages.list_groups import ListGroupsRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from kafka_shim.shim.settings.defaults import PLAINTEXT, SASL_PLAINTEXT
 from kafka_shim.shim.system_clock import SystemClock
 

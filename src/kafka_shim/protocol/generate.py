@@ -1,4 +1,4 @@
-"""Write protocol/messages/ (a module for each message, and the table of APIs), api_key.py,
+"""Write protocol/messages/ (a module for each API, and the table of APIs), api_key.py,
 error_codes.py and feature_levels.py.
 
 `python -m kafka_shim.protocol.generate` rewrites them; `--check` lists stale files and exits 1.
@@ -7,6 +7,7 @@ error_codes.py and feature_levels.py.
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from kafka_shim.protocol.codec.message_spec import (
@@ -14,8 +15,9 @@ from kafka_shim.protocol.codec.message_spec import (
     MessageSpec,
     StructSpec,
     VersionRange,
+    class_name_of_side,
     load_message_spec,
-    snake_case,
+    message_module_name,
 )
 from kafka_shim.protocol.generate_codes import (
     api_key_source,
@@ -38,17 +40,29 @@ PYTHON_TYPES = {
 }
 
 
-def message_module_source(message: MessageSpec) -> str:
-    """Return the source of one message's module."""
-    exported = ", ".join(f'"{struct.name}"' for struct in reversed(message.structs_inner_first))
-    parts = [
-        HEADER,
-        f'"""{_class_docstring(message)}"""\n\n',
-        "import msgspec\n\n",
-        f"__all__ = [{exported}]\n",
+def message_module_source(messages: Sequence[MessageSpec]) -> str:
+    """Return the source of a module: the request and the response of an API, or one message."""
+    common = _common_struct_names(messages)
+    parts = [HEADER, f'"""{_module_docstring(messages)}"""\n\n', "import msgspec\n"]
+    parts += [
+        f"\n\n{_class_source(struct, message, common)}"
+        for message in messages
+        for struct in message.structs_inner_first
     ]
-    parts += [f"\n\n{_class_source(struct, message)}" for struct in message.structs_inner_first]
     return "".join(parts)
+
+
+def _common_struct_names(messages: Sequence[MessageSpec]) -> frozenset[str]:
+    """Return the names of structs that both messages have, and that differ in their fields."""
+    names = [struct.name for message in messages for struct in message.structs_inner_first]
+    return frozenset(name for name in names if names.count(name) > 1)
+
+
+def _module_docstring(messages: Sequence[MessageSpec]) -> str:
+    if len(messages) == 1:
+        return _class_docstring(messages[0])
+    api = messages[0]
+    return f"{api.api_key} {api.name.removesuffix('Request')}: request and response."
 
 
 def _class_docstring(message: MessageSpec) -> str:
@@ -66,29 +80,37 @@ def _versions_phrase(versions: VersionRange) -> str:
     return f"version{plural} {versions.text}"
 
 
-def _class_source(struct: StructSpec, message: MessageSpec) -> str:
-    lines = [f"class {struct.name}(msgspec.Struct, gc=False):"]
+def _class_source(struct: StructSpec, message: MessageSpec, common: frozenset[str]) -> str:
+    lines = [f"class {_class_name(struct, message, common)}(msgspec.Struct, gc=False):"]
     if struct is message.top_level_struct:
         lines.append(f'    """{_class_docstring(message)}"""\n')
-    lines += [f"    {_field_line(field, message)}" for field in struct.fields]
+    lines += [f"    {_field_line(field, message, common)}" for field in struct.fields]
     lines.append("    unknown_tags: tuple[tuple[int, bytes], ...] = ()")
     return "\n".join(lines) + "\n"
 
 
-def _field_line(field: FieldSpec, message: MessageSpec) -> str:
-    element = field.struct.name if field.struct else PYTHON_TYPES.get(field.element_kind, "int")
+def _class_name(struct: StructSpec, message: MessageSpec, common: frozenset[str]) -> str:
+    """Return the name of a struct's class: `RequestCursor` if the response has a `Cursor`, too."""
+    return class_name_of_side(struct.name, message.name) if struct.name in common else struct.name
+
+
+def _field_line(field: FieldSpec, message: MessageSpec, common: frozenset[str]) -> str:
+    element = (
+        _class_name(field.struct, message, common)
+        if field.struct
+        else PYTHON_TYPES.get(field.element_kind, "int")
+    )
     annotation = f"list[{element}]" if field.is_array else element
     if field.is_nullable_or_defaults_to_null:
         annotation += " | None"
-    line = f"{field.attribute}: {annotation} = {_default_source(field)}"
+    line = f"{field.attribute}: {annotation} = {_default_source(field, element)}"
     comment = _wire_type_and_versions_comment(field, message)
     return f"{line}  # {comment}" if comment else line
 
 
-def _default_source(field: FieldSpec) -> str:
+def _default_source(field: FieldSpec, element: str) -> str:
     if field.default is ...:
-        assert field.struct is not None
-        return f"msgspec.field(default_factory={field.struct.name})"
+        return f"msgspec.field(default_factory={element})"
     if field.element_kind == "uuid" and not field.is_array:
         return "bytes(16)"
     return json.dumps(field.default) if isinstance(field.default, str) else repr(field.default)
@@ -132,10 +154,11 @@ def api_table_source(messages: list[MessageSpec]) -> str:
 def generated_texts_by_path() -> dict[str, str]:
     """Return the text of every generated file by its path in protocol/."""
     messages = [load_message_spec(name) for name in message_names()]
-    texts = {
-        f"{snake_case(message.name)}.py": message_module_source(message) for message in messages
-    }
-    texts["__init__.py"] = f'{HEADER}"""Kafka\'s messages as classes, a module each."""\n'
+    modules: dict[str, list[MessageSpec]] = {}
+    for message in sorted(messages, key=lambda message: message.name):  # request before response
+        modules.setdefault(message_module_name(message.name), []).append(message)
+    texts = {f"{name}.py": message_module_source(found) for name, found in modules.items()}
+    texts["__init__.py"] = f'{HEADER}"""Kafka\'s messages as classes, a module for each API."""\n'
     texts["apis.py"] = api_table_source(messages)
     return {f"messages/{name}": text for name, text in texts.items()} | {
         "api_key.py": HEADER + api_key_source(messages),

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from kafka_shim.authorizer.authorizer import Authorizer
 from kafka_shim.authorizer.model import Acl, Actor
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreatableTopicConfig
 from kafka_shim.shim.config import InitialGroup, InitialTopic
 from kafka_shim.shim.errors import ConfigError, InitialStateError
 from kafka_shim.shim.handlers.common.config_change import check_metrics_subscription

@@ -11,22 +11,26 @@ from kafka_shim.conformance.scorecard.denials import Decisions
 from kafka_shim.conformance.scorecard.exchanges import exchanges_of_recording
 from kafka_shim.conformance.scorecard.scorecard import CATALOGUE
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
-from kafka_shim.protocol.messages.describe_acls_response import DescribeAclsResponse
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_shim.protocol.messages.find_coordinator_response import FindCoordinatorResponse
-from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
-from kafka_shim.protocol.messages.init_producer_id_response import InitProducerIdResponse
-from kafka_shim.protocol.messages.join_group_request import JoinGroupRequest
-from kafka_shim.protocol.messages.join_group_response import JoinGroupResponse
-from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
-from kafka_shim.protocol.messages.metadata_response import MetadataResponse
-from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.messages.api_versions import (
+    ApiVersion,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+)
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
+from kafka_shim.protocol.messages.find_coordinator import (
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
+from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest
+from kafka_shim.protocol.messages.init_producer_id import (
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+)
+from kafka_shim.protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from kafka_shim.protocol.messages.leave_group import LeaveGroupRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.traces.replay.events import Event, Recording

@@ -10,9 +10,9 @@ import msgspec
 from kafka_shim.client.client import connect
 from kafka_shim.client.config import ClientConfig, Login
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.config import SecurityProtocol
 from tests.oracle.real_kafka import PASSWORDS, RealKafka, fetched, numbers
 from tests.recordings.recorder import Kind

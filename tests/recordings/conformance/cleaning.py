@@ -6,15 +6,15 @@ import msgspec
 
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsRequest
-from kafka_shim.protocol.messages.describe_delegation_token_request import (
+from kafka_shim.protocol.messages.delete_acls import DeleteAclsRequest
+from kafka_shim.protocol.messages.describe_delegation_token import (
     DescribeDelegationTokenRequest,
 )
-from kafka_shim.protocol.messages.expire_delegation_token_request import (
+from kafka_shim.protocol.messages.expire_delegation_token import (
     ExpireDelegationTokenRequest,
 )
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
-from kafka_shim.protocol.messages.share_fetch_request import ShareFetchRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest
+from kafka_shim.protocol.messages.share_fetch import ShareFetchRequest
 from tests.recordings.conformance.scenario import Scenario, Step
 from tests.recordings.peers.peer import ROOT, Peer, ask, ask_root, versions
 from tests.recordings.peers.topics import delete

@@ -14,7 +14,7 @@ from kafka_shim.protocol.enums import (
     Permission,
     ResourceType,
 )
-from kafka_shim.protocol.messages.create_acls_request import AclCreation
+from kafka_shim.protocol.messages.create_acls import AclCreation
 from kafka_shim.protocol.releases.facts import facts_of_release
 from tests.recordings.conformance.scenario import GHOST_ID, topic_id_of
 

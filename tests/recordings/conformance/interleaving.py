@@ -12,8 +12,8 @@ import msgspec
 
 from kafka_shim.conformance.vectors.version_fields import fit_to_version
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from tests.oracle.real_kafka import numbers
 from tests.recordings.conformance import generate
 from tests.recordings.conformance.draw import ADMIN, USERS, Draw

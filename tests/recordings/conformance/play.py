@@ -9,9 +9,9 @@ from kafka_shim.conformance.vectors.generated_values import fill_generated_value
 from kafka_shim.conformance.vectors.version_fields import fit_to_version
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.create_topics_response import CreateTopicsResponse
-from kafka_shim.protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.create_topics import CreateTopicsResponse
+from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,

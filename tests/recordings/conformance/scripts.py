@@ -16,8 +16,8 @@ from kafka_shim.protocol.enums import (
     Permission,
     ResourceType,
 )
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from tests.recordings.conformance import generate
 from tests.recordings.conformance.draw import ADMIN, KINDS, USERS, Draw
 from tests.recordings.conformance.scenario import ONE_SEGMENT, Scenario, Step

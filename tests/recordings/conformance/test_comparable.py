@@ -5,26 +5,26 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
-from kafka_shim.protocol.messages.delete_acls_response import (
+from kafka_shim.protocol.messages.create_acls import AclCreationResult, CreateAclsResponse
+from kafka_shim.protocol.messages.delete_acls import (
     DeleteAclsFilterResult,
     DeleteAclsMatchingAcl,
     DeleteAclsResponse,
 )
-from kafka_shim.protocol.messages.describe_configs_response import (
+from kafka_shim.protocol.messages.describe_configs import (
     DescribeConfigsResourceResult,
     DescribeConfigsResponse,
     DescribeConfigsResult,
 )
-from kafka_shim.protocol.messages.fetch_response import (
+from kafka_shim.protocol.messages.fetch import (
     FetchableTopicResponse,
     FetchResponse,
     PartitionData,
 )
-from kafka_shim.protocol.messages.init_producer_id_response import InitProducerIdResponse
-from kafka_shim.protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
-from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
-from kafka_shim.protocol.messages.renew_delegation_token_response import (
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdResponse
+from kafka_shim.protocol.messages.list_groups import ListedGroup, ListGroupsResponse
+from kafka_shim.protocol.messages.metadata import MetadataResponse, MetadataResponseTopic
+from kafka_shim.protocol.messages.renew_delegation_token import (
     RenewDelegationTokenResponse,
 )
 from tests.recordings.conformance.comparable import Comparing

@@ -9,39 +9,37 @@ import pytest
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
-)
-from kafka_shim.protocol.messages.consumer_group_heartbeat_response import (
     ConsumerGroupHeartbeatResponse,
 )
-from kafka_shim.protocol.messages.create_delegation_token_request import (
+from kafka_shim.protocol.messages.create_delegation_token import (
     CreateDelegationTokenRequest,
 )
-from kafka_shim.protocol.messages.create_topics_request import (
+from kafka_shim.protocol.messages.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreateTopicsRequest,
 )
-from kafka_shim.protocol.messages.describe_share_group_offsets_request import (
+from kafka_shim.protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
     DescribeShareGroupOffsetsRequestTopic,
 )
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
-from kafka_shim.protocol.messages.join_group_request import (
+from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
+from kafka_shim.protocol.messages.join_group import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
 )
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
 from kafka_shim.protocol.messages.transaction_log_value import TransactionLogValue
-from kafka_shim.protocol.messages.write_txn_markers_request import (
+from kafka_shim.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,

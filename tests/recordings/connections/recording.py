@@ -11,14 +11,14 @@ from typing import Final
 
 from kafka_shim.client.client import connect
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.alter_client_quotas_request import (
+from kafka_shim.protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
-    EntityData,
-    EntryData,
     OpData,
+    RequestEntityData,
+    RequestEntryData,
 )
-from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
+from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from tests.oracle.real_kafka import RealKafka, numbers
 from tests.recordings.connections.scenarios import (
     PLAIN,
@@ -109,7 +109,7 @@ class _Stage:
     def _limit(self, limit: Limit) -> None:
         value = limit.per_second or 0.0
         change = OpData("connection_creation_rate", value, limit.per_second is None)
-        entry = EntryData([EntityData("ip", limit.host)], [change])
+        entry = RequestEntryData([RequestEntityData("ip", limit.host)], [change])
         with connect(self._addresses[PLAIN]) as admin:
             request = AlterClientQuotasRequest([entry])
             response = admin.send_request(ApiKey.ALTER_CLIENT_QUOTAS, request)

@@ -6,12 +6,12 @@ from typing import Final
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.protocol.messages.describe_log_dirs_request import (
+from kafka_shim.protocol.messages.describe_log_dirs import (
     DescribableLogDirTopic,
     DescribeLogDirsRequest,
 )
-from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.list_groups import ListGroupsRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 
 TAGGED_FIELDS_MAX: Final = 10_000
 ELEMENTS_MAX: Final = 1_000_000

@@ -8,7 +8,7 @@ from kafka_shim.protocol.messages.consumer_protocol_assignment import (
     ConsumerProtocolAssignment,
     TopicPartition,
 )
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from kafka_shim.shim.state.java_collections import in_hash_map_order
 from tests.recordings.groups.classic_play import RANGE
 from tests.recordings.groups.migration_play import BOTH, HEARTBEAT, begun, seen, speaks

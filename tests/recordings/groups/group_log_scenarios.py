@@ -4,7 +4,7 @@ from itertools import groupby
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
 from tests.oracle.real_kafka import numbers
 from tests.recordings.coordinator_log import CoordinatorLog
 from tests.recordings.groups.classic_play import subscription

@@ -3,7 +3,7 @@
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
+from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
 from tests.recordings.coordinator_log import CoordinatorLog
 from tests.recordings.groups.modern_play import ModernPlay
 from tests.recordings.groups.share_play import (

@@ -8,9 +8,9 @@ from typing import Any, Final
 import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.create_topics_request import CreatableReplicaAssignment
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.create_topics import CreatableReplicaAssignment
+from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.recordings.peers.peer import PATIENCE_MS, ask_root
 from tests.recordings.peers.socket_peer import SocketPeer
 

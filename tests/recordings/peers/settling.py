@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.messages.alter_client_quotas_request import (
+from kafka_shim.protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
-    EntityData,
-    EntryData,
     OpData,
+    RequestEntityData,
+    RequestEntryData,
 )
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsRequest
-from kafka_shim.protocol.messages.describe_client_quotas_request import (
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.delete_acls import DeleteAclsRequest
+from kafka_shim.protocol.messages.describe_client_quotas import (
     ComponentData,
     DescribeClientQuotasRequest,
 )
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.messages.streams_group_heartbeat_request import Topology
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.streams_group_heartbeat import Topology
 from tests.oracle.real_kafka import numbers
 from tests.recordings.codes import has_code
 from tests.recordings.peers.peer import Peer, ask_root
@@ -181,13 +181,13 @@ class Settling:
 
     def _mark_by_quota(self) -> None:
         name = f"{MARKER}-{next(self._numbers)}"
-        entity = [EntityData(entity_type="client-id", entity_name=name)]
+        entity = [RequestEntityData(entity_type="client-id", entity_name=name)]
         look = DescribeClientQuotasRequest(
             components=[ComponentData(entity_type="client-id", match_type=0, match=name)]
         )
         for remove in (False, True):
             op = OpData(key="producer_byte_rate", value=1e9, remove=remove)
-            request = AlterClientQuotasRequest(entries=[EntryData(entity=entity, ops=[op])])
+            request = AlterClientQuotasRequest(entries=[RequestEntryData(entity=entity, ops=[op])])
             ask_root(self._peer, ApiKey.ALTER_CLIENT_QUOTAS, request)
             until = time.monotonic() + _PATIENCE_SECONDS
             while time.monotonic() < until:

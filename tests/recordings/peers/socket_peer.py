@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
+from kafka_shim.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
+from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from tests.oracle.real_kafka import USERS
 from tests.recordings.peers.peer import (

@@ -6,18 +6,18 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.create_topics_request import (
+from kafka_shim.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
-from kafka_shim.protocol.messages.list_offsets_request import (
+from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.protocol.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.recordings.peers.peer import Peer, ask_root
 
 TRIALS: Final = 500

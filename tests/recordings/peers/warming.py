@@ -3,8 +3,8 @@
 from typing import Final
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 from tests.recordings.peers.peer import Peer, ask_root, versions
 
 SHARE: Final = "warm:AAAAAAAAAAAAAAAAAAAAAQ:0"

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.alter_client_quotas_request import (
+from kafka_shim.protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
-    EntityData,
-    EntryData,
     OpData,
+    RequestEntityData,
+    RequestEntryData,
 )
 from tests.recordings import play
 from tests.recordings.peers.peer import ask_root
@@ -55,12 +55,12 @@ class Play(play.Play):
             self._alter(entity, dict.fromkeys(limits))
 
     def _alter(self, entity: Mapping[str, str | None], limits: Mapping[str, float | None]) -> Any:
-        rows = [EntityData(kind, name) for kind, name in entity.items()]
+        rows = [RequestEntityData(kind, name) for kind, name in entity.items()]
         ops = [OpData(key, value or 0.0, value is None) for key, value in limits.items()]
         response = ask_root(
             self.peer,
             ApiKey.ALTER_CLIENT_QUOTAS,
-            AlterClientQuotasRequest([EntryData(rows, ops)]),
+            AlterClientQuotasRequest([RequestEntryData(rows, ops)]),
         )
         self.peer.pause(QUOTA_MS)
         return response

@@ -4,21 +4,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.alter_client_quotas_request import (
+from kafka_shim.protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
-    EntityData,
-    EntryData,
     OpData,
+    RequestEntityData,
+    RequestEntryData,
 )
-from kafka_shim.protocol.messages.alter_replica_log_dirs_request import (
+from kafka_shim.protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDir,
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirTopic,
 )
-from kafka_shim.protocol.messages.describe_client_quotas_request import DescribeClientQuotasRequest
-from kafka_shim.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
-from kafka_shim.protocol.messages.list_transactions_request import ListTransactionsRequest
-from kafka_shim.protocol.messages.update_features_request import (
+from kafka_shim.protocol.messages.describe_client_quotas import DescribeClientQuotasRequest
+from kafka_shim.protocol.messages.describe_transactions import DescribeTransactionsRequest
+from kafka_shim.protocol.messages.list_transactions import ListTransactionsRequest
+from kafka_shim.protocol.messages.update_features import (
     FeatureUpdateKey,
     UpdateFeaturesRequest,
 )
@@ -234,16 +234,16 @@ def orders_of_quotas(play: Play) -> None:
     _altered(play, [_quota(entity, values, remove=True) for entity in entities])
 
 
-def _altered(play: Play, changes: list[EntryData]) -> Any:
+def _altered(play: Play, changes: list[RequestEntryData]) -> Any:
     request = AlterClientQuotasRequest(entries=changes)
     return play.settled(ApiKey.ALTER_CLIENT_QUOTAS, 0, request)
 
 
 def _quota(
     entity: list[tuple[str, str | None]], keys: Sequence[str], *, remove: bool = False
-) -> EntryData:
-    return EntryData(
-        entity=[EntityData(kind, name) for kind, name in entity],
+) -> RequestEntryData:
+    return RequestEntryData(
+        entity=[RequestEntityData(kind, name) for kind, name in entity],
         ops=[OpData(key, 1e9, remove) for key in keys],
     )
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.delete_records_request import (
+from kafka_shim.protocol.messages.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
     DeleteRecordsTopic,

@@ -5,8 +5,8 @@ from typing import Any
 import zstandard
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest
-from kafka_shim.protocol.messages.fetch_request import (
+from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest
+from kafka_shim.protocol.messages.fetch import (
     FetchPartition,
     FetchRequest,
     ForgottenTopic,

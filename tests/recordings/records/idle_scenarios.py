@@ -1,16 +1,16 @@
 """Changes without requests: old records and idle producers expire."""
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.delete_records_request import (
+from kafka_shim.protocol.messages.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
-from kafka_shim.protocol.messages.describe_producers_request import (
+from kafka_shim.protocol.messages.describe_producers import (
     DescribeProducersRequest,
     TopicRequest,
 )
-from kafka_shim.protocol.messages.list_offsets_request import (
+from kafka_shim.protocol.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,

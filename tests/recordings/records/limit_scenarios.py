@@ -1,7 +1,7 @@
 """Fetch on a broker whose `fetch.max.bytes` is below the consumers' limit (KIP-541)."""
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.fetch_request import ReplicaState
+from kafka_shim.protocol.messages.fetch import ReplicaState
 from tests.recordings.records.batches import batch
 from tests.recordings.records.fetch_scenarios import part
 from tests.recordings.records.play import Play

@@ -11,9 +11,9 @@ from typing import Any
 from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.codec.message_spec import StructSpec
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
-from kafka_shim.protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
+from kafka_shim.protocol.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,

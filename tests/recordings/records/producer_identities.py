@@ -1,7 +1,7 @@
 """Producer ids: how clients get them, and their sequence numbers."""
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 from tests.recordings.records.batches import TRANSACTIONAL, batch
 from tests.recordings.records.play import Play
 

@@ -3,7 +3,7 @@
 from itertools import product
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
+from kafka_shim.protocol.messages.describe_transactions import DescribeTransactionsRequest
 from tests.recordings.records.batches import TRANSACTIONAL, batch
 from tests.recordings.records.play import Play
 from tests.recordings.records.transactional_producer import (

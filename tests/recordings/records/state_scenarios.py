@@ -3,9 +3,9 @@
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
+from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 from tests.recordings.coordinator_log import CoordinatorLog
 from tests.recordings.peers.peer import ask_root
 from tests.recordings.records.batches import TRANSACTIONAL, batch

@@ -3,13 +3,13 @@
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.describe_producers_request import (
+from kafka_shim.protocol.messages.describe_producers import (
     DescribeProducersRequest,
     TopicRequest,
 )
-from kafka_shim.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
-from kafka_shim.protocol.messages.list_transactions_request import ListTransactionsRequest
-from kafka_shim.protocol.messages.write_txn_markers_request import (
+from kafka_shim.protocol.messages.describe_transactions import DescribeTransactionsRequest
+from kafka_shim.protocol.messages.list_transactions import ListTransactionsRequest
+from kafka_shim.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,

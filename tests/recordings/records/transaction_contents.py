@@ -4,20 +4,20 @@ from functools import partial
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
-from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
+from kafka_shim.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
+from kafka_shim.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
-from kafka_shim.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
-from kafka_shim.protocol.messages.offset_fetch_request import (
+from kafka_shim.protocol.messages.describe_transactions import DescribeTransactionsRequest
+from kafka_shim.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
 )
-from kafka_shim.protocol.messages.txn_offset_commit_request import (
+from kafka_shim.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,

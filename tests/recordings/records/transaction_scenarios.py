@@ -3,7 +3,7 @@
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 from tests.recordings.records.batches import batch
 from tests.recordings.records.play import Play
 from tests.recordings.records.transaction_administration import listed, markers

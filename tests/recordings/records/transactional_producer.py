@@ -3,17 +3,17 @@
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
+from kafka_shim.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
 )
-from kafka_shim.protocol.messages.describe_producers_request import (
+from kafka_shim.protocol.messages.describe_producers import (
     DescribeProducersRequest,
     TopicRequest,
 )
-from kafka_shim.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
-from kafka_shim.protocol.messages.end_txn_request import EndTxnRequest
-from kafka_shim.protocol.messages.fetch_request import FetchPartition
+from kafka_shim.protocol.messages.describe_transactions import DescribeTransactionsRequest
+from kafka_shim.protocol.messages.end_txn import EndTxnRequest
+from kafka_shim.protocol.messages.fetch import FetchPartition
 from tests.recordings.records.batches import TRANSACTIONAL, batch
 from tests.recordings.records.offset_scenarios import list_request
 from tests.recordings.records.play import Play

@@ -6,8 +6,8 @@ import pytest
 
 from kafka_shim.protocol.api_versions import TELEMETRY, served_versions
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.protocol.messages.get_telemetry_subscriptions_request import (
+from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
+from kafka_shim.protocol.messages.get_telemetry_subscriptions import (
     GetTelemetrySubscriptionsRequest,
 )
 from kafka_shim.shim.errors import ConfigError, RequestRejected

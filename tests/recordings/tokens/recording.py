@@ -4,13 +4,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.create_delegation_token_request import (
+from kafka_shim.protocol.messages.create_delegation_token import (
     CreateDelegationTokenRequest,
 )
-from kafka_shim.protocol.messages.expire_delegation_token_request import (
+from kafka_shim.protocol.messages.expire_delegation_token import (
     ExpireDelegationTokenRequest,
 )
-from kafka_shim.protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
+from kafka_shim.protocol.messages.renew_delegation_token import RenewDelegationTokenRequest
 from tests.recordings.peers.peer import Peer, ask, versions
 from tests.recordings.recorder import Kind
 from tests.recordings.store import Recordings, Steps

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.messages.create_acls_request import AclCreation
+from kafka_shim.protocol.messages.create_acls import AclCreation
 
 USERS: Final = ("admin", "alice", "bob", "carol", "dave", "erin")
 PASSWORDS: Final = {name: f"{name}-secret" for name in USERS}

@@ -22,8 +22,8 @@ import msgspec
 from kafka_shim.client.client import connect
 from kafka_shim.client.config import ClientConfig, Login
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.create_acls_request import CreateAclsRequest
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.create_acls import CreateAclsRequest
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from kafka_shim.shim.config import SecurityProtocol
 from tests.recordings.audit.recording import AuditedKafka
 from tests.recordings.recorder import Kind

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
 )
-from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
-from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
+from kafka_shim.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.streams_group_heartbeat import (
     StreamsGroupHeartbeatRequest,
 )
 from kafka_shim.shim.control.control_error import ControlError

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.alter_client_quotas_request import (
+from kafka_shim.protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
-    EntityData,
-    EntryData,
     OpData,
+    RequestEntityData,
+    RequestEntryData,
 )
 from kafka_shim.shim.dispatching import dispatcher as dispatcher_module
 from kafka_shim.shim.dispatching.interceptors import Exchange, Handle, Interceptor
@@ -114,7 +114,9 @@ def test_a_dispatcher_without_interceptors_creates_no_exchange(
 def test_the_request_that_sets_the_first_quota_is_not_throttled_by_it() -> None:
     stage = Stage("4.3")
     stage.dispatcher.set_history(History())
-    quota = EntryData([EntityData("user", "admin")], [OpData("request_percentage", 1.0)])
+    quota = RequestEntryData(
+        [RequestEntityData("user", "admin")], [OpData("request_percentage", 1.0)]
+    )
     response = stage.ask(ApiKey.ALTER_CLIENT_QUOTAS, 1, AlterClientQuotasRequest([quota]))
     assert stage.cluster.throttles is not None
     assert response.throttle_time_ms == 0

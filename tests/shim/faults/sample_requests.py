@@ -1,8 +1,8 @@
 """Requests for the tests of faults, and the errors that identify them."""
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.state.topics import NO_ID
 
 HEARTBEAT = HeartbeatRequest(

@@ -7,7 +7,7 @@ from kafka.protocol.metadata import MetadataResponse
 
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.faults.spec import FaultError
 from kafka_shim.shim.observing.request_history import History

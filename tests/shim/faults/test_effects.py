@@ -5,7 +5,7 @@ import pytest
 from kafka_shim.authorizer.model import AclFilter
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.produce_request import ProduceRequest
+from kafka_shim.protocol.messages.produce import ProduceRequest
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.observing.request_history import History
 from tests.shim.faults.sample_requests import HEARTBEAT, UNKNOWN_MEMBER, metadata

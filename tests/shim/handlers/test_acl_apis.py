@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
-from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
+from kafka_shim.protocol.messages.describe_acls import DescribeAclsRequest
 from kafka_shim.shim.errors import CloseConnection
 from tests.shim.play import ADMIN, Stage
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType, Operation, ResourceType
-from kafka_shim.protocol.messages import incremental_alter_configs_request as incremental_request
-from kafka_shim.protocol.messages.alter_configs_request import (
+from kafka_shim.protocol.messages import incremental_alter_configs as incremental_request
+from kafka_shim.protocol.messages.alter_configs import (
     AlterableConfig,
     AlterConfigsRequest,
     AlterConfigsResource,

@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.alter_partition_reassignments_request import (
+from kafka_shim.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,

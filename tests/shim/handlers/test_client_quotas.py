@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.alter_client_quotas_request import (
+from kafka_shim.protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
-    EntityData,
-    EntryData,
     OpData,
+    RequestEntityData,
+    RequestEntryData,
 )
-from kafka_shim.protocol.messages.describe_client_quotas_request import (
+from kafka_shim.protocol.messages.describe_client_quotas import (
     ComponentData,
     DescribeClientQuotasRequest,
 )
@@ -21,15 +21,15 @@ from tests.shim.play import ADMIN, Stage
 ALICE = {"user": "alice"}
 
 
-def entry(entity: Mapping[str, str | None], **limits: float | None) -> EntryData:
-    parts = [EntityData(kind, name) for kind, name in entity.items()]
+def entry(entity: Mapping[str, str | None], **limits: float | None) -> RequestEntryData:
+    parts = [RequestEntityData(kind, name) for kind, name in entity.items()]
     ops = [OpData(key, value or 0.0, value is None) for key, value in limits.items()]
-    return EntryData(parts, ops)
+    return RequestEntryData(parts, ops)
 
 
 def alter(
     stage: Stage,
-    *entries: EntryData,
+    *entries: RequestEntryData,
     validate: bool = False,
     who: str = ADMIN,
     version: int = 1,

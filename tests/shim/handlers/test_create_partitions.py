@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.create_partitions_request import (
+from kafka_shim.protocol.messages.create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
     CreatePartitionsTopic,

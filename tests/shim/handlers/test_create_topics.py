@@ -5,17 +5,17 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.create_partitions_request import (
+from kafka_shim.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from kafka_shim.protocol.messages.create_topics_request import (
+from kafka_shim.protocol.messages.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.handlers.common import topic_plan
 from kafka_shim.shim.state.placement import PARTITIONS_AT_ONCE, PARTITIONS_MAX
 from tests.shim.play import ADMIN, Stage

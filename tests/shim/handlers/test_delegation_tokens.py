@@ -6,18 +6,18 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.create_delegation_token_request import (
+from kafka_shim.protocol.messages.create_delegation_token import (
     CreatableRenewers,
     CreateDelegationTokenRequest,
 )
-from kafka_shim.protocol.messages.describe_delegation_token_request import (
+from kafka_shim.protocol.messages.describe_delegation_token import (
     DescribeDelegationTokenOwner,
     DescribeDelegationTokenRequest,
 )
-from kafka_shim.protocol.messages.expire_delegation_token_request import (
+from kafka_shim.protocol.messages.expire_delegation_token import (
     ExpireDelegationTokenRequest,
 )
-from kafka_shim.protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
+from kafka_shim.protocol.messages.renew_delegation_token import RenewDelegationTokenRequest
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.delegation_tokens import DAY_MS, HOUR_MS
 from tests.shim.play import SASL_LISTENER, Stage

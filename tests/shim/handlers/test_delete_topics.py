@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from tests.shim.play import ADMIN, Stage
 
 ALICE, CAROL = "User:alice", "User:carol"

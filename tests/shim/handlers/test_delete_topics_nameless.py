@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from tests.shim.play import ADMIN, Stage
 
 

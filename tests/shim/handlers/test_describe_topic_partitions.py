@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import NO_OPERATIONS, ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.describe_topic_partitions_request import (
-    Cursor,
+from kafka_shim.protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
+    RequestCursor,
     TopicRequest,
 )
 from tests.shim.play import ADMIN, Stage
@@ -26,7 +26,11 @@ def stage() -> Stage:
 
 
 def ask(
-    stage: Stage, names: str, limit: int = 2000, cursor: Cursor | None = None, who: str = ADMIN
+    stage: Stage,
+    names: str,
+    limit: int = 2000,
+    cursor: RequestCursor | None = None,
+    who: str = ADMIN,
 ) -> Any:
     topics = [TopicRequest(name) for name in names.split()]
     request = DescribeTopicPartitionsRequest(topics, limit, cursor)
@@ -69,7 +73,9 @@ def test_all_pages_together_contain_all_partitions(stage: Stage, limit: int) -> 
         seen += page
         if response.next_cursor is None:
             break
-        cursor = Cursor(response.next_cursor.topic_name, response.next_cursor.partition_index)
+        cursor = RequestCursor(
+            response.next_cursor.topic_name, response.next_cursor.partition_index
+        )
     assert seen == [("a", 0), ("a", 1), ("b", 0), ("c", 0), ("c", 1), ("c", 2)]
 
 
@@ -79,9 +85,9 @@ def test_the_limit_of_the_broker_applies_too() -> None:
     assert pages(ask(stage, "t")) == [("t", [0, 1])]
 
 
-@pytest.mark.parametrize("cursor", [Cursor("c", 0), Cursor("a", -1)])
+@pytest.mark.parametrize("cursor", [RequestCursor("c", 0), RequestCursor("a", -1)])
 def test_an_invalid_cursor_is_rejected_before_permissions_are_checked(
-    stage: Stage, cursor: Cursor
+    stage: Stage, cursor: RequestCursor
 ) -> None:
     response = ask(stage, "a b", cursor=cursor, who="User:bob")
     assert [topic.error_code for topic in response.topics] == [42, 42]

@@ -6,27 +6,27 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
-from kafka_shim.protocol.messages import incremental_alter_configs_request as incremental_request
-from kafka_shim.protocol.messages.alter_configs_request import (
+from kafka_shim.protocol.messages import incremental_alter_configs as incremental_request
+from kafka_shim.protocol.messages.alter_configs import (
     AlterableConfig,
     AlterConfigsRequest,
     AlterConfigsResource,
 )
-from kafka_shim.protocol.messages.create_topics_request import (
+from kafka_shim.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from kafka_shim.protocol.messages.describe_configs_request import (
+from kafka_shim.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
-from kafka_shim.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
-from kafka_shim.protocol.messages.describe_producers_request import (
+from kafka_shim.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
+from kafka_shim.protocol.messages.describe_producers import (
     DescribeProducersRequest,
     TopicRequest,
 )
-from kafka_shim.protocol.messages.list_offsets_request import (
+from kafka_shim.protocol.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,

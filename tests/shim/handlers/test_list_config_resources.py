@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.list_config_resources_request import ListConfigResourcesRequest
+from kafka_shim.protocol.messages.list_config_resources import ListConfigResourcesRequest
 from tests.shim.play import ADMIN, Stage
 
 ALICE = "User:alice"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
-from kafka_shim.protocol.messages.describe_configs_request import (
+from kafka_shim.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )

@@ -6,12 +6,12 @@ import msgspec
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
-    TopicPartitions,
+    RequestTopicPartitions,
 )
-from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
-from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
+from kafka_shim.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.streams_group_heartbeat import (
     StreamsGroupHeartbeatRequest,
     Subtopology,
     Topology,
@@ -73,7 +73,7 @@ def test_a_heartbeat_that_may_move_many_partitions_is_handled_in_time_slices(
     requests.handle_consumer_heartbeat("g", beat("m0", "a"))
     stage.clock.advance(10_000)
     assert not is_long(stays, stage.cluster)
-    held = [TopicPartitions(bytes(16), [0])]
+    held = [RequestTopicPartitions(bytes(16), [0])]
     reports = heartbeat(member_id="m0", member_epoch=2, topic_partitions=held)
     assert is_long(reports, stage.cluster)
     requests.handle_consumer_heartbeat("g", beat("m1", "a"))

@@ -8,41 +8,41 @@ import pytest
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.protocol.messages.consumer_group_describe_request import (
+from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
+from kafka_shim.protocol.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
 )
-from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
 )
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
-from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
-from kafka_shim.protocol.messages.describe_log_dirs_request import (
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
+from kafka_shim.protocol.messages.describe_groups import DescribeGroupsRequest
+from kafka_shim.protocol.messages.describe_log_dirs import (
     DescribableLogDirTopic,
     DescribeLogDirsRequest,
 )
-from kafka_shim.protocol.messages.describe_share_group_offsets_request import (
+from kafka_shim.protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
 )
-from kafka_shim.protocol.messages.describe_topic_partitions_request import (
+from kafka_shim.protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
     TopicRequest,
 )
-from kafka_shim.protocol.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
-from kafka_shim.protocol.messages.list_config_resources_request import ListConfigResourcesRequest
-from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
-from kafka_shim.protocol.messages.metadata_request import (
+from kafka_shim.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from kafka_shim.protocol.messages.list_config_resources import ListConfigResourcesRequest
+from kafka_shim.protocol.messages.list_groups import ListGroupsRequest
+from kafka_shim.protocol.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
 )
-from kafka_shim.protocol.messages.offset_fetch_request import (
+from kafka_shim.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
 )
-from kafka_shim.protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
-from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.share_group_describe import ShareGroupDescribeRequest
+from kafka_shim.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.handlers import share_group_heartbeat
 from kafka_shim.shim.handlers.common import long_requests

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import NO_OPERATIONS, ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.shim.play import ADMIN, Stage
 
 ALICE, BOB = "User:alice", "User:bob"

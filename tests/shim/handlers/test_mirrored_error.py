@@ -1,17 +1,17 @@
 """Error responses have the error on each row, in the request's order."""
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.alter_partition_reassignments_request import (
+from kafka_shim.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
 )
-from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
 )
-from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
-from kafka_shim.protocol.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
-from kafka_shim.protocol.messages.offset_for_leader_epoch_request import (
+from kafka_shim.protocol.messages.describe_groups import DescribeGroupsRequest
+from kafka_shim.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from kafka_shim.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,

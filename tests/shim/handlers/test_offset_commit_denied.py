@@ -1,7 +1,7 @@
 """OffsetCommit: a denied group returns each topic of the request (seen on 4.3.1)."""
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,

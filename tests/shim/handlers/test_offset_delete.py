@@ -3,12 +3,12 @@
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.offset_delete_request import (
+from kafka_shim.protocol.messages.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
+    OffsetDeleteResponse,
 )
-from kafka_shim.protocol.messages.offset_delete_response import OffsetDeleteResponse
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers import offset_delete
 from kafka_shim.shim.state.groups.group import CommitIdentity

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.offset_for_leader_epoch_request import (
+from kafka_shim.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,

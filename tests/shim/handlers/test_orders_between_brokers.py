@@ -5,26 +5,26 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.alter_partition_request import (
+from kafka_shim.protocol.messages.alter_partition import (
     AlterPartitionRequest,
-    PartitionData as NewIsr,
-    TopicData as NewIsrTopic,
+    RequestPartitionData as NewIsr,
+    RequestTopicData as NewIsrTopic,
 )
-from kafka_shim.protocol.messages.controlled_shutdown_request import ControlledShutdownRequest
-from kafka_shim.protocol.messages.leader_and_isr_request import (
+from kafka_shim.protocol.messages.controlled_shutdown import ControlledShutdownRequest
+from kafka_shim.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,
     LeaderAndIsrTopicState,
 )
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
-from kafka_shim.protocol.messages.stop_replica_request import (
+from kafka_shim.protocol.messages.metadata import MetadataRequest
+from kafka_shim.protocol.messages.stop_replica import (
     StopReplicaPartitionState,
     StopReplicaPartitionV0,
     StopReplicaRequest,
     StopReplicaTopicState,
     StopReplicaTopicV1,
 )
-from kafka_shim.protocol.messages.update_metadata_request import UpdateMetadataRequest
+from kafka_shim.protocol.messages.update_metadata import UpdateMetadataRequest
 from tests.shim.handlers.records import ALICE
 from tests.shim.play import Stage
 

@@ -5,22 +5,22 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.alter_partition_reassignments_request import (
+from kafka_shim.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
 )
-from kafka_shim.protocol.messages.alter_replica_log_dirs_request import (
+from kafka_shim.protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDir,
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirTopic,
 )
-from kafka_shim.protocol.messages.describe_log_dirs_request import (
+from kafka_shim.protocol.messages.describe_log_dirs import (
     DescribableLogDirTopic,
     DescribeLogDirsRequest,
 )
-from kafka_shim.protocol.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
-from kafka_shim.protocol.messages.list_partition_reassignments_request import (
+from kafka_shim.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from kafka_shim.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
 )

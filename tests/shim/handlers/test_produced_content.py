@@ -12,7 +12,7 @@ import pytest
 from crc32c import crc32c
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.list_offsets_request import (
+from kafka_shim.protocol.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,

@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 from tests.shim.handlers.records import ALICE
 from tests.shim.play import ADMIN, Stage
 

@@ -6,24 +6,24 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.add_raft_voter_request import AddRaftVoterRequest
-from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+from kafka_shim.protocol.messages.add_raft_voter import AddRaftVoterRequest
+from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
+from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
 )
-from kafka_shim.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
-from kafka_shim.protocol.messages.describe_quorum_request import (
+from kafka_shim.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
+from kafka_shim.protocol.messages.describe_quorum import (
     DescribeQuorumRequest,
-    PartitionData,
-    TopicData,
+    RequestPartitionData,
+    RequestTopicData,
 )
-from kafka_shim.protocol.messages.remove_raft_voter_request import RemoveRaftVoterRequest
-from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
-from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
+from kafka_shim.protocol.messages.remove_raft_voter import RemoveRaftVoterRequest
+from kafka_shim.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.streams_group_heartbeat import (
     StreamsGroupHeartbeatRequest,
 )
-from kafka_shim.protocol.messages.unregister_broker_request import UnregisterBrokerRequest
-from kafka_shim.protocol.messages.update_features_request import (
+from kafka_shim.protocol.messages.unregister_broker import UnregisterBrokerRequest
+from kafka_shim.protocol.messages.update_features import (
     FeatureUpdateKey,
     UpdateFeaturesRequest,
 )
@@ -35,7 +35,7 @@ SAFE_DOWNGRADE = 2
 
 def test_the_quorum_has_the_controller_as_its_only_voter() -> None:
     def partition(name: str, index: int) -> Any:
-        request = DescribeQuorumRequest([TopicData(name, [PartitionData(index)])])
+        request = DescribeQuorumRequest([RequestTopicData(name, [RequestPartitionData(index)])])
         ((row,),) = (
             topic.partitions for topic in Stage().ask(ApiKey.DESCRIBE_QUORUM, 2, request).topics
         )
@@ -51,7 +51,7 @@ def test_the_quorum_has_the_controller_as_its_only_voter() -> None:
 
 def test_the_controller_has_no_listeners() -> None:
     request = DescribeQuorumRequest(
-        topics=[TopicData("__cluster_metadata", [PartitionData(0)])],
+        topics=[RequestTopicData("__cluster_metadata", [RequestPartitionData(0)])],
     )
     (node,) = Stage().ask(ApiKey.DESCRIBE_QUORUM, 2, request).nodes
     assert (node.node_id, node.listeners) == (1, [])
@@ -68,7 +68,9 @@ def test_the_size_of_the_disk_is_unknown() -> None:
 def test_running_brokers_are_observers_of_the_quorum() -> None:
     stage = Stage(brokers=3)
     stage.cluster.nodes[2].is_alive = False
-    request = DescribeQuorumRequest([TopicData("__cluster_metadata", [PartitionData(0)])])
+    request = DescribeQuorumRequest(
+        [RequestTopicData("__cluster_metadata", [RequestPartitionData(0)])]
+    )
     response = stage.ask(ApiKey.DESCRIBE_QUORUM, 2, request)
     (partition,) = response.topics[0].partitions
     assert [voter.replica_id for voter in partition.current_voters] == [1]

@@ -6,13 +6,13 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.share_acknowledge_request import (
+from kafka_shim.protocol.messages.share_acknowledge import (
     AcknowledgementBatch,
     AcknowledgePartition,
     AcknowledgeTopic,
     ShareAcknowledgeRequest,
 )
-from kafka_shim.protocol.messages.share_fetch_request import (
+from kafka_shim.protocol.messages.share_fetch import (
     FetchPartition,
     FetchTopic,
     ShareFetchRequest,

@@ -6,11 +6,11 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages import (
-    delete_share_group_state_request as delete_messages,
-    initialize_share_group_state_request as initialize_messages,
-    read_share_group_state_request as read_messages,
-    read_share_group_state_summary_request as summary_messages,
-    write_share_group_state_request as write_messages,
+    delete_share_group_state as delete_messages,
+    initialize_share_group_state as initialize_messages,
+    read_share_group_state as read_messages,
+    read_share_group_state_summary as summary_messages,
+    write_share_group_state as write_messages,
 )
 from kafka_shim.shim.state.share_partitions.share_state import IN_FLIGHT_MAX
 from tests.shim.play import ADMIN, Stage

@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.network.close_log import PERIOD_MS, CloseLog
 from kafka_shim.text.logs import configure_logging

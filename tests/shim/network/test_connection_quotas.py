@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Mapping
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
+from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config

@@ -7,8 +7,8 @@ from contextlib import AsyncExitStack
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.network import large_requests
 from kafka_shim.shim.network.large_requests import AT_ONCE
 from kafka_shim.shim.request import time_slices

@@ -8,11 +8,11 @@ import pytest
 
 from kafka_shim.client.client import connect
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.alter_client_quotas_request import (
+from kafka_shim.protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
-    EntityData,
-    EntryData,
     OpData,
+    RequestEntityData,
+    RequestEntryData,
 )
 from kafka_shim.testing import KafkaBroker, start
 from tests.clients.toolchains import java_program
@@ -49,8 +49,8 @@ def java(shared: KafkaBroker) -> Iterator[Java]:
 
 def limit(broker: KafkaBroker, client_id: str, quota: str, rate: float) -> None:
     with connect(broker.bootstrap_servers) as admin:
-        entity = EntityData("client-id", client_id)
-        row = EntryData([entity], [OpData(quota, rate)])
+        entity = RequestEntityData("client-id", client_id)
+        row = RequestEntryData([entity], [OpData(quota, rate)])
         admin.send_request(ApiKey.ALTER_CLIENT_QUOTAS, AlterClientQuotasRequest([row]))
 
 

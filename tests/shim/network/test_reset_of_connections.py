@@ -3,8 +3,8 @@
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest
 from kafka_shim.shim.request import time_slices
 from kafka_shim.text.logs import configure_logging
 from tests.shim.network.test_connection_quotas import is_responded, limited, several

@@ -10,14 +10,14 @@ from confluent_kafka import Producer
 
 from kafka_shim.client.client import connect
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.alter_client_quotas_request import (
+from kafka_shim.protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
-    EntityData,
-    EntryData,
     OpData,
+    RequestEntityData,
+    RequestEntryData,
 )
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
-from kafka_shim.protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.metadata import MetadataRequest
+from kafka_shim.protocol.messages.produce import (
     ProduceRequest,
 )
 from kafka_shim.shim.broker import Broker
@@ -97,9 +97,12 @@ async def test_without_quotas_nothing_is_counted() -> None:
 def test_librdkafka_sees_its_throttle_time() -> None:
     told: list[float] = []
     with start(topics=["t"], in_process=True) as broker:
-        entity, limit = EntityData("client-id", "slow"), OpData("producer_byte_rate", 20_000.0)
+        entity, limit = (
+            RequestEntityData("client-id", "slow"),
+            OpData("producer_byte_rate", 20_000.0),
+        )
         with connect(broker.bootstrap_servers) as admin:
-            request = AlterClientQuotasRequest([EntryData([entity], [limit])])
+            request = AlterClientQuotasRequest([RequestEntryData([entity], [limit])])
             admin.send_request(ApiKey.ALTER_CLIENT_QUOTAS, request)
         producer = Producer(
             {

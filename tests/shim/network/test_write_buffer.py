@@ -8,8 +8,8 @@ from hypothesis import given, strategies as st
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.fetch_response import FetchResponse
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.fetch import FetchResponse
+from kafka_shim.protocol.messages.metadata import MetadataRequest
 from kafka_shim.protocol.records.batches import encode_batch
 from kafka_shim.protocol.records.record_codec import Record
 from kafka_shim.shim.broker import Broker

@@ -6,9 +6,9 @@ import pytest
 
 from kafka_shim.authorizer.remedy import Step, steps_to_allow
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.describe_cluster import DescribeClusterRequest
+from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.observing import audit_log, request_remedy
 from kafka_shim.shim.observing.audit_log import LINES_MAX, LOGGER_NAME
 from kafka_shim.shim.observing.request_history import History

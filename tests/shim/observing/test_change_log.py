@@ -3,13 +3,13 @@
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
-from kafka_shim.protocol.messages.alter_client_quotas_request import (
+from kafka_shim.protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
-    EntityData,
-    EntryData,
     OpData,
+    RequestEntityData,
+    RequestEntryData,
 )
-from kafka_shim.protocol.messages.incremental_alter_configs_request import (
+from kafka_shim.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
@@ -34,8 +34,8 @@ def log(stage: Stage) -> ChangeLog:
 
 
 def alter_quota(stage: Stage, op: OpData) -> None:
-    entities = [EntityData("user", "alice"), EntityData("client-id", None)]
-    request = AlterClientQuotasRequest([EntryData(entities, [op])])
+    entities = [RequestEntityData("user", "alice"), RequestEntityData("client-id", None)]
+    request = AlterClientQuotasRequest([RequestEntryData(entities, [op])])
     stage.ask(ApiKey.ALTER_CLIENT_QUOTAS, 1, request)
 
 

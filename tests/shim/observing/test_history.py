@@ -1,7 +1,7 @@
 """The history is limited by number and by bytes; totals are kept."""
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.control.history_queries import HistoryQueries
 from kafka_shim.shim.observing.request_history import DECISIONS_MAX, RESPONSE_BYTES_MAX, History
 from tests.shim.play import Stage

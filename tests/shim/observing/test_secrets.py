@@ -13,28 +13,28 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
-from kafka_shim.protocol.messages.alter_configs_request import (
+from kafka_shim.protocol.messages.alter_configs import (
     AlterableConfig,
     AlterConfigsRequest,
     AlterConfigsResource,
 )
-from kafka_shim.protocol.messages.create_topics_request import (
+from kafka_shim.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from kafka_shim.protocol.messages.describe_configs_response import (
+from kafka_shim.protocol.messages.describe_configs import (
     DescribeConfigsResourceResult,
     DescribeConfigsResponse,
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
-from kafka_shim.protocol.messages.incremental_alter_configs_request import (
+from kafka_shim.protocol.messages.incremental_alter_configs import (
     AlterableConfig as Alteration,
     AlterConfigsResource as AlteredResource,
     IncrementalAlterConfigsRequest,
 )
-from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.state.settings.config_definitions import definitions_of_release

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
+from kafka_shim.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher
 from kafka_shim.shim.request.session import Session
 from tests.shim.play import ADMIN, Stage

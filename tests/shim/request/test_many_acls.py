@@ -12,7 +12,7 @@ from kafka_shim.client.acls import create_acls, delete_acls, describe_acls
 from kafka_shim.client.client import ClientError, connect
 from kafka_shim.client.config import PLAINTEXT
 from kafka_shim.protocol.enums import ApiKey, Operation
-from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
 from kafka_shim.testing.broker_start import start
 from tests.support.acls import make_acl
 

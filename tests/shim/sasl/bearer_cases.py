@@ -16,8 +16,8 @@ from joserfc.jwk import ECKey, Key, OctKey, RSAKey
 
 from kafka_shim.client.client import Client, ClientError
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
+from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from kafka_shim.protocol.releases.facts import facts_of_release
 
 HALF_A_CHARACTER = "a subject of half a character"

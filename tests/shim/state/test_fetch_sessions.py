@@ -3,13 +3,13 @@
 import random
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.fetch_request import (
+from kafka_shim.protocol.messages.fetch import (
     FetchPartition,
     FetchRequest,
     FetchTopic,
     ForgottenTopic,
+    PartitionData,
 )
-from kafka_shim.protocol.messages.fetch_response import PartitionData
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.state.fetch_sessions import (
     EVICTION_MS,

@@ -1,7 +1,7 @@
 """After a reset, nothing of the earlier state has any effect."""
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 from tests.recordings.records.batches import batch
 from tests.shim.handlers.records import produce
 from tests.shim.play import Stage

@@ -1,15 +1,15 @@
 """Topology descriptions of streams groups that `description_scenarios.py` does not cover."""
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.streams_group_describe_request import (
+from kafka_shim.protocol.messages.streams_group_describe import (
     StreamsGroupDescribeRequest,
 )
-from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
+from kafka_shim.protocol.messages.streams_group_heartbeat import (
     StreamsGroupHeartbeatRequest,
     Subtopology,
     Topology,
 )
-from kafka_shim.protocol.messages.streams_group_topology_description_update_request import (
+from kafka_shim.protocol.messages.streams_group_topology_description_update import (
     StreamsGroupTopologyDescriptionUpdateRequest,
 )
 from tests.shim.play import Stage

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_shim.protocol.messages.transaction_log_key import TransactionLogKey
 from kafka_shim.protocol.messages.transaction_log_value import (
     PartitionsSchema,

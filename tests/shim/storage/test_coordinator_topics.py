@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.groups import OffsetCommit

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
+from kafka_shim.protocol.messages.streams_group_heartbeat import (
     StreamsGroupHeartbeatRequest,
 )
 from tests.shim.state.test_topology_descriptions import (

@@ -8,13 +8,13 @@ import msgspec
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
-from kafka_shim.protocol.messages.join_group_request import (
+from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest
+from kafka_shim.protocol.messages.join_group import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
 )
-from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
-from kafka_shim.protocol.messages.sync_group_request import (
+from kafka_shim.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from kafka_shim.protocol.messages.sync_group import (
     SyncGroupRequest,
     SyncGroupRequestAssignment,
 )

@@ -15,20 +15,20 @@ import pytest
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, IsolationLevel
 from kafka_shim.protocol.headers import read_response_header
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
-from kafka_shim.protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.describe_acls import DescribeAclsRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest
+from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from kafka_shim.protocol.messages.offset_fetch_request import (
+from kafka_shim.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestTopic,
 )
-from kafka_shim.protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.produce import (
     ProduceRequest,
 )
 from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch, iterate_batches

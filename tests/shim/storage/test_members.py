@@ -6,18 +6,18 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.consumer_group_describe_request import (
+from kafka_shim.protocol.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
 )
-from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
 )
-from kafka_shim.protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
-from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
-from kafka_shim.protocol.messages.streams_group_describe_request import (
+from kafka_shim.protocol.messages.share_group_describe import ShareGroupDescribeRequest
+from kafka_shim.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.streams_group_describe import (
     StreamsGroupDescribeRequest,
 )
-from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
+from kafka_shim.protocol.messages.streams_group_heartbeat import (
     StreamsGroupHeartbeatRequest,
     Subtopology,
     TopicInfo,

@@ -11,7 +11,7 @@ import pytest
 from kafka_shim.authorizer.model import AclFilter
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch
 from kafka_shim.shim.config import InitialTopic
 from kafka_shim.shim.initial_state import create_missing_initial_state

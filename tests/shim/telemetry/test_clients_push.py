@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import Producer
 
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
-from kafka_shim.protocol.messages.incremental_alter_configs_request import (
+from kafka_shim.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
+from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, Limits, ListenerConfig, SecurityProtocol

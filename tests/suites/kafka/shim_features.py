@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.features import features_in_release
-from kafka_shim.protocol.messages.update_features_request import (
+from kafka_shim.protocol.messages.update_features import (
     FeatureUpdateKey,
     UpdateFeaturesRequest,
 )

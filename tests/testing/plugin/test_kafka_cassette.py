@@ -8,7 +8,7 @@ from tests.testing.plugin.nested import run_pytest
 TEST = """
 import pytest
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from kafka_shim.client.client import connect
 
 @pytest.mark.kafka_cassette("topics")

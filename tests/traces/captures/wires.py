@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
-from kafka_shim.protocol.messages.heartbeat_response import HeartbeatResponse
+from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from kafka_shim.traces.captures.tcp_segments import Address, Segment
 from tests.support.frames import request_frame, response_frame, sized
 

@@ -10,12 +10,12 @@ import pytest
 from kafka_shim.protocol.enums import ApiKey, Operation
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
-from kafka_shim.protocol.messages.join_group_request import (
+from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest
+from kafka_shim.protocol.messages.join_group import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
 )
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest
 from kafka_shim.protocol.records.batches import iterate_batches
 from kafka_shim.traces.cassettes.playback_state import MatchMode
 from tests.shim.wire import Wire

@@ -12,7 +12,7 @@ import pytest
 from kafka_shim.client.config import PLAINTEXT
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
+from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest
 from kafka_shim.protocol.records.batches import Record, iterate_batches
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol

@@ -6,25 +6,25 @@ import pytest
 
 from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.describe_cluster_response import (
+from kafka_shim.protocol.messages.describe_cluster import (
     DescribeClusterBroker,
     DescribeClusterResponse,
 )
-from kafka_shim.protocol.messages.fetch_response import FetchResponse, NodeEndpoint as FetchEndpoint
-from kafka_shim.protocol.messages.find_coordinator_response import (
+from kafka_shim.protocol.messages.fetch import FetchResponse, NodeEndpoint as FetchEndpoint
+from kafka_shim.protocol.messages.find_coordinator import (
     Coordinator,
     FindCoordinatorResponse,
 )
-from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseBroker
-from kafka_shim.protocol.messages.produce_response import (
+from kafka_shim.protocol.messages.metadata import MetadataResponse, MetadataResponseBroker
+from kafka_shim.protocol.messages.produce import (
     NodeEndpoint as ProduceEndpoint,
     ProduceResponse,
 )
-from kafka_shim.protocol.messages.share_acknowledge_response import (
+from kafka_shim.protocol.messages.share_acknowledge import (
     NodeEndpoint as ShareAcknowledgeEndpoint,
     ShareAcknowledgeResponse,
 )
-from kafka_shim.protocol.messages.share_fetch_response import (
+from kafka_shim.protocol.messages.share_fetch import (
     NodeEndpoint as ShareFetchEndpoint,
     ShareFetchResponse,
 )

@@ -10,20 +10,20 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
-from kafka_shim.protocol.messages.fetch_request import FetchRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.fetch import FetchRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.produce import (
     ProduceRequest,
 )
-from kafka_shim.protocol.messages.share_acknowledge_request import ShareAcknowledgeRequest
-from kafka_shim.protocol.messages.share_acknowledge_response import (
+from kafka_shim.protocol.messages.share_acknowledge import (
     LeaderIdAndEpoch,
     NodeEndpoint,
     PartitionData,
+    ShareAcknowledgeRequest,
     ShareAcknowledgeResponse,
     ShareAcknowledgeTopicResponse,
 )
-from kafka_shim.protocol.messages.share_fetch_request import (
+from kafka_shim.protocol.messages.share_fetch import (
     FetchPartition as SharePartition,
     FetchTopic as ShareTopic,
     ShareFetchRequest,

@@ -8,9 +8,9 @@ import pytest
 from kafka_shim.client.client import Client
 from kafka_shim.client.config import ClientConfig, Login
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.config import Config, SecurityProtocol, parse_address
 from kafka_shim.shim.state.authorization import PROPAGATION_DELAY
 from kafka_shim.traces.replay.events import Recording, TraceEvents

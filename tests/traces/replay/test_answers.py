@@ -7,17 +7,17 @@ import pytest
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.messages import (
-    add_partitions_to_txn_response as adding,
-    offset_commit_response as committing,
-    txn_offset_commit_response as sending,
+    add_partitions_to_txn as adding,
+    offset_commit as committing,
+    txn_offset_commit as sending,
 )
-from kafka_shim.protocol.messages.end_txn_response import EndTxnResponse
-from kafka_shim.protocol.messages.find_coordinator_response import (
+from kafka_shim.protocol.messages.end_txn import EndTxnResponse
+from kafka_shim.protocol.messages.find_coordinator import (
     Coordinator,
     FindCoordinatorResponse,
 )
-from kafka_shim.protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
-from kafka_shim.protocol.messages.metadata_response import MetadataResponse
+from kafka_shim.protocol.messages.list_groups import ListedGroup, ListGroupsResponse
+from kafka_shim.protocol.messages.metadata import MetadataResponse
 from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.trace_format.entries import Response
 from kafka_shim.traces.replay.error_codes import is_coordinator_not_ready_or_elsewhere

@@ -4,18 +4,18 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
-from kafka_shim.protocol.messages.describe_acls_response import (
+from kafka_shim.protocol.messages.create_acls import AclCreationResult, CreateAclsResponse
+from kafka_shim.protocol.messages.describe_acls import (
     AclDescription,
     DescribeAclsResource,
     DescribeAclsResponse,
 )
-from kafka_shim.protocol.messages.fetch_response import (
+from kafka_shim.protocol.messages.fetch import (
     FetchableTopicResponse,
     FetchResponse,
     PartitionData,
 )
-from kafka_shim.protocol.messages.metadata_response import (
+from kafka_shim.protocol.messages.metadata import (
     MetadataResponse,
     MetadataResponseBroker,
     MetadataResponseTopic,

@@ -3,29 +3,30 @@
 import pytest
 from crc32c import crc32c
 
-from kafka_shim.protocol.messages.consumer_group_heartbeat_response import (
+from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     Assignment,
     ConsumerGroupHeartbeatResponse,
-    TopicPartitions,
+    ResponseTopicPartitions,
 )
-from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
-from kafka_shim.protocol.messages.describe_groups_response import (
+from kafka_shim.protocol.messages.describe_groups import (
     DescribedGroup,
     DescribedGroupMember,
+    DescribeGroupsRequest,
     DescribeGroupsResponse,
 )
-from kafka_shim.protocol.messages.fetch_request import FetchRequest
-from kafka_shim.protocol.messages.fetch_response import FetchResponse
-from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
-from kafka_shim.protocol.messages.init_producer_id_response import InitProducerIdResponse
-from kafka_shim.protocol.messages.join_group_request import JoinGroupRequest
-from kafka_shim.protocol.messages.join_group_response import (
+from kafka_shim.protocol.messages.fetch import FetchRequest, FetchResponse
+from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest
+from kafka_shim.protocol.messages.init_producer_id import (
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+)
+from kafka_shim.protocol.messages.join_group import (
+    JoinGroupRequest,
     JoinGroupResponse,
     JoinGroupResponseMember,
 )
-from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
-from kafka_shim.protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.metadata import MetadataResponse, MetadataResponseTopic
+from kafka_shim.protocol.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
@@ -105,7 +106,7 @@ def test_topics_without_names_may_come_in_another_order(*, is_named_first: bool)
     """An assignment has topic ids only; their names are known from Metadata before or after it."""
 
     def assigned(*topics: tuple[bytes, int]) -> ConsumerGroupHeartbeatResponse:
-        rows = [TopicPartitions(topic_id, [*range(count)]) for topic_id, count in topics]
+        rows = [ResponseTopicPartitions(topic_id, [*range(count)]) for topic_id, count in topics]
         return ConsumerGroupHeartbeatResponse(assignment=Assignment(rows))
 
     other, new_other = b"b" * 16, b"c" * 16

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
-from kafka_shim.protocol.messages.join_group_request import JoinGroupRequest
-from kafka_shim.protocol.messages.join_group_response import JoinGroupResponse
+from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest
+from kafka_shim.protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from kafka_shim.traces.identities.id_mapping import GroupLeaderExchanges, IdMapping
 
 GROUP = "g"

@@ -1,12 +1,12 @@
 """A replay replaces recorded offsets by those of the target, for each partition."""
 
-from kafka_shim.protocol.messages.metadata_response import MetadataResponse, MetadataResponseTopic
-from kafka_shim.protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.metadata import MetadataResponse, MetadataResponseTopic
+from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from kafka_shim.protocol.messages.produce_response import (
+from kafka_shim.protocol.messages.produce import (
     PartitionProduceResponse,
     ProduceResponse,
     TopicProduceResponse,

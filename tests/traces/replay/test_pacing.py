@@ -8,8 +8,7 @@ import pytest
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import write_response_header
-from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
-from kafka_shim.protocol.messages.heartbeat_response import HeartbeatResponse
+from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.traces.replay.events import Event, Recording
 from kafka_shim.traces.replay.replayer import Replayer, ReplayPace

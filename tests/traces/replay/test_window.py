@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.protocol.messages.api_versions_response import ApiVersionsResponse
+from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.traces.replay.events import Event, Recording
 from kafka_shim.traces.replay.replayer import Replayer

@@ -5,7 +5,12 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from kafka_shim.protocol.codec.message_spec import MessageSpec, load_message_spec, snake_case
+from kafka_shim.protocol.codec.message_spec import (
+    MessageSpec,
+    class_name_of_side,
+    load_message_spec,
+    message_module_name,
+)
 from kafka_shim.protocol.errors import UnsupportedVersionError
 from kafka_shim.protocol.messages.apis import APIS, NEVER
 
@@ -60,5 +65,9 @@ def message_spec_with_checked_version(message_name: str, version: int) -> Messag
 @cache
 def message_classes_by_name(message_name: str) -> Mapping[str, Any]:
     """Return the classes of a message and of its structs, by name."""
-    module = import_module(f"kafka_shim.protocol.messages.{snake_case(message_name)}")
-    return {name: getattr(module, name) for name in module.__all__}
+    module = import_module(f"kafka_shim.protocol.messages.{message_module_name(message_name)}")
+    structs = load_message_spec(message_name).structs_inner_first
+    return {
+        name: getattr(module, class_name_of_side(name, message_name), None) or getattr(module, name)
+        for name in (struct.name for struct in reversed(structs))
+    }

@@ -132,6 +132,16 @@ def snake_case(name: str) -> str:
     return spaced.lower()
 
 
+def message_module_name(message_name: str) -> str:
+    """Return the module of protocol.messages with this message: an API has one for both."""
+    return snake_case(message_name.removesuffix("Request").removesuffix("Response"))
+
+
+def class_name_of_side(struct_name: str, message_name: str) -> str:
+    """Return the name of a struct's class where request and response have one of this name."""
+    return f"{'Request' if message_name.endswith('Request') else 'Response'}{struct_name}"
+
+
 @cache
 def load_message_spec(name: str) -> MessageSpec:
     """Return a message's definition by its full name, such as `CreateAclsRequest`."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ConsumerGroupCurrentMemberAssignmentKey"]
-
 
 class ConsumerGroupCurrentMemberAssignmentKey(msgspec.Struct, gc=False):
     """8 ConsumerGroupCurrentMemberAssignmentKey, version 0."""

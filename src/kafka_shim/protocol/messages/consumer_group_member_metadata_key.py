@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ConsumerGroupMemberMetadataKey"]
-
 
 class ConsumerGroupMemberMetadataKey(msgspec.Struct, gc=False):
     """5 ConsumerGroupMemberMetadataKey, version 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ConsumerGroupMemberMetadataValue", "ClassicMemberMetadata", "ClassicProtocol"]
-
 
 class ClassicProtocol(msgspec.Struct, gc=False):
     name: str = ""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ConsumerGroupMetadataKey"]
-
 
 class ConsumerGroupMetadataKey(msgspec.Struct, gc=False):
     """3 ConsumerGroupMetadataKey, version 0."""

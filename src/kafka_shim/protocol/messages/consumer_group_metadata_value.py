@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ConsumerGroupMetadataValue"]
-
 
 class ConsumerGroupMetadataValue(msgspec.Struct, gc=False):
     """3 ConsumerGroupMetadataValue, version 0, flexible from 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ConsumerGroupPartitionMetadataKey"]
-
 
 class ConsumerGroupPartitionMetadataKey(msgspec.Struct, gc=False):
     """4 ConsumerGroupPartitionMetadataKey, version 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ConsumerGroupPartitionMetadataValue", "TopicMetadata", "PartitionMetadata"]
-
 
 class PartitionMetadata(msgspec.Struct, gc=False):
     partition: int = 0  # int32

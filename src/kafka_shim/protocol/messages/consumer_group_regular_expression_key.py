@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ConsumerGroupRegularExpressionKey"]
-
 
 class ConsumerGroupRegularExpressionKey(msgspec.Struct, gc=False):
     """16 ConsumerGroupRegularExpressionKey, version 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ConsumerGroupRegularExpressionValue"]
-
 
 class ConsumerGroupRegularExpressionValue(msgspec.Struct, gc=False):
     """16 ConsumerGroupRegularExpressionValue, version 0, flexible from 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ConsumerGroupTargetAssignmentMemberKey"]
-
 
 class ConsumerGroupTargetAssignmentMemberKey(msgspec.Struct, gc=False):
     """7 ConsumerGroupTargetAssignmentMemberKey, version 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ConsumerGroupTargetAssignmentMemberValue", "TopicPartition"]
-
 
 class TopicPartition(msgspec.Struct, gc=False):
     topic_id: bytes = bytes(16)  # uuid

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ConsumerGroupTargetAssignmentMetadataKey"]
-
 
 class ConsumerGroupTargetAssignmentMetadataKey(msgspec.Struct, gc=False):
     """6 ConsumerGroupTargetAssignmentMetadataKey, version 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ConsumerGroupTargetAssignmentMetadataValue"]
-
 
 class ConsumerGroupTargetAssignmentMetadataValue(msgspec.Struct, gc=False):
     """6 ConsumerGroupTargetAssignmentMetadataValue, version 0, flexible from 0."""

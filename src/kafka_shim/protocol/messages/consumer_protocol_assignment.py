@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ConsumerProtocolAssignment", "TopicPartition"]
-
 
 class TopicPartition(msgspec.Struct, gc=False):
     topic: str = ""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ConsumerProtocolSubscription", "TopicPartition"]
-
 
 class TopicPartition(msgspec.Struct, gc=False):
     topic: str = ""  # versions 1+

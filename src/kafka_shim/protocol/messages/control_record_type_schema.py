@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ControlRecordTypeSchema"]
-
 
 class ControlRecordTypeSchema(msgspec.Struct, gc=False):
     """ControlRecordTypeSchema, version 0."""

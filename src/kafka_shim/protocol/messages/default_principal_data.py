@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["DefaultPrincipalData"]
-
 
 class DefaultPrincipalData(msgspec.Struct, gc=False):
     """DefaultPrincipalData, version 0, flexible from 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["EndTxnMarker"]
-
 
 class EndTxnMarker(msgspec.Struct, gc=False):
     """EndTxnMarker, version 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["GroupMetadataKey"]
-
 
 class GroupMetadataKey(msgspec.Struct, gc=False):
     """2 GroupMetadataKey, version 0."""

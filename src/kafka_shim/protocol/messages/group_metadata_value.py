@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["GroupMetadataValue", "MemberMetadata"]
-
 
 class MemberMetadata(msgspec.Struct, gc=False):
     member_id: str = ""

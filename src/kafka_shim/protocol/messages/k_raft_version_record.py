@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["KRaftVersionRecord"]
-
 
 class KRaftVersionRecord(msgspec.Struct, gc=False):
     """KRaftVersionRecord, version 0, flexible from 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["LeaderChangeMessage", "Voter"]
-
 
 class Voter(msgspec.Struct, gc=False):
     voter_id: int = 0  # int32

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["LegacyOffsetCommitKey"]
-
 
 class LegacyOffsetCommitKey(msgspec.Struct, gc=False):
     """0 LegacyOffsetCommitKey, version 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["LegacyOffsetCommitValue"]
-
 
 class LegacyOffsetCommitValue(msgspec.Struct, gc=False):
     """0 LegacyOffsetCommitValue, version 0."""

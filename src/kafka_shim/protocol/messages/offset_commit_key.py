@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["OffsetCommitKey"]
-
 
 class OffsetCommitKey(msgspec.Struct, gc=False):
     """1 OffsetCommitKey, version 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["OffsetCommitValue"]
-
 
 class OffsetCommitValue(msgspec.Struct, gc=False):
     """1 OffsetCommitValue, versions 0-4, flexible from 4."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["RequestHeader"]
-
 
 class RequestHeader(msgspec.Struct, gc=False):
     """RequestHeader, versions 0-2, flexible from 2."""

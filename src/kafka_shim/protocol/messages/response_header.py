@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ResponseHeader"]
-
 
 class ResponseHeader(msgspec.Struct, gc=False):
     """ResponseHeader, versions 0-1, flexible from 1."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ShareGroupCurrentMemberAssignmentKey"]
-
 
 class ShareGroupCurrentMemberAssignmentKey(msgspec.Struct, gc=False):
     """14 ShareGroupCurrentMemberAssignmentKey, version 0."""

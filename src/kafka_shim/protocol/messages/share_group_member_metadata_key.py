@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ShareGroupMemberMetadataKey"]
-
 
 class ShareGroupMemberMetadataKey(msgspec.Struct, gc=False):
     """10 ShareGroupMemberMetadataKey, version 0."""

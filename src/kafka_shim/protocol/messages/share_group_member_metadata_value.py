@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ShareGroupMemberMetadataValue"]
-
 
 class ShareGroupMemberMetadataValue(msgspec.Struct, gc=False):
     """10 ShareGroupMemberMetadataValue, version 0, flexible from 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ShareGroupMetadataKey"]
-
 
 class ShareGroupMetadataKey(msgspec.Struct, gc=False):
     """11 ShareGroupMetadataKey, version 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ShareGroupMetadataValue"]
-
 
 class ShareGroupMetadataValue(msgspec.Struct, gc=False):
     """11 ShareGroupMetadataValue, version 0, flexible from 0."""

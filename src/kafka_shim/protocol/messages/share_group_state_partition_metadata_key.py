@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ShareGroupStatePartitionMetadataKey"]
-
 
 class ShareGroupStatePartitionMetadataKey(msgspec.Struct, gc=False):
     """15 ShareGroupStatePartitionMetadataKey, version 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ShareGroupStatePartitionMetadataValue", "TopicInfo", "TopicPartitionsInfo"]
-
 
 class TopicPartitionsInfo(msgspec.Struct, gc=False):
     topic_id: bytes = bytes(16)  # uuid

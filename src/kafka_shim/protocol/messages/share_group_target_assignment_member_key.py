@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ShareGroupTargetAssignmentMemberKey"]
-
 
 class ShareGroupTargetAssignmentMemberKey(msgspec.Struct, gc=False):
     """13 ShareGroupTargetAssignmentMemberKey, version 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ShareGroupTargetAssignmentMemberValue", "TopicPartition"]
-
 
 class TopicPartition(msgspec.Struct, gc=False):
     topic_id: bytes = bytes(16)  # uuid

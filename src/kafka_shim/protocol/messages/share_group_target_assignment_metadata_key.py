@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ShareGroupTargetAssignmentMetadataKey"]
-
 
 class ShareGroupTargetAssignmentMetadataKey(msgspec.Struct, gc=False):
     """12 ShareGroupTargetAssignmentMetadataKey, version 0."""

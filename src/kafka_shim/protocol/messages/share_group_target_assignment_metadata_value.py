@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ShareGroupTargetAssignmentMetadataValue"]
-
 
 class ShareGroupTargetAssignmentMetadataValue(msgspec.Struct, gc=False):
     """12 ShareGroupTargetAssignmentMetadataValue, version 0, flexible from 0."""

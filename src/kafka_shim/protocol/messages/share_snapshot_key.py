@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ShareSnapshotKey"]
-
 
 class ShareSnapshotKey(msgspec.Struct, gc=False):
     """0 ShareSnapshotKey, version 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ShareUpdateKey"]
-
 
 class ShareUpdateKey(msgspec.Struct, gc=False):
     """1 ShareUpdateKey, version 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["ShareUpdateValue", "StateBatch"]
-
 
 class StateBatch(msgspec.Struct, gc=False):
     first_offset: int = 0  # int64

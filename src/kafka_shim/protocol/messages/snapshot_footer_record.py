@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["SnapshotFooterRecord"]
-
 
 class SnapshotFooterRecord(msgspec.Struct, gc=False):
     """SnapshotFooterRecord, version 0, flexible from 0."""

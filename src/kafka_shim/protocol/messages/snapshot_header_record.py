@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["SnapshotHeaderRecord"]
-
 
 class SnapshotHeaderRecord(msgspec.Struct, gc=False):
     """SnapshotHeaderRecord, version 0, flexible from 0."""

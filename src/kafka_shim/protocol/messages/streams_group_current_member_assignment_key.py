@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["StreamsGroupCurrentMemberAssignmentKey"]
-
 
 class StreamsGroupCurrentMemberAssignmentKey(msgspec.Struct, gc=False):
     """22 StreamsGroupCurrentMemberAssignmentKey, version 0."""

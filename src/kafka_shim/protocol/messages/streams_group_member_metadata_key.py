@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["StreamsGroupMemberMetadataKey"]
-
 
 class StreamsGroupMemberMetadataKey(msgspec.Struct, gc=False):
     """19 StreamsGroupMemberMetadataKey, version 0."""

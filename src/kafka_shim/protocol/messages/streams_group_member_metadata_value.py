@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["StreamsGroupMemberMetadataValue", "KeyValue", "Endpoint"]
-
 
 class Endpoint(msgspec.Struct, gc=False):
     host: str = ""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["StreamsGroupMetadataKey"]
-
 
 class StreamsGroupMetadataKey(msgspec.Struct, gc=False):
     """17 StreamsGroupMetadataKey, version 0."""

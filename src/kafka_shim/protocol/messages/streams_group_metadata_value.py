@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["StreamsGroupMetadataValue", "LastAssignmentConfig"]
-
 
 class LastAssignmentConfig(msgspec.Struct, gc=False):
     key: str = ""

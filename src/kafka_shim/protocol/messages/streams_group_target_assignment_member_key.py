@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["StreamsGroupTargetAssignmentMemberKey"]
-
 
 class StreamsGroupTargetAssignmentMemberKey(msgspec.Struct, gc=False):
     """21 StreamsGroupTargetAssignmentMemberKey, version 0."""

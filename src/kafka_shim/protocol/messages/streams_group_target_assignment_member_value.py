@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["StreamsGroupTargetAssignmentMemberValue", "TaskIds"]
-
 
 class TaskIds(msgspec.Struct, gc=False):
     subtopology_id: str = ""

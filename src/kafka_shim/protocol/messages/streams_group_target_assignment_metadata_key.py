@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["StreamsGroupTargetAssignmentMetadataKey"]
-
 
 class StreamsGroupTargetAssignmentMetadataKey(msgspec.Struct, gc=False):
     """20 StreamsGroupTargetAssignmentMetadataKey, version 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["StreamsGroupTargetAssignmentMetadataValue"]
-
 
 class StreamsGroupTargetAssignmentMetadataValue(msgspec.Struct, gc=False):
     """20 StreamsGroupTargetAssignmentMetadataValue, version 0, flexible from 0."""

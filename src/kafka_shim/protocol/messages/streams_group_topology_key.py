@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["StreamsGroupTopologyKey"]
-
 
 class StreamsGroupTopologyKey(msgspec.Struct, gc=False):
     """23 StreamsGroupTopologyKey, version 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["StreamsGroupTopologyValue", "Subtopology", "CopartitionGroup", "TopicInfo", "TopicConfig"]
-
 
 class TopicConfig(msgspec.Struct, gc=False):
     key: str = ""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["TransactionLogKey"]
-
 
 class TransactionLogKey(msgspec.Struct, gc=False):
     """0 TransactionLogKey, version 0."""

@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["TransactionLogValue", "PartitionsSchema"]
-
 
 class PartitionsSchema(msgspec.Struct, gc=False):
     topic: str = ""

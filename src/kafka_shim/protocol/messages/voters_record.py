@@ -3,8 +3,6 @@
 
 import msgspec
 
-__all__ = ["VotersRecord", "Voter", "KRaftVersionFeature", "Endpoint"]
-
 
 class Endpoint(msgspec.Struct, gc=False):
     name: str = ""

@@ -16,7 +16,7 @@ from kafka_shim.policy.checked_accesses import ineffective_acl_messages
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly, parse_distinct_acls
 from kafka_shim.policy.formats.yaml_rules import parse_rules_or_objects
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopicConfig
+from kafka_shim.protocol.messages.create_topics import CreatableTopicConfig
 from kafka_shim.protocol.records.compression import MissingPackageError
 from kafka_shim.protocol.wire_json import uuid_text
 from kafka_shim.shim.broker import Broker

@@ -14,7 +14,7 @@ import msgspec
 
 from kafka_shim.protocol.codec.message_spec import StructSpec, VersionRange, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
+from kafka_shim.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
 from kafka_shim.shim.faults.spec import FaultError, parse_api_name
 
 ResponseChange = Callable[[Any, int], Any]
@@ -89,7 +89,7 @@ def _parse_version_range(name: str, limits: list[int] | None) -> tuple[int, int]
 
 
 def _response_class(api: ApiKey) -> Any:
-    module = importlib.import_module(f"kafka_shim.protocol.messages.{api.name.lower()}_response")
+    module = importlib.import_module(f"kafka_shim.protocol.messages.{api.name.lower()}")
     return getattr(module, f"{api.wire_name}Response")
 
 

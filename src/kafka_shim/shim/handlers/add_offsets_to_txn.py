@@ -9,8 +9,10 @@ from kafka_shim.authorizer.requirements import (
     ADD_OFFSETS_TO_TXN_TRANSACTIONAL_ID,
 )
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
-from kafka_shim.protocol.messages.add_offsets_to_txn_response import AddOffsetsToTxnResponse
+from kafka_shim.protocol.messages.add_offsets_to_txn import (
+    AddOffsetsToTxnRequest,
+    AddOffsetsToTxnResponse,
+)
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext

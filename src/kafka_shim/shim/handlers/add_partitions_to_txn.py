@@ -15,16 +15,14 @@ from kafka_shim.authorizer.requirements import (
     ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID,
 )
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
-    AddPartitionsToTxnRequest,
-    AddPartitionsToTxnTopic,
-    AddPartitionsToTxnTransaction,
-)
-from kafka_shim.protocol.messages.add_partitions_to_txn_response import (
+from kafka_shim.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
     AddPartitionsToTxnResult,
+    AddPartitionsToTxnTopic,
     AddPartitionsToTxnTopicResult,
+    AddPartitionsToTxnTransaction,
 )
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext

@@ -9,14 +9,12 @@ from collections.abc import Mapping
 
 from kafka_shim.authorizer.requirements import ALTER_CLIENT_QUOTAS
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.alter_client_quotas_request import (
+from kafka_shim.protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
-    EntryData as RequestedEntry,
-)
-from kafka_shim.protocol.messages.alter_client_quotas_response import (
     AlterClientQuotasResponse,
-    EntityData,
-    EntryData,
+    RequestEntryData as RequestedEntry,
+    ResponseEntityData,
+    ResponseEntryData,
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
@@ -38,7 +36,7 @@ def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterC
         ALTER_CLIENT_QUOTAS, message=context.facts.users.alter_quotas_denial_message
     )
     counts = Counter(_entity_key(entry) for entry in request.entries)
-    results: dict[EntityKey, EntryData] = {}
+    results: dict[EntityKey, ResponseEntryData] = {}
     alterations: list[Alteration] = context.time_sliced_list([])
     for entry in request.entries:
         key = _entity_key(entry)
@@ -74,7 +72,9 @@ def _check_changed_limit_count(alterations: list[Alteration], context: RequestCo
         raise RequestRejected(ErrorCode.POLICY_VIOLATION, message)
 
 
-def _results_in_hash_map_order(results: Mapping[EntityKey, EntryData]) -> list[EntryData]:
+def _results_in_hash_map_order(
+    results: Mapping[EntityKey, ResponseEntryData],
+) -> list[ResponseEntryData]:
     order = JavaHashOrder[EntityKey]()
     for key in results:
         order.add_last_in_bucket(key, java_hash_of_entity(key))
@@ -99,7 +99,9 @@ def _entity_key(entry: RequestedEntry) -> EntityKey:
     return entity_key(_entity_names_by_type(entry))
 
 
-def _validate_quota_entry(entry: RequestedEntry, count: int, context: RequestContext) -> EntryData:
+def _validate_quota_entry(
+    entry: RequestedEntry, count: int, context: RequestContext
+) -> ResponseEntryData:
     entity = _entity_names_by_type(entry)
     is_repeated = count > 1 or len({op.key for op in entry.ops}) < len(entry.ops)
     if is_repeated and context.facts.users.alter_quotas_rejects_repeated_entities:
@@ -123,12 +125,13 @@ def _validate_quota_entry(entry: RequestedEntry, count: int, context: RequestCon
 
 def _quota_result(
     entity: Mapping[str, str | None], error: ErrorCode, message: str | None
-) -> EntryData:
+) -> ResponseEntryData:
     ordered_names = entity_in_java_map_order(entity, len(entity))
-    return EntryData(
+    return ResponseEntryData(
         error_code=error,
         error_message=message,
         entity=[
-            EntityData(entity_type=kind, entity_name=name) for kind, name in ordered_names.items()
+            ResponseEntityData(entity_type=kind, entity_name=name)
+            for kind, name in ordered_names.items()
         ],
     )

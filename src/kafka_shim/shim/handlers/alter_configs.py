@@ -17,11 +17,9 @@ from kafka_shim.authorizer.requirements import (
 )
 from kafka_shim.protocol.enums import ConfigResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.alter_configs_request import (
+from kafka_shim.protocol.messages.alter_configs import (
     AlterConfigsRequest,
     AlterConfigsResource,
-)
-from kafka_shim.protocol.messages.alter_configs_response import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
 )

@@ -10,14 +10,12 @@ from msgspec import structs
 
 from kafka_shim.authorizer.requirements import ALTER_PARTITION_REASSIGNMENTS
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.alter_partition_reassignments_request import (
+from kafka_shim.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
-    ReassignablePartition,
-    ReassignableTopic,
-)
-from kafka_shim.protocol.messages.alter_partition_reassignments_response import (
     AlterPartitionReassignmentsResponse,
+    ReassignablePartition,
     ReassignablePartitionResponse,
+    ReassignableTopic,
     ReassignableTopicResponse,
 )
 from kafka_shim.shim.errors import RequestRejected

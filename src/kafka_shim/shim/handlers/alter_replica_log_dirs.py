@@ -7,9 +7,9 @@ denial is returned on every partition.
 
 from kafka_shim.authorizer.requirements import ALTER_REPLICA_LOG_DIRS
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.alter_replica_log_dirs_request import AlterReplicaLogDirsRequest
-from kafka_shim.protocol.messages.alter_replica_log_dirs_response import (
+from kafka_shim.protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirPartitionResult,
+    AlterReplicaLogDirsRequest,
     AlterReplicaLogDirsResponse,
     AlterReplicaLogDirTopicResult,
 )

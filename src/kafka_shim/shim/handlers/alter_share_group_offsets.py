@@ -12,12 +12,10 @@ from kafka_shim.authorizer.requirements import (
     ALTER_SHARE_GROUP_OFFSETS_TOPIC,
 )
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.alter_share_group_offsets_request import (
+from kafka_shim.protocol.messages.alter_share_group_offsets import (
     AlterShareGroupOffsetsRequest,
     AlterShareGroupOffsetsRequestPartition,
     AlterShareGroupOffsetsRequestTopic,
-)
-from kafka_shim.protocol.messages.alter_share_group_offsets_response import (
     AlterShareGroupOffsetsResponse,
     AlterShareGroupOffsetsResponsePartition,
     AlterShareGroupOffsetsResponseTopic,

@@ -8,14 +8,12 @@ from itertools import chain
 
 from kafka_shim.authorizer.requirements import ALTER_USER_SCRAM_CREDENTIALS
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (
+from kafka_shim.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
-    ScramCredentialDeletion,
-    ScramCredentialUpsertion,
-)
-from kafka_shim.protocol.messages.alter_user_scram_credentials_response import (
     AlterUserScramCredentialsResponse,
     AlterUserScramCredentialsResult,
+    ScramCredentialDeletion,
+    ScramCredentialUpsertion,
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.long_sort import sort_in_portions

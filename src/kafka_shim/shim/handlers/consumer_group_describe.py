@@ -11,11 +11,9 @@ from kafka_shim.authorizer.requirements import (
     CONSUMER_GROUP_DESCRIBE_TOPIC,
 )
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.consumer_group_describe_request import (
-    ConsumerGroupDescribeRequest,
-)
-from kafka_shim.protocol.messages.consumer_group_describe_response import (
+from kafka_shim.protocol.messages.consumer_group_describe import (
     Assignment as AssignmentRow,
+    ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
     DescribedGroup,
     Member,

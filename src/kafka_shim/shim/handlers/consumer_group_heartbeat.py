@@ -11,13 +11,11 @@ from kafka_shim.authorizer.requirements import (
     CONSUMER_GROUP_HEARTBEAT_TOPIC,
 )
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
-    ConsumerGroupHeartbeatRequest,
-)
-from kafka_shim.protocol.messages.consumer_group_heartbeat_response import (
+from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     Assignment as AssignmentRow,
+    ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
-    TopicPartitions,
+    ResponseTopicPartitions,
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
@@ -200,7 +198,7 @@ def _response(response: HeartbeatResult) -> ConsumerGroupHeartbeatResponse:
     if response.assignment is not None:
         assignment = AssignmentRow(
             topic_partitions=[
-                TopicPartitions(topic_id=topic_id, partitions=sorted(partitions))
+                ResponseTopicPartitions(topic_id=topic_id, partitions=sorted(partitions))
                 for topic_id, partitions in response.assignment.items()
             ]
         )

@@ -13,8 +13,12 @@ from kafka_shim.authorizer.acl_requests import (
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.requirements import CREATE_ACLS
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
+from kafka_shim.protocol.messages.create_acls import (
+    AclCreation,
+    AclCreationResult,
+    CreateAclsRequest,
+    CreateAclsResponse,
+)
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext

@@ -8,10 +8,8 @@ DELEGATION_TOKEN_AUTH_DISABLED (61).
 
 from kafka_shim.authorizer.requirements import CREATE_DELEGATION_TOKEN_OWNER
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.create_delegation_token_request import (
+from kafka_shim.protocol.messages.create_delegation_token import (
     CreateDelegationTokenRequest,
-)
-from kafka_shim.protocol.messages.create_delegation_token_response import (
     CreateDelegationTokenResponse,
 )
 from kafka_shim.shim.errors import RequestRejected

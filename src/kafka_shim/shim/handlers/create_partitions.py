@@ -7,12 +7,10 @@ gets INVALID_REQUEST (42) before that check. A denial has a message on ZooKeeper
 from kafka_shim.authorizer.acl_requests import is_valid_zookeeper_subpath
 from kafka_shim.authorizer.requirements import CREATE_PARTITIONS_TOPIC
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.create_partitions_request import (
+from kafka_shim.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
-    CreatePartitionsTopic,
-)
-from kafka_shim.protocol.messages.create_partitions_response import (
     CreatePartitionsResponse,
+    CreatePartitionsTopic,
     CreatePartitionsTopicResult,
 )
 from kafka_shim.shim.errors import RequestRejected

@@ -12,10 +12,11 @@ from collections.abc import Collection
 
 from kafka_shim.authorizer.requirements import CREATE_TOPICS, CREATE_TOPICS_CONFIGS
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_shim.protocol.messages.create_topics_response import (
+from kafka_shim.protocol.messages.create_topics import (
+    CreatableTopic,
     CreatableTopicConfigs,
     CreatableTopicResult,
+    CreateTopicsRequest,
     CreateTopicsResponse,
 )
 from kafka_shim.shim.errors import RequestRejected

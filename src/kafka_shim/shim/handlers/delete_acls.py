@@ -9,10 +9,11 @@ from kafka_shim.authorizer.authorizer import AclDeleteResult, StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.requirements import DELETE_ACLS
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
-from kafka_shim.protocol.messages.delete_acls_response import (
+from kafka_shim.protocol.messages.delete_acls import (
+    DeleteAclsFilter,
     DeleteAclsFilterResult,
     DeleteAclsMatchingAcl,
+    DeleteAclsRequest,
     DeleteAclsResponse,
 )
 from kafka_shim.shim.errors import CloseConnection

@@ -6,9 +6,9 @@ with that permission.
 
 from kafka_shim.authorizer.requirements import DELETE_GROUPS
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.delete_groups_request import DeleteGroupsRequest
-from kafka_shim.protocol.messages.delete_groups_response import (
+from kafka_shim.protocol.messages.delete_groups import (
     DeletableGroupResult,
+    DeleteGroupsRequest,
     DeleteGroupsResponse,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder

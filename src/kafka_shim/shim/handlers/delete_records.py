@@ -10,14 +10,12 @@ from msgspec import structs
 
 from kafka_shim.authorizer.requirements import DELETE_RECORDS_TOPIC
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.delete_records_request import (
+from kafka_shim.protocol.messages.delete_records import (
     DeleteRecordsPartition,
-    DeleteRecordsRequest,
-    DeleteRecordsTopic,
-)
-from kafka_shim.protocol.messages.delete_records_response import (
     DeleteRecordsPartitionResult,
+    DeleteRecordsRequest,
     DeleteRecordsResponse,
+    DeleteRecordsTopic,
     DeleteRecordsTopicResult,
 )
 from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated

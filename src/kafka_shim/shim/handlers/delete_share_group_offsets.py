@@ -11,10 +11,8 @@ from kafka_shim.authorizer.requirements import (
     DELETE_SHARE_GROUP_OFFSETS_TOPIC,
 )
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.delete_share_group_offsets_request import (
+from kafka_shim.protocol.messages.delete_share_group_offsets import (
     DeleteShareGroupOffsetsRequest,
-)
-from kafka_shim.protocol.messages.delete_share_group_offsets_response import (
     DeleteShareGroupOffsetsResponse,
     DeleteShareGroupOffsetsResponseTopic,
 )

@@ -4,13 +4,11 @@ Without CLUSTER_ACTION every partition gets CLUSTER_AUTHORIZATION_FAILED (31).
 """
 
 from kafka_shim.authorizer.requirements import DELETE_SHARE_GROUP_STATE
-from kafka_shim.protocol.messages.delete_share_group_state_request import (
+from kafka_shim.protocol.messages.delete_share_group_state import (
     DeleteShareGroupStateRequest,
-    PartitionData,
-)
-from kafka_shim.protocol.messages.delete_share_group_state_response import (
     DeleteShareGroupStateResponse,
     DeleteStateResult,
+    PartitionData,
     PartitionResult,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder

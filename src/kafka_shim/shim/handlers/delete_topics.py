@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from kafka_shim.authorizer.requirements import DELETE_TOPICS, DELETE_TOPICS_DESCRIBE
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
-from kafka_shim.protocol.messages.delete_topics_response import (
+from kafka_shim.protocol.messages.delete_topics import (
     DeletableTopicResult,
+    DeleteTopicsRequest,
     DeleteTopicsResponse,
+    DeleteTopicState,
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller_or_forwarding

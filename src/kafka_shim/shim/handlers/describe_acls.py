@@ -13,9 +13,9 @@ from kafka_shim.authorizer.requirements import DESCRIBE_ACLS
 from kafka_shim.authorizer.store import AclStore, operations_and_permissions_of_grant
 from kafka_shim.protocol.enums import PatternType, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
-from kafka_shim.protocol.messages.describe_acls_response import (
+from kafka_shim.protocol.messages.describe_acls import (
     AclDescription,
+    DescribeAclsRequest,
     DescribeAclsResource,
     DescribeAclsResponse,
 )

@@ -8,11 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kafka_shim.authorizer.requirements import DESCRIBE_CLIENT_QUOTAS
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.describe_client_quotas_request import (
+from kafka_shim.protocol.messages.describe_client_quotas import (
     ComponentData,
     DescribeClientQuotasRequest,
-)
-from kafka_shim.protocol.messages.describe_client_quotas_response import (
     DescribeClientQuotasResponse,
     EntityData,
     EntryData,

@@ -9,9 +9,9 @@ they are Int32.MIN (KIP-430).
 from kafka_shim.authorizer.requirements import DESCRIBE_CLUSTER_OPERATIONS
 from kafka_shim.protocol.enums import NO_OPERATIONS, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
-from kafka_shim.protocol.messages.describe_cluster_response import (
+from kafka_shim.protocol.messages.describe_cluster import (
     DescribeClusterBroker,
+    DescribeClusterRequest,
     DescribeClusterResponse,
 )
 from kafka_shim.shim.errors import RequestRejected

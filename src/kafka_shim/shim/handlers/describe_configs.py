@@ -15,11 +15,9 @@ from kafka_shim.authorizer.requirements import (
 )
 from kafka_shim.protocol.enums import ConfigResourceType
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.describe_configs_request import (
+from kafka_shim.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
-)
-from kafka_shim.protocol.messages.describe_configs_response import (
     DescribeConfigsResourceResult,
     DescribeConfigsResponse,
     DescribeConfigsResult,

@@ -5,12 +5,10 @@ are left out otherwise.
 """
 
 from kafka_shim.authorizer.requirements import DESCRIBE_DELEGATION_TOKEN
-from kafka_shim.protocol.messages.describe_delegation_token_request import (
-    DescribeDelegationTokenRequest,
-)
-from kafka_shim.protocol.messages.describe_delegation_token_response import (
+from kafka_shim.protocol.messages.describe_delegation_token import (
     DescribedDelegationToken,
     DescribedDelegationTokenRenewer,
+    DescribeDelegationTokenRequest,
     DescribeDelegationTokenResponse,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder

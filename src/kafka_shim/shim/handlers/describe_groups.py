@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from kafka_shim.authorizer.requirements import DESCRIBE_GROUPS
 from kafka_shim.protocol.enums import NO_OPERATIONS, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
-from kafka_shim.protocol.messages.describe_groups_response import (
+from kafka_shim.protocol.messages.describe_groups import (
     DescribedGroup,
     DescribedGroupMember,
+    DescribeGroupsRequest,
     DescribeGroupsResponse,
 )
 from kafka_shim.shim.handlers.common import long_requests

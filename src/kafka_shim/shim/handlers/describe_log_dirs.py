@@ -10,9 +10,9 @@ from collections.abc import Iterable
 
 from kafka_shim.authorizer.requirements import DESCRIBE_LOG_DIRS
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
-from kafka_shim.protocol.messages.describe_log_dirs_response import (
+from kafka_shim.protocol.messages.describe_log_dirs import (
     DescribeLogDirsPartition,
+    DescribeLogDirsRequest,
     DescribeLogDirsResponse,
     DescribeLogDirsResult,
     DescribeLogDirsTopic,

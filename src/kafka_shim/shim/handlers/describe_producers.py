@@ -6,14 +6,12 @@ checked, then whether it exists. Any broker with a replica answers, not only the
 
 from kafka_shim.authorizer.requirements import DESCRIBE_PRODUCERS_TOPIC
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.describe_producers_request import (
+from kafka_shim.protocol.messages.describe_producers import (
     DescribeProducersRequest,
-    TopicRequest,
-)
-from kafka_shim.protocol.messages.describe_producers_response import (
     DescribeProducersResponse,
     PartitionResponse,
     ProducerState,
+    TopicRequest,
     TopicResponse,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder

@@ -7,13 +7,13 @@ DEVIATION: the response lists no listener of the controller, as clients cannot c
 
 from kafka_shim.authorizer.requirements import DESCRIBE_QUORUM
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.describe_quorum_request import DescribeQuorumRequest
-from kafka_shim.protocol.messages.describe_quorum_response import (
+from kafka_shim.protocol.messages.describe_quorum import (
+    DescribeQuorumRequest,
     DescribeQuorumResponse,
     Node,
-    PartitionData,
     ReplicaState,
-    TopicData,
+    ResponsePartitionData,
+    ResponseTopicData,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
@@ -33,7 +33,7 @@ def handle(request: DescribeQuorumRequest, context: RequestContext) -> DescribeQ
     return DescribeQuorumResponse(
         error_message="",
         topics=[
-            TopicData(
+            ResponseTopicData(
                 topic_name=topic.topic_name,
                 partitions=[
                     _describe_metadata_quorum(context)
@@ -51,15 +51,15 @@ def handle(request: DescribeQuorumRequest, context: RequestContext) -> DescribeQ
 error_response = mirroring_error_builder(DescribeQuorumResponse, constant_fields={"topics": []})
 
 
-def _unknown_partition_row(index: int) -> PartitionData:
-    return PartitionData(
+def _unknown_partition_row(index: int) -> ResponsePartitionData:
+    return ResponsePartitionData(
         partition_index=index,
         error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
         error_message="only the partition of the metadata log can be described",
     )
 
 
-def _describe_metadata_quorum(context: RequestContext) -> PartitionData:
+def _describe_metadata_quorum(context: RequestContext) -> ResponsePartitionData:
     cluster = context.cluster
     end = cluster.counters.requests  # stands for the growing end of the metadata log
     replicas = {
@@ -73,7 +73,7 @@ def _describe_metadata_quorum(context: RequestContext) -> PartitionData:
         if node.is_alive or node_id == cluster.controller_id
     }
     voter = replicas.pop(cluster.controller_id)
-    return PartitionData(
+    return ResponsePartitionData(
         partition_index=0,
         leader_id=cluster.controller_id,
         leader_epoch=1,

@@ -16,12 +16,10 @@ from kafka_shim.authorizer.requirements import (
     DESCRIBE_SHARE_GROUP_OFFSETS_TOPIC,
 )
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.describe_share_group_offsets_request import (
+from kafka_shim.protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
     DescribeShareGroupOffsetsRequestTopic,
-)
-from kafka_shim.protocol.messages.describe_share_group_offsets_response import (
     DescribeShareGroupOffsetsResponse,
     DescribeShareGroupOffsetsResponseGroup,
     DescribeShareGroupOffsetsResponsePartition,

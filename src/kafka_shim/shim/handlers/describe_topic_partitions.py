@@ -14,15 +14,13 @@ from kafka_shim.authorizer.requirements import (
 )
 from kafka_shim.protocol.enums import ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.describe_topic_partitions_request import (
-    Cursor,
+from kafka_shim.protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
-)
-from kafka_shim.protocol.messages.describe_topic_partitions_response import (
-    Cursor as NextCursor,
     DescribeTopicPartitionsResponse,
     DescribeTopicPartitionsResponsePartition,
     DescribeTopicPartitionsResponseTopic,
+    RequestCursor,
+    ResponseCursor as NextCursor,
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
@@ -94,7 +92,7 @@ class _Page(NamedTuple):
     next_cursor: NextCursor | None
 
 
-def _check_cursor(cursor: Cursor | None, requested_names: set[str] | None) -> None:
+def _check_cursor(cursor: RequestCursor | None, requested_names: set[str] | None) -> None:
     if cursor is None:
         return
     if cursor.partition_index < 0:
@@ -103,13 +101,13 @@ def _check_cursor(cursor: Cursor | None, requested_names: set[str] | None) -> No
         raise RequestRejected(ErrorCode.INVALID_REQUEST, "the cursor's topic is not in the request")
 
 
-def _sorted_names_from_cursor(names: set[str], cursor: Cursor | None) -> list[str]:
+def _sorted_names_from_cursor(names: set[str], cursor: RequestCursor | None) -> list[str]:
     start = "" if cursor is None else cursor.topic_name
     return sort_in_portions(name for name in names if name >= start)
 
 
 def _page_of_topics(
-    names: Sequence[str], cursor: Cursor | None, partitions_max: int, context: RequestContext
+    names: Sequence[str], cursor: RequestCursor | None, partitions_max: int, context: RequestContext
 ) -> _Page:
     """Return at most `partitions_max` partitions, beginning at the cursor."""
     page = []

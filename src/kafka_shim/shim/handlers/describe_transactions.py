@@ -9,8 +9,8 @@ from kafka_shim.authorizer.requirements import (
     DESCRIBE_TRANSACTIONS_TRANSACTIONAL_ID,
 )
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
-from kafka_shim.protocol.messages.describe_transactions_response import (
+from kafka_shim.protocol.messages.describe_transactions import (
+    DescribeTransactionsRequest,
     DescribeTransactionsResponse,
     TopicData,
     TransactionState,

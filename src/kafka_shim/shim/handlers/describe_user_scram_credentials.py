@@ -9,11 +9,9 @@ from collections import Counter
 
 from kafka_shim.authorizer.requirements import DESCRIBE_USER_SCRAM_CREDENTIALS
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.describe_user_scram_credentials_request import (
-    DescribeUserScramCredentialsRequest,
-)
-from kafka_shim.protocol.messages.describe_user_scram_credentials_response import (
+from kafka_shim.protocol.messages.describe_user_scram_credentials import (
     CredentialInfo,
+    DescribeUserScramCredentialsRequest,
     DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult,
 )

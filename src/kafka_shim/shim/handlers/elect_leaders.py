@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from kafka_shim.authorizer.requirements import ELECT_LEADERS
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.elect_leaders_request import ElectLeadersRequest
-from kafka_shim.protocol.messages.elect_leaders_response import (
+from kafka_shim.protocol.messages.elect_leaders import (
+    ElectLeadersRequest,
     ElectLeadersResponse,
     PartitionResult,
     ReplicaElectionResult,

@@ -6,8 +6,7 @@ end begins a new producer epoch, which the response contains; a retry gets the s
 
 from kafka_shim.authorizer.requirements import END_TXN
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.end_txn_request import EndTxnRequest
-from kafka_shim.protocol.messages.end_txn_response import EndTxnResponse
+from kafka_shim.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext

@@ -1,9 +1,7 @@
 """40 ExpireDelegationToken, versions 0-2. Needs no ACL: allowed for owner and renewers (KIP-48)."""
 
-from kafka_shim.protocol.messages.expire_delegation_token_request import (
+from kafka_shim.protocol.messages.expire_delegation_token import (
     ExpireDelegationTokenRequest,
-)
-from kafka_shim.protocol.messages.expire_delegation_token_response import (
     ExpireDelegationTokenResponse,
 )
 from kafka_shim.shim.errors import RequestRejected

@@ -14,9 +14,9 @@ from kafka_shim.authorizer.requirements import FETCH_FOLLOWER, FETCH_TOPIC
 from kafka_shim.protocol.codec.chunks import LONG_BYTES
 from kafka_shim.protocol.enums import ISOLATION_LEVELS
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.fetch_request import FetchRequest
-from kafka_shim.protocol.messages.fetch_response import (
+from kafka_shim.protocol.messages.fetch import (
     FetchableTopicResponse,
+    FetchRequest,
     FetchResponse,
     NodeEndpoint,
     PartitionData,

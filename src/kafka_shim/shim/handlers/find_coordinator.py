@@ -16,9 +16,9 @@ from kafka_shim.authorizer.requirements import (
     FIND_COORDINATOR_TRANSACTION,
 )
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_shim.protocol.messages.find_coordinator_response import (
+from kafka_shim.protocol.messages.find_coordinator import (
     Coordinator,
+    FindCoordinatorRequest,
     FindCoordinatorResponse,
 )
 from kafka_shim.shim.errors import CloseConnection, RequestRejected

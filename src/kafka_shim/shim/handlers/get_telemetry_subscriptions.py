@@ -6,10 +6,8 @@ THROTTLING_QUOTA_EXCEEDED (89), unless the client's last push was rejected for i
 or compression.
 """
 
-from kafka_shim.protocol.messages.get_telemetry_subscriptions_request import (
+from kafka_shim.protocol.messages.get_telemetry_subscriptions import (
     GetTelemetrySubscriptionsRequest,
-)
-from kafka_shim.protocol.messages.get_telemetry_subscriptions_response import (
     GetTelemetrySubscriptionsResponse,
 )
 from kafka_shim.protocol.records.compression import Compression

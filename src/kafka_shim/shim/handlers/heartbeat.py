@@ -2,8 +2,7 @@
 
 from kafka_shim.authorizer.requirements import HEARTBEAT
 from kafka_shim.protocol.error_codes import NO_ERROR
-from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
-from kafka_shim.protocol.messages.heartbeat_response import HeartbeatResponse
+from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 

@@ -18,13 +18,11 @@ from kafka_shim.authorizer.requirements import (
 )
 from kafka_shim.protocol.enums import ConfigResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.incremental_alter_configs_request import (
+from kafka_shim.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
-    IncrementalAlterConfigsRequest,
-)
-from kafka_shim.protocol.messages.incremental_alter_configs_response import (
     AlterConfigsResourceResponse,
+    IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
 from kafka_shim.shim.errors import RequestRejected

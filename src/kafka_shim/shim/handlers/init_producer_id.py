@@ -12,8 +12,10 @@ from kafka_shim.authorizer.requirements import (
     INIT_PRODUCER_ID_TWO_PHASE_COMMIT,
 )
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
-from kafka_shim.protocol.messages.init_producer_id_response import InitProducerIdResponse
+from kafka_shim.protocol.messages.init_producer_id import (
+    InitProducerIdRequest,
+    InitProducerIdResponse,
+)
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext

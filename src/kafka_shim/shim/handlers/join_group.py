@@ -7,8 +7,8 @@ has no rebalance timeout; the session timeout is used.
 
 from kafka_shim.authorizer.requirements import JOIN_GROUP
 from kafka_shim.protocol.error_codes import NO_ERROR
-from kafka_shim.protocol.messages.join_group_request import JoinGroupRequest
-from kafka_shim.protocol.messages.join_group_response import (
+from kafka_shim.protocol.messages.join_group import (
+    JoinGroupRequest,
     JoinGroupResponse,
     JoinGroupResponseMember,
 )

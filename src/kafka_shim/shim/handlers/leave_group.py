@@ -4,8 +4,11 @@ members may be identified by instance id alone (KIP-345).
 
 from kafka_shim.authorizer.requirements import LEAVE_GROUP
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest
-from kafka_shim.protocol.messages.leave_group_response import LeaveGroupResponse, MemberResponse
+from kafka_shim.protocol.messages.leave_group import (
+    LeaveGroupRequest,
+    LeaveGroupResponse,
+    MemberResponse,
+)
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 

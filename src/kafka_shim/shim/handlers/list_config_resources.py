@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from kafka_shim.authorizer.requirements import LIST_CONFIG_RESOURCES
 from kafka_shim.protocol.enums import ConfigResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.list_config_resources_request import ListConfigResourcesRequest
-from kafka_shim.protocol.messages.list_config_resources_response import (
+from kafka_shim.protocol.messages.list_config_resources import (
     ConfigResource,
+    ListConfigResourcesRequest,
     ListConfigResourcesResponse,
 )
 from kafka_shim.shim.errors import RequestRejected

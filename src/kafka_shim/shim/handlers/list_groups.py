@@ -7,8 +7,11 @@ never an error (KIP-231); the oldest releases return CLUSTER_AUTHORIZATION_FAILE
 
 from kafka_shim.authorizer.requirements import LIST_GROUPS
 from kafka_shim.protocol.error_codes import NO_ERROR
-from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
-from kafka_shim.protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
+from kafka_shim.protocol.messages.list_groups import (
+    ListedGroup,
+    ListGroupsRequest,
+    ListGroupsResponse,
+)
 from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext

@@ -11,14 +11,12 @@ from collections.abc import Set
 from kafka_shim.authorizer.requirements import LIST_OFFSETS_TOPIC
 from kafka_shim.protocol.enums import ISOLATION_LEVELS
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.list_offsets_request import (
+from kafka_shim.protocol.messages.list_offsets import (
     ListOffsetsPartition,
-    ListOffsetsRequest,
-    ListOffsetsTopic,
-)
-from kafka_shim.protocol.messages.list_offsets_response import (
     ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
     ListOffsetsResponse,
+    ListOffsetsTopic,
     ListOffsetsTopicResponse,
 )
 from kafka_shim.protocol.releases.records import NEVER, RecordFacts

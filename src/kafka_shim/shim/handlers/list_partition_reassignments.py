@@ -5,10 +5,8 @@ A denial repeats the requested partitions, without replicas (KIP-455).
 
 from kafka_shim.authorizer.requirements import LIST_PARTITION_REASSIGNMENTS
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.list_partition_reassignments_request import (
+from kafka_shim.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
-)
-from kafka_shim.protocol.messages.list_partition_reassignments_response import (
     ListPartitionReassignmentsResponse,
 )
 from kafka_shim.shim.errors import RequestRejected

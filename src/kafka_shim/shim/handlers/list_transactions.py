@@ -7,8 +7,8 @@ ids that the caller may see, since the run time of the match would reveal others
 
 from kafka_shim.authorizer.requirements import LIST_TRANSACTIONS
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.list_transactions_request import ListTransactionsRequest
-from kafka_shim.protocol.messages.list_transactions_response import (
+from kafka_shim.protocol.messages.list_transactions import (
+    ListTransactionsRequest,
     ListTransactionsResponse,
     TransactionState,
 )

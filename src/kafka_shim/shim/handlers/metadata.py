@@ -16,8 +16,8 @@ from kafka_shim.authorizer.requirements import (
 )
 from kafka_shim.protocol.enums import NO_OPERATIONS, ResourceType
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
-from kafka_shim.protocol.messages.metadata_response import (
+from kafka_shim.protocol.messages.metadata import (
+    MetadataRequest,
     MetadataResponse,
     MetadataResponseBroker,
     MetadataResponsePartition,

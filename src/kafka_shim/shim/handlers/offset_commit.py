@@ -10,10 +10,8 @@ from collections.abc import Hashable
 
 from kafka_shim.authorizer.requirements import OFFSET_COMMIT_GROUP, OFFSET_COMMIT_TOPIC
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequest,
-)
-from kafka_shim.protocol.messages.offset_commit_response import (
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,

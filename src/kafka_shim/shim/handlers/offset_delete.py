@@ -6,12 +6,10 @@ DELETE on the group, READ on each topic. A group error, INVALID_GROUP_ID (24), G
 
 from kafka_shim.authorizer.requirements import OFFSET_DELETE_GROUP, OFFSET_DELETE_TOPIC
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.offset_delete_request import (
+from kafka_shim.protocol.messages.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
-)
-from kafka_shim.protocol.messages.offset_delete_response import (
     OffsetDeleteResponse,
     OffsetDeleteResponsePartition,
     OffsetDeleteResponseTopic,

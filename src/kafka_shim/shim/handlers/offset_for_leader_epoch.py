@@ -8,14 +8,12 @@ from msgspec import structs
 
 from kafka_shim.authorizer.requirements import OFFSET_FOR_LEADER_EPOCH
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.offset_for_leader_epoch_request import (
+from kafka_shim.protocol.messages.offset_for_leader_epoch import (
+    EpochEndOffset,
     OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
-)
-from kafka_shim.protocol.messages.offset_for_leader_epoch_response import (
-    EpochEndOffset,
-    OffsetForLeaderEpochResponse,
     OffsetForLeaderTopicResult,
 )
 from kafka_shim.shim.handlers.common.fetching import leader_epoch_error

@@ -15,16 +15,14 @@ from kafka_shim.authorizer.requirements import (
     PRODUCE_TRANSACTIONAL_ID,
 )
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.produce_request import (
-    ProduceRequest,
-    TopicProduceData,
-)
-from kafka_shim.protocol.messages.produce_response import (
+from kafka_shim.protocol.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
     NodeEndpoint,
     PartitionProduceResponse,
+    ProduceRequest,
     ProduceResponse,
+    TopicProduceData,
     TopicProduceResponse,
 )
 from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch

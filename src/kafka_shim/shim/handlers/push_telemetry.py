@@ -6,8 +6,7 @@ TELEMETRY_TOO_LARGE (118), and INVALID_RECORD (87) if decompression fails.
 """
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.push_telemetry_request import PushTelemetryRequest
-from kafka_shim.protocol.messages.push_telemetry_response import PushTelemetryResponse
+from kafka_shim.protocol.messages.push_telemetry import PushTelemetryRequest, PushTelemetryResponse
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.telemetry_client import telemetry_client_of_session

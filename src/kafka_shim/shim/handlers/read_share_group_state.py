@@ -5,12 +5,10 @@ initialised state gets INVALID_REQUEST (42).
 """
 
 from kafka_shim.authorizer.requirements import READ_SHARE_GROUP_STATE
-from kafka_shim.protocol.messages.read_share_group_state_request import (
+from kafka_shim.protocol.messages.read_share_group_state import (
     PartitionData,
-    ReadShareGroupStateRequest,
-)
-from kafka_shim.protocol.messages.read_share_group_state_response import (
     PartitionResult,
+    ReadShareGroupStateRequest,
     ReadShareGroupStateResponse,
     ReadStateResult,
     StateBatch,

@@ -6,12 +6,10 @@ initialised state has start offset -1.
 
 from kafka_shim.authorizer.requirements import READ_SHARE_GROUP_STATE_SUMMARY
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.read_share_group_state_summary_request import (
+from kafka_shim.protocol.messages.read_share_group_state_summary import (
     PartitionData,
-    ReadShareGroupStateSummaryRequest,
-)
-from kafka_shim.protocol.messages.read_share_group_state_summary_response import (
     PartitionResult,
+    ReadShareGroupStateSummaryRequest,
     ReadShareGroupStateSummaryResponse,
     ReadStateSummaryResult,
 )

@@ -1,7 +1,7 @@
 """39 RenewDelegationToken, versions 0-2. Needs no ACL: allowed for owner and renewers (KIP-48)."""
 
-from kafka_shim.protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
-from kafka_shim.protocol.messages.renew_delegation_token_response import (
+from kafka_shim.protocol.messages.renew_delegation_token import (
+    RenewDelegationTokenRequest,
     RenewDelegationTokenResponse,
 )
 from kafka_shim.shim.errors import RequestRejected

@@ -5,8 +5,10 @@ is closed. Since version 1 the response has the session lifetime in ms (KIP-368)
 """
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from kafka_shim.protocol.messages.sasl_authenticate_response import SaslAuthenticateResponse
+from kafka_shim.protocol.messages.sasl_authenticate import (
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+)
 from kafka_shim.shim.handlers.common import sasl_authentication
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext

@@ -10,8 +10,7 @@ closes the connection; with one that is not enabled, the connection is closed im
 """
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from kafka_shim.protocol.messages.sasl_handshake_response import SaslHandshakeResponse
+from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.common import sasl_authentication
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder

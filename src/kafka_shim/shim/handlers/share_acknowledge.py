@@ -8,11 +8,11 @@ on 4.3.1).
 
 from kafka_shim.authorizer.requirements import SHARE_ACKNOWLEDGE_GROUP, SHARE_ACKNOWLEDGE_TOPIC
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.share_acknowledge_request import ShareAcknowledgeRequest
-from kafka_shim.protocol.messages.share_acknowledge_response import (
+from kafka_shim.protocol.messages.share_acknowledge import (
     LeaderIdAndEpoch,
     NodeEndpoint,
     PartitionData,
+    ShareAcknowledgeRequest,
     ShareAcknowledgeResponse,
     ShareAcknowledgeTopicResponse,
 )

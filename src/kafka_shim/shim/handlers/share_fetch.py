@@ -12,12 +12,12 @@ UNKNOWN_SERVER_ERROR (-1), when the maximum wait is over. In 4.2.0 and 4.3.1 the
 
 from kafka_shim.authorizer.requirements import SHARE_FETCH_GROUP, SHARE_FETCH_TOPIC
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.share_fetch_request import ShareFetchRequest
-from kafka_shim.protocol.messages.share_fetch_response import (
+from kafka_shim.protocol.messages.share_fetch import (
     LeaderIdAndEpoch,
     NodeEndpoint,
     PartitionData,
     ShareFetchableTopicResponse,
+    ShareFetchRequest,
     ShareFetchResponse,
 )
 from kafka_shim.shim.errors import RequestRejected

@@ -9,11 +9,11 @@ from kafka_shim.authorizer.requirements import (
     SHARE_GROUP_DESCRIBE_TOPIC,
 )
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
-from kafka_shim.protocol.messages.share_group_describe_response import (
+from kafka_shim.protocol.messages.share_group_describe import (
     Assignment as AssignmentRow,
     DescribedGroup,
     Member,
+    ShareGroupDescribeRequest,
     ShareGroupDescribeResponse,
     TopicPartitions,
 )

@@ -10,9 +10,9 @@ from kafka_shim.authorizer.requirements import (
     SHARE_GROUP_HEARTBEAT_TOPIC,
 )
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
-from kafka_shim.protocol.messages.share_group_heartbeat_response import (
+from kafka_shim.protocol.messages.share_group_heartbeat import (
     Assignment as AssignmentRow,
+    ShareGroupHeartbeatRequest,
     ShareGroupHeartbeatResponse,
     TopicPartitions,
 )

@@ -13,14 +13,14 @@ from kafka_shim.authorizer.requirements import (
     STREAMS_GROUP_DESCRIBE_TOPIC,
 )
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages import streams_group_topology_description_update_request as stored
-from kafka_shim.protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
-from kafka_shim.protocol.messages.streams_group_describe_response import (
+from kafka_shim.protocol.messages import streams_group_topology_description_update as stored
+from kafka_shim.protocol.messages.streams_group_describe import (
     Assignment as AssignmentRow,
     DescribedGroup,
     Endpoint,
     KeyValue,
     Member,
+    StreamsGroupDescribeRequest,
     StreamsGroupDescribeResponse,
     Subtopology as SubtopologyRow,
     TaskIds,

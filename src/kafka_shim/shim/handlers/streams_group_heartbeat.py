@@ -17,24 +17,22 @@ from kafka_shim.authorizer.requirements import (
     STREAMS_GROUP_HEARTBEAT_TOPIC,
 )
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.create_topics_request import (
+from kafka_shim.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
 )
-from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
+from kafka_shim.protocol.messages.streams_group_heartbeat import (
+    EndpointToPartitions,
+    RequestTaskIds,
+    ResponseEndpoint,
+    ResponseTaskIds,
+    Status as StatusRow,
     StreamsGroupHeartbeatRequest,
-    TaskIds as RequestTaskIds,
+    StreamsGroupHeartbeatResponse,
     TaskOffset,
     TopicInfo,
-    Topology,
-)
-from kafka_shim.protocol.messages.streams_group_heartbeat_response import (
-    Endpoint,
-    EndpointToPartitions,
-    Status as StatusRow,
-    StreamsGroupHeartbeatResponse,
-    TaskIds,
     TopicPartition,
+    Topology,
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.topic_plan import (
@@ -350,9 +348,9 @@ def _response(
     return response
 
 
-def _task_ids_by_subtopology(tasks: Assignment) -> list[TaskIds]:
+def _task_ids_by_subtopology(tasks: Assignment) -> list[ResponseTaskIds]:
     return [
-        TaskIds(subtopology_id=subtopology_id.decode(), partitions=sorted(partitions))
+        ResponseTaskIds(subtopology_id=subtopology_id.decode(), partitions=sorted(partitions))
         for subtopology_id, partitions in tasks.items()
     ]
 
@@ -364,7 +362,7 @@ def _partitions_by_endpoint(
         return None
     return [
         EndpointToPartitions(
-            user_endpoint=Endpoint(host=at.endpoint[0], port=at.endpoint[1]),
+            user_endpoint=ResponseEndpoint(host=at.endpoint[0], port=at.endpoint[1]),
             active_partitions=_topic_partition_rows(at.active),
             standby_partitions=_topic_partition_rows(at.standby),
         )

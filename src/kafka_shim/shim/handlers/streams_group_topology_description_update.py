@@ -7,12 +7,10 @@ gets UNSUPPORTED_VERSION (35).
 
 from kafka_shim.authorizer.requirements import STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE_GROUP
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.streams_group_topology_description_update_request import (
+from kafka_shim.protocol.messages.streams_group_topology_description_update import (
     StreamsGroupTopologyDescriptionUpdateRequest,
-    TopologyDescription,
-)
-from kafka_shim.protocol.messages.streams_group_topology_description_update_response import (
     StreamsGroupTopologyDescriptionUpdateResponse,
+    TopologyDescription,
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder

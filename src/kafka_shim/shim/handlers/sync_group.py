@@ -6,8 +6,7 @@ before permission is checked.
 
 from kafka_shim.authorizer.requirements import SYNC_GROUP
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.sync_group_request import SyncGroupRequest
-from kafka_shim.protocol.messages.sync_group_response import SyncGroupResponse
+from kafka_shim.protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext

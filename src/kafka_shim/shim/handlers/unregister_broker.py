@@ -2,8 +2,10 @@
 
 from kafka_shim.authorizer.requirements import UNREGISTER_BROKER
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.unregister_broker_request import UnregisterBrokerRequest
-from kafka_shim.protocol.messages.unregister_broker_response import UnregisterBrokerResponse
+from kafka_shim.protocol.messages.unregister_broker import (
+    UnregisterBrokerRequest,
+    UnregisterBrokerResponse,
+)
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext

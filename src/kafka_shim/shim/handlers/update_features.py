@@ -7,12 +7,10 @@ version 2 has no results at all. A level is lowered only if the request says tha
 from kafka_shim.authorizer.requirements import UPDATE_FEATURES
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.features import Feature
-from kafka_shim.protocol.messages.update_features_request import (
+from kafka_shim.protocol.messages.update_features import (
     FeatureUpdateKey,
-    UpdateFeaturesRequest,
-)
-from kafka_shim.protocol.messages.update_features_response import (
     UpdatableFeatureResult,
+    UpdateFeaturesRequest,
     UpdateFeaturesResponse,
 )
 from kafka_shim.shim.errors import RequestRejected

@@ -7,12 +7,10 @@ A state with more than 20,000 records in flight gets POLICY_VIOLATION (44), unli
 """
 
 from kafka_shim.authorizer.requirements import WRITE_SHARE_GROUP_STATE
-from kafka_shim.protocol.messages.write_share_group_state_request import (
+from kafka_shim.protocol.messages.write_share_group_state import (
     PartitionData,
-    WriteShareGroupStateRequest,
-)
-from kafka_shim.protocol.messages.write_share_group_state_response import (
     PartitionResult,
+    WriteShareGroupStateRequest,
     WriteShareGroupStateResponse,
     WriteStateResult,
 )

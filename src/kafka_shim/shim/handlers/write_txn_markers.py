@@ -12,14 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kafka_shim.authorizer.requirements import WRITE_TXN_MARKERS
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.write_txn_markers_request import (
+from kafka_shim.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
-    WriteTxnMarkersRequest,
-)
-from kafka_shim.protocol.messages.write_txn_markers_response import (
     WritableTxnMarkerPartitionResult,
     WritableTxnMarkerResult,
     WritableTxnMarkerTopicResult,
+    WriteTxnMarkersRequest,
     WriteTxnMarkersResponse,
 )
 from kafka_shim.shim.handlers.common.duplicates import distinct, rows_by_topic_deduplicated

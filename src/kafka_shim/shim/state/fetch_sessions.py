@@ -10,8 +10,7 @@ from collections.abc import Iterable
 import msgspec
 
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest
-from kafka_shim.protocol.messages.fetch_response import PartitionData
+from kafka_shim.protocol.messages.fetch import FetchPartition, FetchRequest, PartitionData
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.topics import NO_ID, Topics
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest
 from kafka_shim.traces.cassettes.interactions import Interaction
 from kafka_shim.traces.cassettes.playback_report import MismatchError
 from kafka_shim.traces.cassettes.playback_state import MatchMode, PlaybackState

@@ -10,7 +10,7 @@ import sys
 import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.sasl_authenticate_response import SaslAuthenticateResponse
+from kafka_shim.protocol.messages.sasl_authenticate import SaslAuthenticateResponse
 from kafka_shim.shim.handlers.common.sasl_authentication import (
     new_sasl_exchange,
     process_sasl_message,

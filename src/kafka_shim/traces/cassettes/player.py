@@ -13,7 +13,7 @@ import msgspec
 from kafka_shim.protocol.code_names import api_name_or_key
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.messages.heartbeat_response import HeartbeatResponse
+from kafka_shim.protocol.messages.heartbeat import HeartbeatResponse
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster

@@ -15,7 +15,7 @@ import msgspec
 
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest
 from kafka_shim.protocol.records.complete_batches import complete_batches
 from kafka_shim.protocol.records.record_codec import Headers
 from kafka_shim.traces.identities.message_fields import (

@@ -14,7 +14,7 @@ from kafka_shim.protocol.headers import (
     read_request_header,
     write_request_header,
 )
-from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
+from kafka_shim.protocol.messages.describe_acls import DescribeAclsRequest
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.traces.replay.target_connection import TargetConnection
 

@@ -1,8 +1,8 @@
 """Random requests about ACLs, also with invalid codes and names."""
 
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
-from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
+from kafka_shim.protocol.messages.describe_acls import DescribeAclsRequest
 from tests.recordings.conformance.draw import Asked, Draw
 
 ANY = 1

@@ -1,44 +1,44 @@
 """Random requests about brokers and the cluster; requests between brokers have old epochs."""
 
-from kafka_shim.protocol.messages.add_raft_voter_request import AddRaftVoterRequest, Listener
-from kafka_shim.protocol.messages.alter_partition_request import AlterPartitionRequest
-from kafka_shim.protocol.messages.alter_replica_log_dirs_request import (
+from kafka_shim.protocol.messages.add_raft_voter import AddRaftVoterRequest, Listener
+from kafka_shim.protocol.messages.alter_partition import AlterPartitionRequest
+from kafka_shim.protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDir,
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirTopic,
 )
-from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
-from kafka_shim.protocol.messages.controlled_shutdown_request import ControlledShutdownRequest
-from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
-from kafka_shim.protocol.messages.describe_log_dirs_request import (
+from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
+from kafka_shim.protocol.messages.controlled_shutdown import ControlledShutdownRequest
+from kafka_shim.protocol.messages.describe_cluster import DescribeClusterRequest
+from kafka_shim.protocol.messages.describe_log_dirs import (
     DescribableLogDirTopic,
     DescribeLogDirsRequest,
 )
-from kafka_shim.protocol.messages.describe_quorum_request import (
+from kafka_shim.protocol.messages.describe_quorum import (
     DescribeQuorumRequest,
-    PartitionData,
-    TopicData,
+    RequestPartitionData,
+    RequestTopicData,
 )
-from kafka_shim.protocol.messages.leader_and_isr_request import (
+from kafka_shim.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionState,
     LeaderAndIsrRequest,
     LeaderAndIsrTopicState,
 )
-from kafka_shim.protocol.messages.remove_raft_voter_request import RemoveRaftVoterRequest
-from kafka_shim.protocol.messages.stop_replica_request import (
+from kafka_shim.protocol.messages.remove_raft_voter import RemoveRaftVoterRequest
+from kafka_shim.protocol.messages.stop_replica import (
     StopReplicaPartitionState,
     StopReplicaPartitionV0,
     StopReplicaRequest,
     StopReplicaTopicState,
     StopReplicaTopicV1,
 )
-from kafka_shim.protocol.messages.unregister_broker_request import UnregisterBrokerRequest
-from kafka_shim.protocol.messages.unregister_controller_request import UnregisterControllerRequest
-from kafka_shim.protocol.messages.update_features_request import (
+from kafka_shim.protocol.messages.unregister_broker import UnregisterBrokerRequest
+from kafka_shim.protocol.messages.unregister_controller import UnregisterControllerRequest
+from kafka_shim.protocol.messages.update_features import (
     FeatureUpdateKey,
     UpdateFeaturesRequest,
 )
-from kafka_shim.protocol.messages.update_metadata_request import UpdateMetadataRequest
+from kafka_shim.protocol.messages.update_metadata import UpdateMetadataRequest
 from tests.recordings.conformance.draw import Asked, Draw
 
 NO_SUCH_BROKER = 77
@@ -74,8 +74,10 @@ def describe_cluster(draw: Draw, version: int) -> Asked:
 
 def describe_quorum(draw: Draw, version: int) -> Asked:
     name = METADATA_LOG if draw.chance(0.8) else draw.topic()
-    partitions = [PartitionData(partition_index=draw.weighted({0: 85, 1: 15}))]
-    return Asked(DescribeQuorumRequest(topics=[TopicData(topic_name=name, partitions=partitions)]))
+    partitions = [RequestPartitionData(partition_index=draw.weighted({0: 85, 1: 15}))]
+    return Asked(
+        DescribeQuorumRequest(topics=[RequestTopicData(topic_name=name, partitions=partitions)])
+    )
 
 
 def update_features(draw: Draw, version: int) -> Asked:

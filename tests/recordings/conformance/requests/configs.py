@@ -3,22 +3,25 @@
 from typing import Final
 
 from kafka_shim.protocol.enums import ConfigResourceType
-from kafka_shim.protocol.messages import alter_configs_request, incremental_alter_configs_request
-from kafka_shim.protocol.messages.alter_client_quotas_request import (
-    AlterClientQuotasRequest,
-    EntityData,
-    EntryData,
-    OpData,
+from kafka_shim.protocol.messages import (
+    alter_configs as alter_configs_messages,
+    incremental_alter_configs as incremental_alter_configs_messages,
 )
-from kafka_shim.protocol.messages.describe_client_quotas_request import (
+from kafka_shim.protocol.messages.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    OpData,
+    RequestEntityData,
+    RequestEntryData,
+)
+from kafka_shim.protocol.messages.describe_client_quotas import (
     ComponentData,
     DescribeClientQuotasRequest,
 )
-from kafka_shim.protocol.messages.describe_configs_request import (
+from kafka_shim.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
-from kafka_shim.protocol.messages.list_config_resources_request import ListConfigResourcesRequest
+from kafka_shim.protocol.messages.list_config_resources import ListConfigResourcesRequest
 from tests.recordings.conformance.draw import Asked, Draw
 
 TOPIC, BROKER = ConfigResourceType.TOPIC, ConfigResourceType.BROKER
@@ -109,7 +112,7 @@ def _keys(draw: Draw, kind: int, keys: list[str]) -> list[str] | None:
 
 
 def alter_configs(draw: Draw, version: int) -> Asked:
-    message = alter_configs_request
+    message = alter_configs_messages
     resources = []
     for kind, name in _targets(draw):
         configs = [
@@ -123,7 +126,7 @@ def alter_configs(draw: Draw, version: int) -> Asked:
 
 
 def incremental_alter_configs(draw: Draw, version: int) -> Asked:
-    message = incremental_alter_configs_request
+    message = incremental_alter_configs_messages
     resources = []
     for kind, name in _targets(draw):
         configs = []
@@ -144,7 +147,7 @@ def incremental_alter_configs(draw: Draw, version: int) -> Asked:
     return Asked(request)
 
 
-def _kinds(resources: list[alter_configs_request.AlterConfigsResource]) -> list[tuple[int, str]]:
+def _kinds(resources: list[alter_configs_messages.AlterConfigsResource]) -> list[tuple[int, str]]:
     return [(resource.resource_type, resource.resource_name) for resource in resources]
 
 
@@ -189,9 +192,9 @@ def describe_client_quotas(draw: Draw, version: int) -> Asked:
 
 def alter_client_quotas(draw: Draw, version: int) -> Asked:
     entries = [
-        EntryData(
+        RequestEntryData(
             entity=[
-                EntityData(entity_type=kind, entity_name=f"{draw.prefix}-quota")
+                RequestEntityData(entity_type=kind, entity_name=f"{draw.prefix}-quota")
                 for kind in draw.weighted(ENTITIES)
             ],
             ops=[

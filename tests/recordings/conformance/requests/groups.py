@@ -1,40 +1,40 @@
 """Random requests about consumer groups and their offsets."""
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.consumer_group_describe_request import (
+from kafka_shim.protocol.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
 )
-from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
-    TopicPartitions,
+    RequestTopicPartitions,
 )
-from kafka_shim.protocol.messages.delete_groups_request import DeleteGroupsRequest
-from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
-from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
-from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
-from kafka_shim.protocol.messages.join_group_request import (
+from kafka_shim.protocol.messages.delete_groups import DeleteGroupsRequest
+from kafka_shim.protocol.messages.describe_groups import DescribeGroupsRequest
+from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
+from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest
+from kafka_shim.protocol.messages.join_group import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
 )
-from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
-from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
-from kafka_shim.protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from kafka_shim.protocol.messages.list_groups import ListGroupsRequest
+from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from kafka_shim.protocol.messages.offset_delete_request import (
+from kafka_shim.protocol.messages.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
-from kafka_shim.protocol.messages.offset_fetch_request import (
+from kafka_shim.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
 )
-from kafka_shim.protocol.messages.sync_group_request import (
+from kafka_shim.protocol.messages.sync_group import (
     SyncGroupRequest,
     SyncGroupRequestAssignment,
 )
@@ -247,7 +247,9 @@ def consumer_group_heartbeat(draw: Draw, version: int) -> Asked:
             request.member_epoch = draw.pick(-1, 0, 5)
             del takes["member_epoch"]
         if draw.chance(0.4):
-            owned = TopicPartitions(topic_id=draw.topic_id(draw.topics[0]), partitions=[0, 1])
+            owned = RequestTopicPartitions(
+                topic_id=draw.topic_id(draw.topics[0]), partitions=[0, 1]
+            )
             request.topic_partitions = draw.pick([], [owned])
         if request.member_epoch == 0:
             request.rebalance_timeout_ms, request.topic_partitions = 30_000, []

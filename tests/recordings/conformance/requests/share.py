@@ -4,38 +4,38 @@ from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages import (
-    delete_share_group_state_request,
-    initialize_share_group_state_request,
-    read_share_group_state_request,
-    read_share_group_state_summary_request,
-    share_acknowledge_request,
-    share_fetch_request,
-    write_share_group_state_request,
+    delete_share_group_state as delete_share_group_state_messages,
+    initialize_share_group_state as initialize_share_group_state_messages,
+    read_share_group_state as read_share_group_state_messages,
+    read_share_group_state_summary as read_share_group_state_summary_messages,
+    share_acknowledge as share_acknowledge_messages,
+    share_fetch as share_fetch_messages,
+    write_share_group_state as write_share_group_state_messages,
 )
-from kafka_shim.protocol.messages.alter_share_group_offsets_request import (
+from kafka_shim.protocol.messages.alter_share_group_offsets import (
     AlterShareGroupOffsetsRequest,
     AlterShareGroupOffsetsRequestPartition,
     AlterShareGroupOffsetsRequestTopic,
 )
-from kafka_shim.protocol.messages.delete_share_group_offsets_request import (
+from kafka_shim.protocol.messages.delete_share_group_offsets import (
     DeleteShareGroupOffsetsRequest,
     DeleteShareGroupOffsetsRequestTopic,
 )
-from kafka_shim.protocol.messages.describe_share_group_offsets_request import (
+from kafka_shim.protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
     DescribeShareGroupOffsetsRequestTopic,
 )
-from kafka_shim.protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
-from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
-from kafka_shim.protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
-from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
+from kafka_shim.protocol.messages.share_group_describe import ShareGroupDescribeRequest
+from kafka_shim.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.streams_group_describe import StreamsGroupDescribeRequest
+from kafka_shim.protocol.messages.streams_group_heartbeat import (
     StreamsGroupHeartbeatRequest,
     Subtopology,
     TopicInfo,
     Topology,
 )
-from kafka_shim.protocol.messages.streams_group_topology_description_update_request import (
+from kafka_shim.protocol.messages.streams_group_topology_description_update import (
     StreamsGroupTopologyDescriptionUpdateRequest,
 )
 from tests.recordings.conformance.draw import Asked, Draw
@@ -81,7 +81,7 @@ def _id(draw: Draw) -> bytes:
 
 
 def share_fetch(draw: Draw, version: int) -> Asked:
-    message = share_fetch_request
+    message = share_fetch_messages
     topics = [
         message.FetchTopic(
             topic_id=topic_id,
@@ -104,7 +104,7 @@ def share_fetch(draw: Draw, version: int) -> Asked:
 
 
 def share_acknowledge(draw: Draw, version: int) -> Asked:
-    message = share_acknowledge_request
+    message = share_acknowledge_messages
     batches = [message.AcknowledgementBatch(first_offset=0, last_offset=1, acknowledge_types=[1])]
     partitions = [message.AcknowledgePartition(partition_index=0, acknowledgement_batches=batches)]
     request = message.ShareAcknowledgeRequest(
@@ -127,7 +127,7 @@ def _state(draw: Draw, message: Any, name: str, rows: str, **partition: int) -> 
 
 
 def initialize_share_group_state(draw: Draw, version: int) -> Asked:
-    message = initialize_share_group_state_request
+    message = initialize_share_group_state_messages
     return _state(
         draw, message, "InitializeShareGroupStateRequest", "InitializeStateData", state_epoch=1
     )
@@ -135,14 +135,14 @@ def initialize_share_group_state(draw: Draw, version: int) -> Asked:
 
 def read_share_group_state(draw: Draw, version: int) -> Asked:
     return _state(
-        draw, read_share_group_state_request, "ReadShareGroupStateRequest", "ReadStateData"
+        draw, read_share_group_state_messages, "ReadShareGroupStateRequest", "ReadStateData"
     )
 
 
 def write_share_group_state(draw: Draw, version: int) -> Asked:
     return _state(
         draw,
-        write_share_group_state_request,
+        write_share_group_state_messages,
         "WriteShareGroupStateRequest",
         "WriteStateData",
         state_epoch=1,
@@ -151,14 +151,14 @@ def write_share_group_state(draw: Draw, version: int) -> Asked:
 
 def delete_share_group_state(draw: Draw, version: int) -> Asked:
     return _state(
-        draw, delete_share_group_state_request, "DeleteShareGroupStateRequest", "DeleteStateData"
+        draw, delete_share_group_state_messages, "DeleteShareGroupStateRequest", "DeleteStateData"
     )
 
 
 def read_share_group_state_summary(draw: Draw, version: int) -> Asked:
     return _state(
         draw,
-        read_share_group_state_summary_request,
+        read_share_group_state_summary_messages,
         "ReadShareGroupStateSummaryRequest",
         "ReadStateSummaryData",
     )

@@ -1,34 +1,34 @@
 """Random requests that create, change, describe and delete topics."""
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.alter_partition_reassignments_request import (
+from kafka_shim.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
 )
-from kafka_shim.protocol.messages.create_partitions_request import (
+from kafka_shim.protocol.messages.create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from kafka_shim.protocol.messages.create_topics_request import (
+from kafka_shim.protocol.messages.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
-from kafka_shim.protocol.messages.describe_topic_partitions_request import (
-    Cursor,
+from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
+    RequestCursor,
     TopicRequest,
 )
-from kafka_shim.protocol.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
-from kafka_shim.protocol.messages.list_partition_reassignments_request import (
+from kafka_shim.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from kafka_shim.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
 )
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.recordings.conformance.draw import Asked, Draw
 
 IDS_SINCE = 12
@@ -149,7 +149,7 @@ def describe_topic_partitions(draw: Draw, version: int) -> Asked:
     cursor = None
     if draw.chance(0.25):
         name = draw.pick(*(names or [draw.ghosts[0]]), draw.topic())
-        cursor = Cursor(
+        cursor = RequestCursor(
             topic_name=name, partition_index=draw.weighted({0: 40, 1: 40, 5: 10, -1: 10})
         )
     request = DescribeTopicPartitionsRequest(

@@ -1,22 +1,22 @@
 """Random requests of transactional and idempotent producers."""
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
-from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
+from kafka_shim.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
+from kafka_shim.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
-from kafka_shim.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
-from kafka_shim.protocol.messages.end_txn_request import EndTxnRequest
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
-from kafka_shim.protocol.messages.list_transactions_request import ListTransactionsRequest
-from kafka_shim.protocol.messages.txn_offset_commit_request import (
+from kafka_shim.protocol.messages.describe_transactions import DescribeTransactionsRequest
+from kafka_shim.protocol.messages.end_txn import EndTxnRequest
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
+from kafka_shim.protocol.messages.list_transactions import ListTransactionsRequest
+from kafka_shim.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
-from kafka_shim.protocol.messages.write_txn_markers_request import (
+from kafka_shim.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,

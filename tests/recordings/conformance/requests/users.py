@@ -1,29 +1,29 @@
 """Random requests about log-ins, passwords and delegation tokens."""
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (
+from kafka_shim.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
-from kafka_shim.protocol.messages.create_delegation_token_request import (
+from kafka_shim.protocol.messages.create_delegation_token import (
     CreatableRenewers,
     CreateDelegationTokenRequest,
 )
-from kafka_shim.protocol.messages.describe_delegation_token_request import (
+from kafka_shim.protocol.messages.describe_delegation_token import (
     DescribeDelegationTokenOwner,
     DescribeDelegationTokenRequest,
 )
-from kafka_shim.protocol.messages.describe_user_scram_credentials_request import (
+from kafka_shim.protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
     UserName,
 )
-from kafka_shim.protocol.messages.expire_delegation_token_request import (
+from kafka_shim.protocol.messages.expire_delegation_token import (
     ExpireDelegationTokenRequest,
 )
-from kafka_shim.protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
-from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
-from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.messages.renew_delegation_token import RenewDelegationTokenRequest
+from kafka_shim.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
+from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from tests.recordings.conformance.draw import ANONYMOUS, USERS, Asked, Draw
 
 HOUR_MS = 3_600_000

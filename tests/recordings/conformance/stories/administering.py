@@ -8,64 +8,66 @@ from kafka_shim.protocol.enums import (
     Permission,
     ResourceType,
 )
-from kafka_shim.protocol.messages import incremental_alter_configs_request
-from kafka_shim.protocol.messages.alter_client_quotas_request import (
-    AlterClientQuotasRequest,
-    EntityData,
-    EntryData,
-    OpData,
+from kafka_shim.protocol.messages import (
+    incremental_alter_configs as incremental_alter_configs_messages,
 )
-from kafka_shim.protocol.messages.alter_configs_request import (
+from kafka_shim.protocol.messages.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    OpData,
+    RequestEntityData,
+    RequestEntryData,
+)
+from kafka_shim.protocol.messages.alter_configs import (
     AlterableConfig,
     AlterConfigsRequest,
     AlterConfigsResource,
 )
-from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (
+from kafka_shim.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
-from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.protocol.messages.create_delegation_token_request import (
+from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.create_delegation_token import (
     CreatableRenewers,
     CreateDelegationTokenRequest,
 )
-from kafka_shim.protocol.messages.create_partitions_request import (
+from kafka_shim.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from kafka_shim.protocol.messages.create_topics_request import (
+from kafka_shim.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
-from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
-from kafka_shim.protocol.messages.describe_client_quotas_request import (
+from kafka_shim.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
+from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.protocol.messages.describe_client_quotas import (
     ComponentData,
     DescribeClientQuotasRequest,
 )
-from kafka_shim.protocol.messages.describe_configs_request import (
+from kafka_shim.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
-from kafka_shim.protocol.messages.describe_delegation_token_request import (
+from kafka_shim.protocol.messages.describe_delegation_token import (
     DescribeDelegationTokenRequest,
 )
-from kafka_shim.protocol.messages.describe_user_scram_credentials_request import (
+from kafka_shim.protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
     UserName,
 )
-from kafka_shim.protocol.messages.expire_delegation_token_request import (
+from kafka_shim.protocol.messages.expire_delegation_token import (
     ExpireDelegationTokenRequest,
 )
-from kafka_shim.protocol.messages.list_offsets_request import (
+from kafka_shim.protocol.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.messages.renew_delegation_token_request import RenewDelegationTokenRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.renew_delegation_token import RenewDelegationTokenRequest
 from tests.recordings.conformance.draw import USERS
 from tests.recordings.conformance.scenario import ONE_SEGMENT, topic_id_of
 from tests.recordings.conformance.telling import Move, Story, Teller
@@ -143,7 +145,7 @@ def _metadata(teller: Teller, name: str) -> Move:
 
 def settings(teller: Teller) -> Story:
     """Change settings of a topic, one by one and together; then restore them."""
-    message = incremental_alter_configs_request
+    message = incremental_alter_configs_messages
     draw = teller.draw
     topic = draw.pick(*draw.topics)
     kind = ConfigResourceType.TOPIC
@@ -269,14 +271,14 @@ def quotas(teller: Teller) -> Story:
     draw = teller.draw
     name = draw.fresh("quota")
     kinds = draw.pick(["user"], ["client-id"], ["user", "client-id"])
-    entity = [EntityData(entity_type=kind, entity_name=name) for kind in kinds]
+    entity = [RequestEntityData(entity_type=kind, entity_name=name) for kind in kinds]
     changes = (
         (("producer_byte_rate", "consumer_byte_rate"), False),
         (("producer_byte_rate",), True),
     )
     for keys, remove in changes:
         ops = [OpData(key=key, value=1e9, remove=remove) for key in keys]
-        request = AlterClientQuotasRequest(entries=[EntryData(entity=entity, ops=ops)])
+        request = AlterClientQuotasRequest(entries=[RequestEntryData(entity=entity, ops=ops)])
         yield Move(ApiKey.ALTER_CLIENT_QUOTAS, request)
         components = [ComponentData(entity_type=kind, match_type=0, match=name) for kind in kinds]
         describe = DescribeClientQuotasRequest(components=components, strict=draw.chance(0.5))

@@ -1,35 +1,35 @@
 """Stories of administrators: replicas of partitions, and settings of other resources."""
 
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
-from kafka_shim.protocol.messages import incremental_alter_configs_request as incremental
-from kafka_shim.protocol.messages.alter_partition_reassignments_request import (
+from kafka_shim.protocol.messages import incremental_alter_configs as incremental
+from kafka_shim.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
 )
-from kafka_shim.protocol.messages.create_partitions_request import (
+from kafka_shim.protocol.messages.create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from kafka_shim.protocol.messages.create_topics_request import (
+from kafka_shim.protocol.messages.create_topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest, DeleteTopicState
-from kafka_shim.protocol.messages.describe_configs_request import (
+from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
-from kafka_shim.protocol.messages.elect_leaders_request import ElectLeadersRequest, TopicPartitions
-from kafka_shim.protocol.messages.list_config_resources_request import ListConfigResourcesRequest
-from kafka_shim.protocol.messages.list_partition_reassignments_request import (
+from kafka_shim.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from kafka_shim.protocol.messages.list_config_resources import ListConfigResourcesRequest
+from kafka_shim.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsTopics,
 )
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.recordings.conformance.telling import Move, Story, Teller
 
 BROKER = 1

@@ -1,39 +1,39 @@
 """Stories of groups: classic members, alone and in pairs, and members of KIP-848."""
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.consumer_group_describe_request import (
+from kafka_shim.protocol.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
 )
-from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
-    TopicPartitions,
+    RequestTopicPartitions,
 )
-from kafka_shim.protocol.messages.delete_groups_request import DeleteGroupsRequest
-from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
-from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
-from kafka_shim.protocol.messages.join_group_request import (
+from kafka_shim.protocol.messages.delete_groups import DeleteGroupsRequest
+from kafka_shim.protocol.messages.describe_groups import DescribeGroupsRequest
+from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest
+from kafka_shim.protocol.messages.join_group import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
 )
-from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
-from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
-from kafka_shim.protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from kafka_shim.protocol.messages.list_groups import ListGroupsRequest
+from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from kafka_shim.protocol.messages.offset_delete_request import (
+from kafka_shim.protocol.messages.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
 )
-from kafka_shim.protocol.messages.offset_fetch_request import (
+from kafka_shim.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
 )
-from kafka_shim.protocol.messages.sync_group_request import (
+from kafka_shim.protocol.messages.sync_group import (
     SyncGroupRequest,
     SyncGroupRequestAssignment,
 )
@@ -214,7 +214,9 @@ def modern_member(teller: Teller) -> Story:
     )
     yield Move(ApiKey.CONSUMER_GROUP_HEARTBEAT, request, label=joined)
     identity = {"member_id": f"{joined}:member_id", "member_epoch": f"{joined}:member_epoch"}
-    owned = [TopicPartitions(topic_id=draw.topic_id(topic), partitions=[0, 1]) for topic in topics]
+    owned = [
+        RequestTopicPartitions(topic_id=draw.topic_id(topic), partitions=[0, 1]) for topic in topics
+    ]
     alive = ConsumerGroupHeartbeatRequest(group_id=group, topic_partitions=owned)
     yield Move(ApiKey.CONSUMER_GROUP_HEARTBEAT, alive, identity)
     if draw.has(ApiKey.CONSUMER_GROUP_DESCRIBE):

@@ -4,8 +4,8 @@ They need brokers with low minimal timeouts: `interleaving.settings_of`.
 """
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
-from kafka_shim.protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
+from kafka_shim.protocol.messages.share_group_describe import ShareGroupDescribeRequest
+from kafka_shim.protocol.messages.streams_group_describe import StreamsGroupDescribeRequest
 from tests.recordings.conformance.requests.share import MEMBER_IDS
 from tests.recordings.conformance.stories.consuming import Member, described, offsets_of
 from tests.recordings.conformance.stories.fencing import Producer

@@ -3,20 +3,20 @@
 from collections.abc import Callable
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
-from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
+from kafka_shim.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
+from kafka_shim.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
 )
-from kafka_shim.protocol.messages.end_txn_request import EndTxnRequest
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
-from kafka_shim.protocol.messages.offset_fetch_request import (
+from kafka_shim.protocol.messages.end_txn import EndTxnRequest
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
+from kafka_shim.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
 )
-from kafka_shim.protocol.messages.txn_offset_commit_request import (
+from kafka_shim.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,

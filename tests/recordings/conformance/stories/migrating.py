@@ -8,7 +8,7 @@ from kafka_shim.protocol.messages.consumer_protocol_assignment import (
     ConsumerProtocolAssignment,
     TopicPartition as Assigned,
 )
-from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
+from kafka_shim.protocol.messages.list_groups import ListGroupsRequest
 from tests.recordings.conformance.requests.groups import subscription
 from tests.recordings.conformance.stories.consuming import Member, described, offsets_of
 from tests.recordings.conformance.stories.fencing import MEMBERS_SINCE, Producer

@@ -3,20 +3,20 @@
 from collections.abc import Callable
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.delete_groups_request import DeleteGroupsRequest
-from kafka_shim.protocol.messages.describe_share_group_offsets_request import (
+from kafka_shim.protocol.messages.delete_groups import DeleteGroupsRequest
+from kafka_shim.protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
 )
-from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
-from kafka_shim.protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.list_groups import ListGroupsRequest
+from kafka_shim.protocol.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
-from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
-from kafka_shim.protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
+from kafka_shim.protocol.messages.share_group_describe import ShareGroupDescribeRequest
+from kafka_shim.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.streams_group_describe import StreamsGroupDescribeRequest
 from tests.recordings.conformance.requests.share import MEMBER_IDS
 from tests.recordings.conformance.scenario import topic_id_of
 from tests.recordings.conformance.stories.administering import deleted, made

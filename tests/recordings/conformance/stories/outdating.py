@@ -1,26 +1,26 @@
 """Stories of clients with outdated state: generations, epochs of members and leaders, topics."""
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.create_partitions_request import (
+from kafka_shim.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from kafka_shim.protocol.messages.list_offsets_request import (
+from kafka_shim.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from kafka_shim.protocol.messages.offset_for_leader_epoch_request import (
+from kafka_shim.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
-from kafka_shim.protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
-from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
+from kafka_shim.protocol.messages.streams_group_describe import StreamsGroupDescribeRequest
+from kafka_shim.protocol.messages.streams_group_heartbeat import (
+    RequestTaskIds,
     StreamsGroupHeartbeatRequest,
     Subtopology,
-    TaskIds,
     TopicInfo,
     Topology,
 )
@@ -127,7 +127,7 @@ class _Application:
         move = heartbeat(self._group, self._member, takes)
         request: StreamsGroupHeartbeatRequest = move.request
         if owned:
-            request.active_tasks = [TaskIds(subtopology, [0, 1]) for subtopology in owned]
+            request.active_tasks = [RequestTaskIds(subtopology, [0, 1]) for subtopology in owned]
             request.standby_tasks, request.warmup_tasks = [], []
         return self._labelled(move)
 

@@ -1,36 +1,36 @@
 """Stories of idempotent and transactional producers, and of their consumers."""
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
-from kafka_shim.protocol.messages.add_partitions_to_txn_request import (
+from kafka_shim.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
+from kafka_shim.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
 )
-from kafka_shim.protocol.messages.delete_records_request import (
+from kafka_shim.protocol.messages.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
-from kafka_shim.protocol.messages.describe_producers_request import (
+from kafka_shim.protocol.messages.describe_producers import (
     DescribeProducersRequest,
     TopicRequest,
 )
-from kafka_shim.protocol.messages.describe_transactions_request import DescribeTransactionsRequest
-from kafka_shim.protocol.messages.end_txn_request import EndTxnRequest
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
-from kafka_shim.protocol.messages.list_offsets_request import (
+from kafka_shim.protocol.messages.describe_transactions import DescribeTransactionsRequest
+from kafka_shim.protocol.messages.end_txn import EndTxnRequest
+from kafka_shim.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
+from kafka_shim.protocol.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from kafka_shim.protocol.messages.list_transactions_request import ListTransactionsRequest
-from kafka_shim.protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.list_transactions import ListTransactionsRequest
+from kafka_shim.protocol.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.messages.txn_offset_commit_request import (
+from kafka_shim.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,

@@ -1,28 +1,28 @@
 """Stories of consumers: fetch sessions, timestamps, deleted records, older formats."""
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.delete_records_request import (
+from kafka_shim.protocol.messages.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
-from kafka_shim.protocol.messages.fetch_request import (
+from kafka_shim.protocol.messages.fetch import (
     FetchPartition,
     FetchRequest,
     FetchTopic,
     ForgottenTopic,
 )
-from kafka_shim.protocol.messages.list_offsets_request import (
+from kafka_shim.protocol.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from kafka_shim.protocol.messages.offset_for_leader_epoch_request import (
+from kafka_shim.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
-from kafka_shim.protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,

@@ -1,21 +1,21 @@
 """Stories of groups with members that replace each other or share partitions."""
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.consumer_group_describe_request import (
+from kafka_shim.protocol.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
 )
-from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
+from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
-    TopicPartitions,
+    RequestTopicPartitions,
 )
-from kafka_shim.protocol.messages.delete_groups_request import DeleteGroupsRequest
-from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest, MemberIdentity
-from kafka_shim.protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.delete_groups import DeleteGroupsRequest
+from kafka_shim.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from kafka_shim.protocol.messages.offset_delete_request import (
+from kafka_shim.protocol.messages.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
     OffsetDeleteRequestTopic,
@@ -130,7 +130,8 @@ class Modern:
         request = ConsumerGroupHeartbeatRequest(group_id=self._group, member_id=self._name)
         if owned:
             request.topic_partitions = [
-                TopicPartitions(topic_id=topic_id_of(topic), partitions=[0, 1]) for topic in owned
+                RequestTopicPartitions(topic_id=topic_id_of(topic), partitions=[0, 1])
+                for topic in owned
             ]
         return self._beat(request, changed)
 

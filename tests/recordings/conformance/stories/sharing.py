@@ -1,43 +1,43 @@
 """Stories of share groups (KIP-932) and streams groups (KIP-1071)."""
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.alter_share_group_offsets_request import (
+from kafka_shim.protocol.messages.alter_share_group_offsets import (
     AlterShareGroupOffsetsRequest,
     AlterShareGroupOffsetsRequestPartition,
     AlterShareGroupOffsetsRequestTopic,
 )
-from kafka_shim.protocol.messages.delete_groups_request import DeleteGroupsRequest
-from kafka_shim.protocol.messages.delete_share_group_offsets_request import (
+from kafka_shim.protocol.messages.delete_groups import DeleteGroupsRequest
+from kafka_shim.protocol.messages.delete_share_group_offsets import (
     DeleteShareGroupOffsetsRequest,
     DeleteShareGroupOffsetsRequestTopic,
 )
-from kafka_shim.protocol.messages.describe_share_group_offsets_request import (
+from kafka_shim.protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
 )
-from kafka_shim.protocol.messages.produce_request import (
+from kafka_shim.protocol.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.messages.share_acknowledge_request import (
+from kafka_shim.protocol.messages.share_acknowledge import (
     AcknowledgementBatch,
     AcknowledgePartition,
     AcknowledgeTopic,
     ShareAcknowledgeRequest,
 )
-from kafka_shim.protocol.messages.share_fetch_request import (
+from kafka_shim.protocol.messages.share_fetch import (
     FetchPartition,
     FetchTopic,
     ShareFetchRequest,
 )
-from kafka_shim.protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
-from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
-from kafka_shim.protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
-from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
+from kafka_shim.protocol.messages.share_group_describe import ShareGroupDescribeRequest
+from kafka_shim.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.streams_group_describe import StreamsGroupDescribeRequest
+from kafka_shim.protocol.messages.streams_group_heartbeat import (
+    RequestTaskIds,
     StreamsGroupHeartbeatRequest,
     Subtopology,
-    TaskIds,
     TopicInfo,
     Topology,
 )
@@ -135,7 +135,7 @@ def streams_member(teller: Teller) -> Story:
     describe = StreamsGroupDescribeRequest(group_ids=[group], include_authorized_operations=True)
     yield Move(ApiKey.STREAMS_GROUP_DESCRIBE, describe)
     takes = {"member_epoch": f"{again}:member_epoch"}
-    tasks = [TaskIds(subtopology_id="0", partitions=[0, 1])]
+    tasks = [RequestTaskIds(subtopology_id="0", partitions=[0, 1])]
     yield heartbeat(group, member, takes, active_tasks=tasks, standby_tasks=[], warmup_tasks=[])
     yield heartbeat(group, member, takes, topology=topology(draw.topics[1], "", epoch=1))
     yield Move(ApiKey.STREAMS_GROUP_DESCRIBE, describe)

@@ -1,22 +1,22 @@
 """Stories of share groups and streams groups with two members."""
 
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
-from kafka_shim.protocol.messages import incremental_alter_configs_request as incremental
-from kafka_shim.protocol.messages.share_acknowledge_request import (
+from kafka_shim.protocol.messages import incremental_alter_configs as incremental
+from kafka_shim.protocol.messages.share_acknowledge import (
     AcknowledgementBatch,
     AcknowledgePartition,
     AcknowledgeTopic,
     ShareAcknowledgeRequest,
 )
-from kafka_shim.protocol.messages.share_fetch_request import (
+from kafka_shim.protocol.messages.share_fetch import (
     AcknowledgementBatch as FetchAcknowledgement,
     FetchPartition,
     FetchTopic,
     ShareFetchRequest,
 )
-from kafka_shim.protocol.messages.share_group_describe_request import ShareGroupDescribeRequest
-from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
-from kafka_shim.protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
+from kafka_shim.protocol.messages.share_group_describe import ShareGroupDescribeRequest
+from kafka_shim.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from kafka_shim.protocol.messages.streams_group_describe import StreamsGroupDescribeRequest
 from tests.recordings.conformance.requests.share import MEMBER_IDS
 from tests.recordings.conformance.scenario import topic_id_of
 from tests.recordings.conformance.stories.sharing import (

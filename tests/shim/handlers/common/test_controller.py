@@ -6,8 +6,8 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
-from kafka_shim.protocol.messages.metadata_request import MetadataRequest
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest
 from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from tests.shim.play import ADMIN, LISTENER, Stage
 

@@ -4,7 +4,7 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.delete_records_request import (
+from kafka_shim.protocol.messages.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
     DeleteRecordsTopic,

@@ -6,13 +6,13 @@ import pytest
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.delete_groups_request import DeleteGroupsRequest
-from kafka_shim.protocol.messages.offset_commit_key import OffsetCommitKey
-from kafka_shim.protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.delete_groups import DeleteGroupsRequest
+from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
+from kafka_shim.protocol.messages.offset_commit_key import OffsetCommitKey
 from kafka_shim.protocol.messages.offset_commit_value import OffsetCommitValue
 from kafka_shim.protocol.records.batches import Record, iterate_batches
 from kafka_shim.shim.dispatching.dispatcher import PendingExchange

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
-from kafka_shim.protocol.messages.join_group_request import (
+from kafka_shim.protocol.messages.describe_groups import DescribeGroupsRequest
+from kafka_shim.protocol.messages.join_group import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
 )

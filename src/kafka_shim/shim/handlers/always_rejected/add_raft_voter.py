@@ -3,8 +3,7 @@
 from typing import NoReturn
 
 from kafka_shim.authorizer.requirements import ADD_RAFT_VOTER
-from kafka_shim.protocol.messages.add_raft_voter_request import AddRaftVoterRequest
-from kafka_shim.protocol.messages.add_raft_voter_response import AddRaftVoterResponse
+from kafka_shim.protocol.messages.add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
 from kafka_shim.shim.handlers.always_rejected.static_quorum import reject_change_of_voters
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext

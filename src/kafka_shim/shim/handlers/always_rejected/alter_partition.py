@@ -6,8 +6,10 @@ brokers. It needs a broker epoch, which no client has, so the result is STALE_BR
 
 from kafka_shim.authorizer.requirements import ALTER_PARTITION
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.alter_partition_request import AlterPartitionRequest
-from kafka_shim.protocol.messages.alter_partition_response import AlterPartitionResponse
+from kafka_shim.protocol.messages.alter_partition import (
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+)
 from kafka_shim.shim.handlers.common.controller import require_controller_or_forwarding
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext

@@ -10,8 +10,10 @@ request, so a known broker id gets STALE_BROKER_EPOCH (77), as if that broker wa
 
 from kafka_shim.authorizer.requirements import CONTROLLED_SHUTDOWN
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.controlled_shutdown_request import ControlledShutdownRequest
-from kafka_shim.protocol.messages.controlled_shutdown_response import ControlledShutdownResponse
+from kafka_shim.protocol.messages.controlled_shutdown import (
+    ControlledShutdownRequest,
+    ControlledShutdownResponse,
+)
 from kafka_shim.shim.handlers.always_rejected.stale_epoch import NO_EPOCH
 from kafka_shim.shim.handlers.common.controller import is_controller_or_forwards_to_it
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder

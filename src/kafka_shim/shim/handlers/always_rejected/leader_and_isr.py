@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 from kafka_shim.authorizer.requirements import LEADER_AND_ISR
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.leader_and_isr_request import LeaderAndIsrRequest
-from kafka_shim.protocol.messages.leader_and_isr_response import (
+from kafka_shim.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionError,
+    LeaderAndIsrRequest,
     LeaderAndIsrResponse,
     LeaderAndIsrTopicError,
 )

@@ -3,8 +3,10 @@
 from typing import NoReturn
 
 from kafka_shim.authorizer.requirements import REMOVE_RAFT_VOTER
-from kafka_shim.protocol.messages.remove_raft_voter_request import RemoveRaftVoterRequest
-from kafka_shim.protocol.messages.remove_raft_voter_response import RemoveRaftVoterResponse
+from kafka_shim.protocol.messages.remove_raft_voter import (
+    RemoveRaftVoterRequest,
+    RemoveRaftVoterResponse,
+)
 from kafka_shim.shim.handlers.always_rejected.static_quorum import reject_change_of_voters
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext

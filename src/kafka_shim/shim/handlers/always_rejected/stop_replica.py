@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 from kafka_shim.authorizer.requirements import STOP_REPLICA
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.stop_replica_request import StopReplicaRequest
-from kafka_shim.protocol.messages.stop_replica_response import (
+from kafka_shim.protocol.messages.stop_replica import (
     StopReplicaPartitionError,
+    StopReplicaRequest,
     StopReplicaResponse,
 )
 from kafka_shim.shim.handlers.always_rejected.stale_epoch import (

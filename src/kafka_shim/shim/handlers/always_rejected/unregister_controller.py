@@ -7,8 +7,8 @@ the shim is a broker, one of which is the controller (observed on 4.4.0).
 
 from kafka_shim.authorizer.requirements import UNREGISTER_CONTROLLER
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.unregister_controller_request import UnregisterControllerRequest
-from kafka_shim.protocol.messages.unregister_controller_response import (
+from kafka_shim.protocol.messages.unregister_controller import (
+    UnregisterControllerRequest,
     UnregisterControllerResponse,
 )
 from kafka_shim.shim.errors import RequestRejected

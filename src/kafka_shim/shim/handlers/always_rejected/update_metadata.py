@@ -5,8 +5,10 @@ stale epoch.
 """
 
 from kafka_shim.authorizer.requirements import UPDATE_METADATA
-from kafka_shim.protocol.messages.update_metadata_request import UpdateMetadataRequest
-from kafka_shim.protocol.messages.update_metadata_response import UpdateMetadataResponse
+from kafka_shim.protocol.messages.update_metadata import (
+    UpdateMetadataRequest,
+    UpdateMetadataResponse,
+)
 from kafka_shim.shim.handlers.always_rejected.stale_epoch import (
     denial_or_always_stale_epoch_error,
 )

@@ -5,7 +5,7 @@ from enum import IntEnum
 from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.authorizer.requirements import METADATA_TOPIC
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.incremental_alter_configs_request import AlterConfigsResource
+from kafka_shim.protocol.messages.incremental_alter_configs import AlterConfigsResource
 from kafka_shim.shim.request.context import RequestContext
 
 

@@ -8,10 +8,11 @@ from kafka_shim.protocol.codec.chunks import LONG_BYTES, ByteChunks
 from kafka_shim.protocol.enums import IsolationLevel
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.errors import DecodeError, EncodeError
-from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest
-from kafka_shim.protocol.messages.fetch_response import (
+from kafka_shim.protocol.messages.fetch import (
     AbortedTransaction,
     EpochEndOffset,
+    FetchPartition,
+    FetchRequest,
     LeaderIdAndEpoch,
     PartitionData,
 )

@@ -8,8 +8,8 @@ from kafka_shim.protocol.enums import ResourceType
 from kafka_shim.shim.state.cluster import Cluster
 
 if TYPE_CHECKING:
-    from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter
-    from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
+    from kafka_shim.protocol.messages.delete_acls import DeleteAclsFilter
+    from kafka_shim.protocol.messages.describe_acls import DescribeAclsRequest
 
 MANY_ROWS = 5_000
 """More partitions, groups or ACLs than this are not handled in one time slice."""

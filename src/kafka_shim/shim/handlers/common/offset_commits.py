@@ -7,16 +7,16 @@ import msgspec
 
 from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.offset_commit_request import (
+from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
+    OffsetCommitResponse,
 )
-from kafka_shim.protocol.messages.offset_commit_response import OffsetCommitResponse
-from kafka_shim.protocol.messages.txn_offset_commit_request import (
+from kafka_shim.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
+    TxnOffsetCommitResponse,
 )
-from kafka_shim.protocol.messages.txn_offset_commit_response import TxnOffsetCommitResponse
 from kafka_shim.shim.handlers.common.duplicates import last_row_per_key, rows_by_topic_deduplicated
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.create_topics_request import (
+from kafka_shim.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
 )

@@ -5,12 +5,15 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages import share_acknowledge_request, share_fetch_request
+from kafka_shim.protocol.messages import (
+    share_acknowledge as share_acknowledge_messages,
+    share_fetch as share_fetch_messages,
+)
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_acknowledgement import RENEW, Acknowledgement
 from kafka_shim.shim.state.share_partitions.share_sessions import TopicPartition
 
-AcknowledgedTopic = share_fetch_request.FetchTopic | share_acknowledge_request.AcknowledgeTopic
+AcknowledgedTopic = share_fetch_messages.FetchTopic | share_acknowledge_messages.AcknowledgeTopic
 RENEWS_SINCE = 2
 """The version of ShareFetch and ShareAcknowledge that can ask for more time."""
 

@@ -6,8 +6,11 @@ from typing import NamedTuple
 import msgspec
 
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.share_fetch_request import ShareFetchRequest
-from kafka_shim.protocol.messages.share_fetch_response import AcquiredRecords, PartitionData
+from kafka_shim.protocol.messages.share_fetch import (
+    AcquiredRecords,
+    PartitionData,
+    ShareFetchRequest,
+)
 from kafka_shim.protocol.records.batches import Batch, iterate_batches
 from kafka_shim.shim.handlers.common.fetching import response_bytes_limit_by_config_and_quota
 from kafka_shim.shim.request.context import RequestContext

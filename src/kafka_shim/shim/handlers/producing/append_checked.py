@@ -1,7 +1,7 @@
 """The checks of a partition in Produce before records are appended."""
 
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.produce_request import ProduceRequest
+from kafka_shim.protocol.messages.produce import ProduceRequest
 from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.handlers.common.transaction_verification import (

@@ -8,7 +8,7 @@ a million headers.
 import msgspec
 
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.messages.produce_request import ProduceRequest
+from kafka_shim.protocol.messages.produce import ProduceRequest
 from kafka_shim.protocol.records.batches import (
     HEADER_BYTES,
     Batch,

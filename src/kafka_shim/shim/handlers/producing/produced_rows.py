@@ -7,7 +7,7 @@ import msgspec
 
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.messages.produce_request import ProduceRequest, TopicProduceData
+from kafka_shim.protocol.messages.produce import ProduceRequest, TopicProduceData
 from kafka_shim.protocol.records.batches import (
     Batch,
     batch_bounds_and_magic,

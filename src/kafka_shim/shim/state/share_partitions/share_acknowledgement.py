@@ -6,7 +6,10 @@ from typing import Protocol
 import msgspec
 
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages import share_acknowledge_request, share_fetch_request
+from kafka_shim.protocol.messages import (
+    share_acknowledge as share_acknowledge_messages,
+    share_fetch as share_fetch_messages,
+)
 from kafka_shim.shim.state.share_partitions.in_flight import (
     InFlightBatch,
     InFlightBatches,
@@ -17,7 +20,7 @@ from kafka_shim.shim.state.share_partitions.in_flight import (
 from kafka_shim.shim.state.share_partitions.share_state_values import DeliveryBatch
 
 Acknowledgement = (
-    share_fetch_request.AcknowledgementBatch | share_acknowledge_request.AcknowledgementBatch
+    share_fetch_messages.AcknowledgementBatch | share_acknowledge_messages.AcknowledgementBatch
 )
 
 REJECT = 3

@@ -9,8 +9,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 import msgspec
 
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.share_fetch_request import ShareFetchRequest
-from kafka_shim.protocol.messages.share_fetch_response import PartitionData
+from kafka_shim.protocol.messages.share_fetch import PartitionData, ShareFetchRequest
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.share_partitions.share_partitions import SharePartitions
 from kafka_shim.shim.state.topics import Topics

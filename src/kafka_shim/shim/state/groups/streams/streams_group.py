@@ -12,7 +12,7 @@ from typing import Self
 import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.streams_group_topology_description_update_request import (
+from kafka_shim.protocol.messages.streams_group_topology_description_update import (
     TopologyDescription,
 )
 from kafka_shim.protocol.releases.groups import GroupFacts

@@ -8,7 +8,7 @@ from random import Random
 
 import msgspec
 
-from kafka_shim.protocol.messages.streams_group_topology_description_update_request import (
+from kafka_shim.protocol.messages.streams_group_topology_description_update import (
     TopologyDescription,
 )
 from kafka_shim.shim.clock import Clock
