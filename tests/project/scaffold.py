@@ -54,7 +54,10 @@ HANDLER: Final = '''\
 """{key} {wire_name}, version{versions}. Write here what a real broker does that is not obvious."""
 
 from kafka_shim.authorizer.requirements import {constant}
-from kafka_shim.protocol.messages.{module} import {wire_name}Request, {wire_name}Response
+from kafka_shim.protocol.messages.{module} import (
+    {wire_name}Request,
+    {wire_name}Response,
+)
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
