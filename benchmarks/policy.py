@@ -22,7 +22,7 @@ GOALS_S = {"test": 2.0, "diff": 3.0, "lint": 3.0, "plan": 5.0, "matrix": 3.0}
 READ_GOAL_S, READ_GOAL_MIB = 3.0, 150
 READ = """
 import resource, sys, time
-from kafka_shim.cli.policy.accepted_acls import read_accepted_acls
+from kafka_shim.policy.acl_files import read_accepted_acls
 begun = time.process_time()
 count = len(read_accepted_acls(sys.argv[1:], "4.4"))
 print(count, time.process_time() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)

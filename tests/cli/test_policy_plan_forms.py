@@ -8,9 +8,9 @@ from hypothesis import given, settings, strategies as st
 
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.cli import main
-from kafka_shim.cli.policy.plan_formats import PLAN_FORMATS, format_two_stages
 from kafka_shim.policy.formats import parse_distinct_acls
 from kafka_shim.policy.plan import planned_groups
+from kafka_shim.policy.plan_formats import PLAN_FORMATS, format_two_stages
 from kafka_shim.protocol.api_versions import RELEASES
 from tests.policy.formats.test_forms import PLAIN
 

@@ -9,7 +9,7 @@ from enum import IntEnum
 from functools import cache, lru_cache
 from typing import TypeVar
 
-from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 
 E = TypeVar("E", bound=IntEnum)
 
@@ -98,3 +98,18 @@ def _codes_by_normalized_name(enum: type[IntEnum], excluded: tuple[str, ...]) ->
 
 def _normalize_name(name: str) -> str:
     return name.strip().replace("_", "").replace("-", "").lower()
+
+
+def parse_resource(text: str) -> tuple[ResourceType, str]:
+    """Parse `topic:orders`, `user:User:x` or `cluster`. Raise AclTextError for anything else."""
+    kind, colon, name = text.partition(":")
+    if not colon and kind.lower() != "cluster":
+        raise AclTextError(
+            f"resource `{text}`: expected TYPE:NAME, as in topic:payments, or cluster"
+        )
+    resource_type = parse_resource_type(kind)
+    if resource_type is ResourceType.CLUSTER:
+        return resource_type, CLUSTER_NAME
+    if not name:
+        raise AclTextError(f"resource `{text}`: the name is missing; expected {kind}:NAME")
+    return resource_type, name

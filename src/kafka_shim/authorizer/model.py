@@ -33,6 +33,16 @@ class Acl(msgspec.Struct, frozen=True, gc=False):
     operation: Operation
     permission: Permission
 
+    @property
+    def has_known_fields(self) -> bool:
+        """Return whether all fields are known and concrete; newer brokers may send others."""
+        return (
+            self.resource_type > ResourceType.ANY
+            and self.operation > Operation.ANY
+            and self.pattern_type in (PatternType.LITERAL, PatternType.PREFIXED)
+            and self.permission in (Permission.ALLOW, Permission.DENY)
+        )
+
     def to_exact_filter(self) -> "AclFilter":
         """Return the filter that selects only this entry; its pattern may still be ANY or MATCH."""
         return AclFilter(

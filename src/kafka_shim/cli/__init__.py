@@ -89,7 +89,7 @@ def _parse_command_line(arguments: Sequence[str]) -> argparse.Namespace:
     parser = (
         build_command_line_parser(COMMANDS, [])
         if command_name is None
-        else build_command_line_parser([command_name], [command_name])
+        else build_command_line_parser([command_name], [command_name], arguments)
     )
     args, unknown = parser.parse_known_args(arguments)
     if unknown:
@@ -112,9 +112,14 @@ def _exit_unless_utf8(arguments: Sequence[str]) -> None:
 
 
 def build_command_line_parser(
-    command_names: Collection[str], commands_with_options: Collection[str]
+    command_names: Collection[str],
+    commands_with_options: Collection[str],
+    words: Sequence[str] | None = None,
 ) -> CommandParser:
-    """Return a parser of the known commands; it takes the options of those that are loaded."""
+    """Return a parser of the known commands; it takes the options of those that are loaded.
+
+    `words` are those that it will parse; options of other sub-commands may be missing.
+    """
     parser = CommandParser(
         prog="kafka-shim",
         description="A Kafka broker for tests that decides permissions exactly as Apache Kafka"
@@ -136,6 +141,7 @@ def build_command_line_parser(
     for name in command_names:
         summary = COMMANDS[name]
         subparser = subparsers.add_parser(name, help=summary, description=summary)
+        subparser.words = words
         if name in commands_with_options:
             import_command_module(name).add_arguments(subparser)
     return parser

@@ -81,6 +81,9 @@ class CompactHelpFormatter(argparse.RawDescriptionHelpFormatter):
 class CommandParser(SuggestingArgumentParser):
     """Each sub-command has its own parser; errors are reported by the innermost one."""
 
+    words: Sequence[str] | None = None
+    """The words of the command line; None where all options are listed, not parsed."""
+
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"formatter_class": CompactHelpFormatter, **settings})
         self._words: list[str] = []

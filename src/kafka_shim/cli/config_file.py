@@ -15,8 +15,9 @@ from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.policy.formats.toml_documents import lines_of_toml_key, load_toml
 from kafka_shim.policy.formats.values_with_lines import MappingWithLines
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.input_files import parse_yaml_with_lines, read_text_file
+from kafka_shim.shim.settings.input_files import parse_yaml_with_lines
 from kafka_shim.shim.settings.java_properties import read_properties_file
+from kafka_shim.text.input_files import read_text_file
 from kafka_shim.text.option_parser import (
     SuggestingArgumentParser,
     did_you_mean_text,

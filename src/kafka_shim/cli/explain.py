@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
-from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, StandardAuthorizer
+from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE
 from kafka_shim.authorizer.explaining.api_explanation import (
     Caller,
     RequirementOutcome,
@@ -16,13 +16,6 @@ from kafka_shim.authorizer.explaining.api_explanation import (
 from kafka_shim.authorizer.explaining.explanation import Explanation, explain_decision
 from kafka_shim.authorizer.model import WILDCARD, Action, Actor
 from kafka_shim.cli import EXIT_MISMATCH
-from kafka_shim.cli.acl_source import (
-    LoadedAuthorizer,
-    add_acl_source_and_rule_arguments,
-    load_authorizer,
-    require_acl_source_and_valid_options,
-)
-from kafka_shim.cli.authorizer_settings import assumed_settings_note, denied_unless_text
 from kafka_shim.cli.explain_text import (
     explanation_lines,
     explanation_object,
@@ -30,6 +23,11 @@ from kafka_shim.cli.explain_text import (
     remedy_step_objects,
     requirement_outcome_lines,
     requirement_outcome_object,
+)
+from kafka_shim.cli.policy_options import (
+    add_acl_source_and_rule_arguments,
+    check_acl_source_and_rules,
+    policy_of_source,
 )
 from kafka_shim.cli.resource_arguments import (
     OPTION_BY_RESOURCE_TYPE,
@@ -44,6 +42,7 @@ from kafka_shim.cli.usage import (
     parse_supported_operation,
     run_reporting_errors,
 )
+from kafka_shim.policy.policy import Policy
 from kafka_shim.protocol.api_versions import highest_unstable_versions, served_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.text.message_text import escaped
@@ -113,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _explain_access_or_request(args: argparse.Namespace) -> int:
-    require_acl_source_and_valid_options(args)
+    check_acl_source_and_rules(args)
     check_principal_option("--principal", args.principal)
     names = resource_names_by_type(args)
     if args.api is not None:
@@ -125,7 +124,7 @@ def _explain_access_or_request(args: argparse.Namespace) -> int:
         for kind, found in names.items()
         for name in found
     ]
-    source = load_authorizer(args)
+    source = policy_of_source(args)
     caller = _caller_of_options(args, source)
     explained = [
         explain_decision(caller.authorizer, caller.actor, action, caller.host_for_new_acls)
@@ -133,9 +132,7 @@ def _explain_access_or_request(args: argparse.Namespace) -> int:
     ]
     allowed = all(explanation.decision.allowed for explanation in explained)
     if args.json:
-        questions = [
-            explanation_object(explanation, source.bootstrap_server) for explanation in explained
-        ]
+        questions = [explanation_object(explanation, source.cluster) for explanation in explained]
         _print_json(
             {
                 "allowed": allowed,
@@ -150,12 +147,12 @@ def _explain_access_or_request(args: argparse.Namespace) -> int:
             for explanation in explained
         ]
         print("\n\n".join(texts))
-        _print_note_on_assumed_settings(source, allowed=allowed)
+        _print_assumption_notes(source, allowed=allowed)
     return _exit_code_for_expectation(args, allowed=allowed)
 
 
 def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNamesByType) -> int:
-    source = load_authorizer(args)
+    source = policy_of_source(args)
     version = _version_to_explain(args.api_version, api, source.release)
     caller = _caller_of_options(args, source)
     outcomes = explain_api_checks(caller, api, version, source.release, names)
@@ -173,10 +170,9 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
                 "principal": caller.actor.principal,
                 "host": caller.actor.host,
                 "requirements": [
-                    requirement_outcome_object(outcome, source.bootstrap_server)
-                    for outcome in outcomes
+                    requirement_outcome_object(outcome, source.cluster) for outcome in outcomes
                 ],
-                "to_allow": remedy_step_objects(steps, source.bootstrap_server),
+                "to_allow": remedy_step_objects(steps, source.cluster),
             }
         )
         return _exit_code_for_expectation(args, allowed=allowed)
@@ -196,8 +192,8 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
     if not outcomes:
         print("no permission check: the API is open to everybody")
     if steps:
-        print("\n" + "\n".join(remedy_lines(steps, source.bootstrap_server)))
-    _print_note_on_assumed_settings(source, allowed=allowed)
+        print("\n" + "\n".join(remedy_lines(steps, source.cluster)))
+    _print_assumption_notes(source, allowed=allowed)
     return _exit_code_for_expectation(args, allowed=allowed)
 
 
@@ -209,54 +205,43 @@ def _are_counting_outcomes_allowed(outcomes: list[RequirementOutcome]) -> bool:
     )
 
 
-def _explanation_lines(
-    caller: Caller, source: LoadedAuthorizer, explanation: Explanation
-) -> Iterator[str]:
+def _explanation_lines(caller: Caller, source: Policy, explanation: Explanation) -> Iterator[str]:
     """Yield the lines of an explanation; a denial names settings that would allow the access."""
     if explanation.decision.allowed:
-        return explanation_lines(explanation, source.bootstrap_server)
+        return explanation_lines(explanation, source.cluster)
 
     def is_allowed(other: Caller) -> bool:
         return other.authorizer.authorize(explanation.actor, explanation.action).allowed
 
     denied_text = _denied_text(caller, source, is_allowed)
-    return explanation_lines(explanation, source.bootstrap_server, denied_text)
+    return explanation_lines(explanation, source.cluster, denied_text)
 
 
-def _denied_text(
-    caller: Caller, source: LoadedAuthorizer, is_allowed: Callable[[Caller], bool]
-) -> str:
+def _denied_text(caller: Caller, source: Policy, is_allowed: Callable[[Caller], bool]) -> str:
     """Return `denied`, with the settings that the broker does not return and that would allow it.
 
     `is_allowed` tells this of another caller.
     """
-    return denied_unless_text(
+    return source.denied_text(
         caller.actor.principal,
-        source.assumed_settings,
         allowed_in_open_mode=ALLOW_EVERYONE in source.assumed_settings
-        and is_allowed(_caller_in_open_mode(caller)),
+        and is_allowed(_caller_in_open_mode(caller, source)),
     )
 
 
-def _caller_in_open_mode(caller: Caller) -> Caller:
+def _caller_in_open_mode(caller: Caller, source: Policy) -> Caller:
     """Return the caller where resources without any ACL are open."""
-    present = caller.authorizer
-    open_authorizer = StandardAuthorizer(
-        super_users=present.super_users,
-        allow_everyone=True,
-        rules=present.rules,
-        store=present.store,
-    )
-    return msgspec.structs.replace(caller, authorizer=open_authorizer)
+    authorizer = source.with_mode(allow_everyone=True).authorizer()
+    return msgspec.structs.replace(caller, authorizer=authorizer)
 
 
 def _exit_code_for_expectation(args: argparse.Namespace, *, allowed: bool) -> int:
     return 0 if allowed == (args.expect == "allowed") else EXIT_MISMATCH
 
 
-def _caller_of_options(args: argparse.Namespace, loaded: LoadedAuthorizer) -> Caller:
+def _caller_of_options(args: argparse.Namespace, source: Policy) -> Caller:
     actor = Actor(args.principal, args.host or DEFAULT_HOST)
-    return Caller(loaded.authorizer, actor, args.host or WILDCARD)
+    return Caller(source.authorizer(), actor, args.host or WILDCARD)
 
 
 def _version_to_explain(requested: int | None, api: ApiKey, release: str) -> int:
@@ -305,10 +290,10 @@ def _apis_without_checks() -> frozenset[ApiKey]:
     return frozenset(OPEN_TO_ALL)
 
 
-def _print_note_on_assumed_settings(loaded: LoadedAuthorizer, *, allowed: bool) -> None:
-    """Print the note if the decision could be another one; both settings only allow more."""
-    if not allowed and loaded.assumed_settings:
-        print(assumed_settings_note(loaded.assumed_settings))
+def _print_assumption_notes(source: Policy, *, allowed: bool) -> None:
+    """Print the notes if the decision could be another one; both settings only allow more."""
+    for note in () if allowed else source.assumption_notes:
+        print(note)
 
 
 def _print_json(value: object) -> None:

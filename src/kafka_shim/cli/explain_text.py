@@ -14,7 +14,8 @@ from kafka_shim.authorizer.explaining.explanation import Explanation, decision_r
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.requirement import DenialEffect
-from kafka_shim.cli.resource_arguments import OPTION_BY_RESOURCE_TYPE, action_text
+from kafka_shim.cli.resource_arguments import OPTION_BY_RESOURCE_TYPE
+from kafka_shim.policy.descriptions import action_text
 from kafka_shim.policy.formats.kafka_commands import format_command
 from kafka_shim.policy.formats.kafka_list import format_acl_on_one_line
 from kafka_shim.protocol.error_codes import ErrorCode

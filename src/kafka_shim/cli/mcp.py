@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from kafka_shim.cli.authorizer_settings import add_rule_arguments
 from kafka_shim.cli.connection_options import add_connection_arguments
+from kafka_shim.cli.policy_options import add_rule_arguments
 from kafka_shim.cli.usage import (
     UsageError,
     check_principal_option,

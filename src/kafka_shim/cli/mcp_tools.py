@@ -13,9 +13,9 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
 from kafka_shim import __version__
-from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.acl_names import AclTextError, parse_resource
 from kafka_shim.cli import EXIT_MISMATCH
-from kafka_shim.cli.resource_arguments import OPTION_BY_RESOURCE_TYPE, parse_resource
+from kafka_shim.cli.resource_arguments import OPTION_BY_RESOURCE_TYPE
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ResourceType
 from kafka_shim.text import installation

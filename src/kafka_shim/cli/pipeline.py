@@ -43,16 +43,12 @@ def _replace_broker_option_with_saved_acls(args: argparse.Namespace, acl_file: P
     if args.acls:
         raise UsageError("take the ACLs of --acls or of --bootstrap-server, not of both")
     # most commands need no broker, and importing the client takes as long as a small job
-    from kafka_shim.cli.authorizer_settings import (
-        has_known_concrete_fields,
-        most_similar_release,
-    )
     from kafka_shim.cli.connection_options import connect_with_options
-    from kafka_shim.client.acls import describe_acls
+    from kafka_shim.client.cluster_policy import describe_known_acls, most_similar_release
     from kafka_shim.policy.formats import format_acls_losslessly
 
     with connect_with_options(args) as client:
-        acls = [acl for acl in describe_acls(client) if has_known_concrete_fields(acl)]
+        acls = describe_known_acls(client)
         args.kafka_version = args.kafka_version or most_similar_release(client.versions)
     acl_file.write_text(format_acls_losslessly(acls, _FORM), encoding="utf-8")
     args.acls = str(acl_file)

@@ -2,8 +2,6 @@
 
 import argparse
 
-from kafka_shim.authorizer.acl_names import AclTextError, camel_case, parse_resource_type
-from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
 
 OPTION_BY_RESOURCE_TYPE = {
@@ -44,26 +42,3 @@ def resource_names_by_type(args: argparse.Namespace) -> ResourceNamesByType:
     if args.cluster:
         names[ResourceType.CLUSTER] = (CLUSTER_NAME,)
     return {kind: found for kind, found in names.items() if found}
-
-
-def parse_resource(text: str) -> tuple[ResourceType, str]:
-    """Parse `topic:orders`, `user:User:x` or `cluster`. Raise AclTextError for anything else."""
-    kind, colon, name = text.partition(":")
-    if not colon and kind.lower() != "cluster":
-        raise AclTextError(
-            f"resource `{text}`: expected TYPE:NAME, as in topic:payments, or cluster"
-        )
-    resource_type = parse_resource_type(kind)
-    if resource_type is ResourceType.CLUSTER:
-        return resource_type, CLUSTER_NAME
-    if not name:
-        raise AclTextError(f"resource `{text}`: the name is missing; expected {kind}:NAME")
-    return resource_type, name
-
-
-def action_text(action: Action) -> str:
-    """Return text such as `Read on topic `orders`` or `Alter on the cluster`."""
-    resource = "the cluster"
-    if action.resource_type is not ResourceType.CLUSTER:
-        resource = f"{action.resource_type.name.lower().replace('_', ' ')} `{action.resource_name}`"
-    return f"{camel_case(action.operation)} on {resource}"

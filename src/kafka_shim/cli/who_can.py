@@ -4,7 +4,7 @@ import argparse
 import json
 from collections.abc import Iterator
 
-from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.acl_names import AclTextError, parse_resource
 from kafka_shim.authorizer.authorizer import SUPER_USERS
 from kafka_shim.authorizer.explaining.who_can import (
     AllowedPrincipal,
@@ -14,14 +14,13 @@ from kafka_shim.authorizer.explaining.who_can import (
 )
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, DecisionReason
 from kafka_shim.cli import EXIT_MISMATCH
-from kafka_shim.cli.acl_source import (
+from kafka_shim.cli.policy_options import (
     add_acl_source_and_rule_arguments,
-    load_authorizer,
-    require_acl_source_and_valid_options,
+    check_acl_source_and_rules,
+    policy_of_source,
 )
-from kafka_shim.cli.authorizer_settings import assumed_settings_note
-from kafka_shim.cli.resource_arguments import action_text, parse_resource
 from kafka_shim.cli.usage import UsageError, parse_supported_operation, run_reporting_errors
+from kafka_shim.policy.descriptions import action_text
 from kafka_shim.policy.formats.kafka_list import format_acl_on_one_line
 from kafka_shim.text.message_text import text_of_escaped_result_lines
 
@@ -58,14 +57,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_who_can(args: argparse.Namespace) -> int:
-    require_acl_source_and_valid_options(args)
+    check_acl_source_and_rules(args)
     try:
         resource_type, name = parse_resource(args.resource)
     except AclTextError as error:
         raise UsageError(str(error)) from error
     action = Action(parse_supported_operation(args.operation, resource_type), resource_type, name)
-    source = load_authorizer(args)
-    result = who_can(source.authorizer, action)
+    source = policy_of_source(args)
+    result = who_can(source.authorizer(), action)
     if args.json:
         content = who_can_json(action, result) | {"assumed_settings": source.assumed_settings}
         print(json.dumps(content, indent=2, ensure_ascii=False))
@@ -73,8 +72,8 @@ def _print_who_can(args: argparse.Namespace) -> int:
         has_unknown_super_users = SUPER_USERS in source.assumed_settings
         lines = _result_lines(action, result, has_unknown_super_users=has_unknown_super_users)
         print(text_of_escaped_result_lines(lines))
-        if source.assumed_settings:
-            print(assumed_settings_note(source.assumed_settings))
+        for note in source.assumption_notes:
+            print(note)
     return 0 if result.allowed_principals else EXIT_MISMATCH
 
 

@@ -18,7 +18,7 @@ from kafka_shim.conformance.report import Report, ResultRow
 from kafka_shim.policy.formats.toml_documents import load_toml
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.input_files import read_text_file
+from kafka_shim.text.input_files import read_text_file
 
 OPTION = "--baseline"
 

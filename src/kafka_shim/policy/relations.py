@@ -23,6 +23,13 @@ class Relation(Enum):
     DISJOINT = "disjoint"
 
 
+STATEMENTS = {
+    Relation.EQUIVALENT: "A and B decide every access alike",
+    Relation.IMPLIES: "everything that A allows, B allows too",
+    Relation.DISJOINT: "no access is allowed by both A and B",
+}
+
+
 class RelationResult(msgspec.Struct, frozen=True):
     """Whether a relation holds; if not, the smallest counterexample.
 

@@ -1,15 +1,7 @@
 """How a request or a start can end other than with an ordinary response."""
 
 from kafka_shim.protocol.error_codes import ErrorCode
-
-
-class ConfigError(Exception):
-    """An invalid configuration; the text says what, where and what to do."""
-
-    @property
-    def messages(self) -> tuple[str, ...]:
-        """The errors, each to be reported on a line of its own: files can have several."""
-        return (str(self),)
+from kafka_shim.text.input_errors import ConfigError as ConfigError  # noqa: PLC0414 - for the rooms of the broker
 
 
 class InitialStateError(ConfigError):

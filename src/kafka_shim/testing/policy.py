@@ -6,20 +6,17 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_names import parse_operation
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
-from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.acl_names import parse_operation, parse_resource
 from kafka_shim.authorizer.model import Action, Actor, is_principal
-from kafka_shim.authorizer.store import AclStore
-from kafka_shim.cli.input_error import InputError
-from kafka_shim.cli.policy.accepted_acls import read_accepted_acls
-from kafka_shim.cli.policy.verdicts import reason_and_remedy_lines
-from kafka_shim.cli.policy.witness_text import decision_rule_text
-from kafka_shim.cli.resource_arguments import parse_resource
+from kafka_shim.policy.acl_files import read_accepted_acls
+from kafka_shim.policy.descriptions import decision_rule_text
 from kafka_shim.policy.expectation import parse_expectation
 from kafka_shim.policy.expectation_check import ExpectationChecker
+from kafka_shim.policy.policy import Policy
+from kafka_shim.policy.verdicts import reason_and_remedy_lines
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.testing.names import OperationName
+from kafka_shim.text.input_errors import InputError
 
 
 class PolicyDecision(msgspec.Struct, frozen=True):
@@ -42,10 +39,10 @@ class KafkaPolicy:
     def __init__(self, paths: Iterable[str | Path], release: str | None = None) -> None:
         self.release = release or RELEASES[-1]
         try:
-            store = AclStore(read_accepted_acls([str(path) for path in paths], self.release))
+            acls = read_accepted_acls([str(path) for path in paths], self.release)
         except InputError as error:
             raise ValueError(str(error)) from error
-        self._authorizer = StandardAuthorizer(rules=acl_rules_of_release(self.release), store=store)
+        self._authorizer = Policy(acls, self.release).authorizer()
 
     def allows(
         self, principal: str, operation: OperationName, resource: str, host: str = "127.0.0.1"

@@ -194,8 +194,8 @@ def _read_state(path: Path) -> dict[str, Any]:
     """Read a state file. Raise BrokerError if a broker could not read it."""
     from kafka_shim.policy.formats.documents import load_document  # noqa: PLC0415 - as above
     from kafka_shim.shim.errors import ConfigError  # noqa: PLC0415 - as above
-    from kafka_shim.shim.settings.input_files import read_text_file  # noqa: PLC0415 - as above
     from kafka_shim.shim.settings.state_file import read_state_file  # noqa: PLC0415 - as above
+    from kafka_shim.text.input_files import read_text_file  # noqa: PLC0415 - as above
 
     try:
         read_state_file(str(path), "state")

@@ -2,51 +2,43 @@
 
 import argparse
 import gc
+import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Protocol, cast
 
 from kafka_shim.cli import EXIT_FAILURE, EXIT_USAGE
+from kafka_shim.cli.command_parser import CommandParser
 from kafka_shim.cli.error_output import print_command_error
-from kafka_shim.cli.policy import (
-    apply,
-    check,
-    compact,
-    diff,
-    expect,
-    lint,
-    matrix,
-    plan,
-    schema,
-    verify,
-)
-from kafka_shim.cli.policy.relation_commands import RelationCommand
 from kafka_shim.cli.usage import UsageError, check_principal_option
 from kafka_shim.client.client import ClientError
-from kafka_shim.policy.relations import Relation
 
 
-class _SubcommandModule(Protocol):
-    HELP: str
-    DESCRIPTION: str
-
+class _VerbModule(Protocol):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
     def run(self, args: argparse.Namespace) -> int: ...
 
 
-VERBS: dict[str, _SubcommandModule] = {
-    "test": expect,
-    "diff": diff,
-    "lint": lint,
-    "matrix": matrix,
-    "plan": plan,
-    "apply": apply,
-    **{relation.value: RelationCommand(relation) for relation in Relation},
-    "verify": verify,
-    "check": check,
-    "compact": compact,
-    "schema": schema,
+VERBS = {
+    "test": "Check expectations, such as `bob may not read payments`, against ACLs",
+    "diff": "Show who gains and who loses which access between two sets of ACLs",
+    "lint": "Find suspicious ACLs: shadowed, redundant, without effect, for everybody ...",
+    "matrix": "Print a table of who can do what on which resource: text, CSV or HTML",
+    "plan": "Print the changes that give a cluster the ACLs of files; save or apply them",
+    "apply": "Carry out a saved plan (`plan --out`) in a cluster",
+    "equivalent": "Prove that A and B decide every access alike",
+    "implies": "Prove that everything that A allows, B allows too",
+    "disjoint": "Prove that no access is allowed by both A and B",
+    "verify": "Check the certificate of `equivalent`, `implies` or `disjoint`",
+    "check": "Fail if a change grants access that it must not grant",
+    "compact": "Print the fewest ACLs that decide every access alike",
+    "schema": "Print the JSON schema of a file, or of what a command prints as JSON",
 }
+_MODULES = {
+    "test": "expect",
+    **dict.fromkeys(("equivalent", "implies", "disjoint"), "relation_commands"),
+}
+"""Modules of verbs with another name than the verb; each is imported only when it runs."""
 
 SUMMARY = """\
 Test, compare, review and apply ACLs that are kept in files, in any format of `kafka-shim acls
@@ -60,9 +52,17 @@ failed.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = SUMMARY
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
-    for name, module in VERBS.items():
-        verb = verbs.add_parser(name, help=module.HELP, description=module.DESCRIPTION)
-        module.add_arguments(verb)
+    words = parser.words if isinstance(parser, CommandParser) else None
+    chosen = VERBS if words is None else [word for word in words if word in VERBS][:1]
+    for name, summary in VERBS.items():
+        verb = verbs.add_parser(name, help=summary, description=summary)
+        if name in chosen:
+            _import_verb_module(name).add_arguments(verb)
+
+
+def _import_verb_module(name: str) -> _VerbModule:
+    module = importlib.import_module(f"{__name__}.{_MODULES.get(name, name)}")
+    return cast("_VerbModule", module)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
         for principal in vars(args).get("super_user", ()):
             check_principal_option("--super-user", principal)
         with _without_garbage_collection():
-            return VERBS[args.verb].run(args)
+            return _import_verb_module(args.verb).run(args)
     except UsageError as error:
         args.exit_with_usage_error(str(error))  # exits
     except ClientError as error:

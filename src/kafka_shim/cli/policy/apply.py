@@ -11,23 +11,20 @@ import msgspec
 
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.cli import EXIT_FAILURE, EXIT_MISMATCH
-from kafka_shim.cli.authorizer_settings import (
-    read_cluster_acls,
-)
 from kafka_shim.cli.connection_options import connect_with_options
 from kafka_shim.cli.policy.apply_requests import inverse_requests, send_steps_in_one_request
-from kafka_shim.cli.policy.authorizer_options import (
+from kafka_shim.cli.policy_options import (
     add_cluster_arguments,
+    read_cluster,
     set_default_bootstrap_server,
 )
-from kafka_shim.cli.policy.plan_file import SavedPlan, plan_object, read_plan, write_plan
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.usage import UsageError
 from kafka_shim.client.client import ClientError
 from kafka_shim.policy.certificate import acls_sha256
+from kafka_shim.policy.plan_file import SavedPlan, plan_object, read_plan, write_plan
 from kafka_shim.text.message_text import count_with_noun
 
-HELP = "Carry out a saved plan (`plan --out`) in a cluster"
 DESCRIPTION = """\
 Carry out a plan that `policy plan --out` saved: exactly its requests, in their order. The cluster
 must have the ACLs from which the plan starts. If these ACLs have changed, nothing is done. If a run
@@ -44,6 +41,7 @@ _SHOWN_ACLS_MAX = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     parser.add_argument("plan", metavar="PLAN", help="File of `policy plan --out`")
     parser.add_argument(
         "--accept-interim-changes",
@@ -67,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
             " --accept-interim-changes"
         )
     with _locked(Path(f"{args.plan}.lock")):
-        position = _position_in_plan(plan, read_cluster_acls(args).acls)
+        position = _position_in_plan(plan, read_cluster(args).acls)
         if position is None:
             print("the cluster has other ACLs than the plan starts from; make a new plan")
             return EXIT_MISMATCH
@@ -148,7 +146,7 @@ def _send_remaining_requests_and_verify(
     except KeyboardInterrupt:
         print(f"stopped after request {done} of {total}; {advice}", file=sys.stderr)
         return EXIT_FAILURE
-    acls = read_cluster_acls(args).acls
+    acls = read_cluster(args).acls
     if acls_sha256(acls) != plan.new_sha256:
         print("all requests are done, but the cluster has other ACLs: somebody else changed them")
         return EXIT_MISMATCH

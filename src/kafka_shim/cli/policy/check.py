@@ -2,23 +2,21 @@
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-import msgspec
-
-from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.model import ANY_USER
+from kafka_shim.authorizer.acl_names import AclTextError, parse_resource
 from kafka_shim.cli import EXIT_MISMATCH
-from kafka_shim.cli.authorizer_settings import (
-    read_cluster_acls,
-    release_of_options_or_cluster,
-)
-from kafka_shim.cli.policy.authorizer_options import (
-    add_authorizer_arguments,
-    add_cluster_arguments,
+from kafka_shim.cli.policy_options import (
+    add_cluster_and_rule_arguments,
+    policy_of_cluster,
+    policy_of_files,
+    require_known_mode,
     set_default_bootstrap_server,
 )
-from kafka_shim.cli.policy.diff_formats import (
+from kafka_shim.cli.usage import UsageError, check_principal_option, parse_supported_operation
+from kafka_shim.policy.change_scope import ChangeScope
+from kafka_shim.policy.checked_accesses import InexactReleaseError
+from kafka_shim.policy.diff import (
     DescribedChange,
     DiffRules,
     diff_lines,
@@ -26,28 +24,17 @@ from kafka_shim.cli.policy.diff_formats import (
     rules_of_both_sides,
     unimplied_changes_most_used_first,
 )
-from kafka_shim.cli.policy.policy_side import (
-    PolicySide,
-    require_known_mode_if_it_matters,
-    side_of_cluster,
-    side_of_files,
+from kafka_shim.policy.gates import (
+    ACCESS_NOT_GRANTED,
+    GATES,
+    NO_NEW_ACCESS,
+    find_granted_access,
 )
-from kafka_shim.cli.resource_arguments import parse_resource
-from kafka_shim.cli.usage import UsageError, check_principal_option, parse_supported_operation
-from kafka_shim.policy.access_changes import AccessChange, access_changes
-from kafka_shim.policy.change_scope import ChangeScope
-from kafka_shim.policy.checked_accesses import InexactReleaseError
 from kafka_shim.policy.name_sets import ALL_NAMES, NameSet
-from kafka_shim.policy.witness import witness_of_change
+from kafka_shim.policy.policy import Policy
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.text.message_text import count_with_noun
 
-GATES: dict[str, str] = {
-    "no-new-access": "nobody gains access when NEW replaces OLD",
-    "access-not-granted": "nobody, or no --principal, has the access of --only and --operation",
-    "no-public-access": "no access is open to everyone (User:* from every host)",
-}
-HELP = "Fail if a change grants access that it must not grant"
 DESCRIPTION = """\
 Check one of these gates, over all names, hosts and principals:
 
@@ -66,6 +53,7 @@ Exit codes: 0 the gate is passed, 3 it is not, 2 usage error, 1 the broker faile
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     add = parser.add_argument
     add("gate", choices=list(GATES), metavar="GATE", help=f"Gate: {', '.join(GATES)}")
     add("files", nargs="*", default=[], metavar="FILE", help="NEW; for no-new-access OLD and NEW")
@@ -92,38 +80,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="Check only this operation (repeatable)",
     )
     add("--json", action="store_true", help="Print JSON instead of text")
-    add_cluster_arguments(parser)
-    add_authorizer_arguments(parser)
+    add_cluster_and_rule_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     scope = _scope_of_options(args)
-    if args.gate == "access-not-granted" and not (args.only or args.principal):
+    if args.gate == ACCESS_NOT_GRANTED and not (args.only or args.principal):
         raise UsageError("access-not-granted needs --only or --principal: what must not be granted")
-    old, new = _old_or_empty_and_new_side(args)
+    old, new = _old_and_new_policy(args)
+
+    def granted_access(old: Policy, new: Policy) -> list[DescribedChange]:
+        return find_granted_access(args.gate, old, new, scope, _operations_of_options(args))
+
     try:
-        granted = _granted_access(args, scope, old, new)
-        require_known_mode_if_it_matters(
-            old, new, lambda *sides: not _granted_access(args, scope, *sides)
-        )
+        granted = granted_access(old, new)
+        require_known_mode(old, new, lambda *both: not granted_access(*both))
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {new.release}: {error}") from error
     _print_result(args, granted, rules_of_both_sides(old, new))
     return EXIT_MISMATCH if granted else 0
-
-
-def _granted_access(
-    args: argparse.Namespace, scope: ChangeScope, old: PolicySide, new: PolicySide
-) -> list[DescribedChange]:
-    """Return the gains that the gate does not let pass, each with an example."""
-    before, after = old.authorizer(), new.authorizer()
-    gains = _gains(access_changes(before, after, new.release), _operations_of_options(args))
-    return [
-        DescribedChange(change, witness)
-        for change in scope.limited_changes(gains)
-        if (args.gate != "no-public-access" or _is_for_everyone_everywhere(change))
-        and (witness := witness_of_change(change, before, after)) is not None
-    ]
 
 
 def _print_result(
@@ -140,45 +115,23 @@ def _print_result(
     print(f"{args.gate}: {word} ({GATES[args.gate]})")
 
 
-def _gains(
-    changes: Sequence[AccessChange], operations: set[Operation] | None
-) -> Iterator[AccessChange]:
-    """Yield the gains, with only these operations."""
-    for change in changes:
-        selected = tuple(
-            operation
-            for operation in change.operations
-            if operations is None or operation in operations
-        )
-        if change.gained and selected:
-            yield msgspec.structs.replace(change, operations=selected)
-
-
-def _is_for_everyone_everywhere(change: AccessChange) -> bool:
-    return change.principal == ANY_USER and "*" in change.hosts
-
-
-def _old_or_empty_and_new_side(args: argparse.Namespace) -> tuple[PolicySide, PolicySide]:
+def _old_and_new_policy(args: argparse.Namespace) -> tuple[Policy, Policy]:
     """Return OLD and NEW; OLD has no ACLs if the gate is about NEW alone."""
-    needs_old = args.gate == "no-new-access"
+    needs_old = args.gate == NO_NEW_ACCESS
     if len(args.files) == 1 + needs_old and not args.bootstrap_server:
-        release = release_of_options_or_cluster(args)
-        *olds, new = [side_of_files(args, [path], release) for path in args.files]
+        *olds, new = [policy_of_files(args, [path]) for path in args.files]
     elif len(args.files) == needs_old and set_default_bootstrap_server(args):
-        cluster = side_of_cluster(args, read_cluster_acls(args))
-        olds, new = ([cluster], side_of_files(args, args.files, cluster.release, cluster))
-        if not needs_old:
-            olds, new = [], cluster
+        cluster = policy_of_cluster(args)
+        olds = [cluster] if needs_old else []
+        new = policy_of_files(args, args.files, cluster) if needs_old else cluster
     else:
         raise UsageError(
             "give OLD and NEW, or NEW and --bootstrap-server"
             if needs_old
             else "give one file or folder, or --bootstrap-server"
         )
-    if olds:
-        return olds[0], new
-    nothing = PolicySide("nothing", (), new.release, new.super_users)
-    return nothing, new
+    nothing = Policy(release=new.release, super_users=new.super_users)
+    return (*olds, nothing)[0], new
 
 
 def _scope_of_options(args: argparse.Namespace) -> ChangeScope:

@@ -10,21 +10,10 @@ import msgspec
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.cli import EXIT_FAILURE
-from kafka_shim.cli.authorizer_settings import (
-    read_cluster_acls,
-    release_of_options_or_cluster,
-    write_note_on_assumed_settings,
-)
-from kafka_shim.cli.policy.authorizer_options import (
-    add_authorizer_arguments,
-    add_cluster_arguments,
-    set_default_bootstrap_server,
-)
-from kafka_shim.cli.policy.plan_file import plan_object, saved_plan, write_plan
-from kafka_shim.cli.policy.policy_side import (
-    PolicySide,
-    side_of_cluster,
-    side_of_files,
+from kafka_shim.cli.policy_options import (
+    add_cluster_and_rule_arguments,
+    policy_of_files_or_cluster,
+    write_assumption_notes,
 )
 from kafka_shim.cli.usage import UsageError
 from kafka_shim.policy.checked_accesses import InexactReleaseError
@@ -32,10 +21,10 @@ from kafka_shim.policy.compaction import CompactedAcls, compacted_acls
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
 from kafka_shim.policy.interim_access import interim_changes_in_either_mode
 from kafka_shim.policy.plan import planned_requests
+from kafka_shim.policy.plan_file import plan_object, saved_plan, write_plan
 from kafka_shim.policy.relations import Relation, check_relation
 from kafka_shim.text.message_text import count_with_noun
 
-HELP = "Print the fewest ACLs that decide every access alike"
 DESCRIPTION = """\
 Print the fewest ACLs that decide every access like the given ACLs, as `policy equivalent` proves.
 If the search for the fewest ACLs does not end, the result has no superfluous ACL, and the output
@@ -54,6 +43,7 @@ Exit codes: 0 done, 2 usage error, 1 the broker failed.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     add = parser.add_argument
     add(
         "files", nargs="*", metavar="FILE", help="File or folder with ACLs (default: the cluster's)"
@@ -67,12 +57,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FORMAT",
         help="Format of the ACLs, as of `kafka-shim acls --format` (default: yaml)",
     )
-    add_cluster_arguments(parser)
-    add_authorizer_arguments(parser)
+    add_cluster_and_rule_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    given = _side_named_by_options(args)
+    given = policy_of_files_or_cluster(args)
+    write_assumption_notes(given)
     authorizer, release = given.authorizer(), given.release
     try:
         found = compacted_acls(authorizer, release, adds_denies=args.add_denies)
@@ -124,15 +114,3 @@ def _proof(found: CompactedAcls) -> str:
     if found.are_fewest:
         return "fewer are not possible"
     return f"none can be left out; the fewest are {found.lower_bound} or more"
-
-
-def _side_named_by_options(args: argparse.Namespace) -> PolicySide:
-    if args.files:
-        if args.bootstrap_server:
-            raise UsageError("name files or --bootstrap-server, not both")
-        return side_of_files(args, args.files, release_of_options_or_cluster(args))
-    if not set_default_bootstrap_server(args):
-        raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
-    side = side_of_cluster(args, read_cluster_acls(args))
-    write_note_on_assumed_settings(side.assumed_settings)
-    return side

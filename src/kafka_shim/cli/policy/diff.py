@@ -7,39 +7,32 @@ from pathlib import Path
 
 from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE
 from kafka_shim.cli import EXIT_MISMATCH
-from kafka_shim.cli.authorizer_settings import (
-    read_cluster_acls,
-    release_of_options_or_cluster,
-)
-from kafka_shim.cli.policy.authorizer_options import (
-    add_authorizer_arguments,
-    add_cluster_arguments,
+from kafka_shim.cli.policy_options import (
+    SETTINGS_HELP,
+    add_cluster_and_rule_arguments,
+    policy_of_cluster,
+    policy_of_files,
+    require_known_mode,
     set_default_bootstrap_server,
+    with_settings,
 )
-from kafka_shim.cli.policy.diff_formats import (
+from kafka_shim.cli.progress_bar import ProgressBar
+from kafka_shim.cli.trace_source import require_path_with_trace
+from kafka_shim.cli.usage import UsageError
+from kafka_shim.policy.checked_accesses import InexactReleaseError
+from kafka_shim.policy.diff import (
     DescribedChange,
+    described_changes,
     diff_html,
     diff_lines,
     diff_markdown_within_comment_limit,
     diff_object,
     rules_of_both_sides,
 )
-from kafka_shim.cli.policy.policy_side import (
-    SETTINGS_HELP,
-    PolicySide,
-    require_known_mode_if_it_matters,
-    side_of_cluster,
-    side_of_files,
-)
-from kafka_shim.cli.policy.used_access import count_allowed_accesses_in_trace
-from kafka_shim.cli.progress_bar import ProgressBar
-from kafka_shim.cli.usage import UsageError
-from kafka_shim.policy.access_changes import AccessChange, access_changes
-from kafka_shim.policy.checked_accesses import InexactReleaseError
-from kafka_shim.policy.witness import witness_of_change
+from kafka_shim.policy.policy import Policy
+from kafka_shim.policy.used_access import count_allowed_accesses_in_trace
 from kafka_shim.text.message_text import text_of_escaped_result_lines
 
-HELP = "Show who gains and who loses which access between two sets of ACLs"
 DESCRIPTION = """\
 Print the operations on resources that principals gain (+) and lose (-) when NEW replaces OLD. Each
 difference has an access as an example. The command compares the patterns of the ACLs, so the result
@@ -58,6 +51,7 @@ Exit codes: 0 done, 3 a change that --fail-on names was found, 2 usage error, 1 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     parser.usage = (
         "%(prog)s [OPTION ...] OLD NEW\n"
         "       %(prog)s [OPTION ...] NEW [NEW ...] --bootstrap-server HOST:PORT\n"
@@ -97,16 +91,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--link", metavar="URL", help="With --format markdown: where the complete list is")
     add("--json", action="store_const", const="json", dest="format", help="Print JSON")
-    add_cluster_arguments(parser)
-    add_authorizer_arguments(parser)
+    add_cluster_and_rule_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    old, new = _old_and_new_side(args)
-    described = described_changes(old, new, args.used_by)
+    old, new = _old_and_new_policy(args)
+    described = _described_changes(old, new, args.used_by)
     if args.fail_on:
-        require_known_mode_if_it_matters(
-            old, new, lambda *sides: _has_change_to_fail_on(args, described_changes(*sides))
+        require_known_mode(
+            old, new, lambda *both: _has_change_to_fail_on(args, _described_changes(*both))
         )
     rules = rules_of_both_sides(old, new)
     match args.format:
@@ -126,55 +119,35 @@ def _has_change_to_fail_on(args: argparse.Namespace, described: Sequence[Describ
     return any(each.change.gained in failing for each in described)
 
 
-def described_changes(
-    old: PolicySide, new: PolicySide, trace: Path | None = None
+def _described_changes(
+    old: Policy, new: Policy, trace: Path | None = None
 ) -> list[DescribedChange]:
-    """Return the changes with their examples, and with their uses in a trace."""
-    before, after = old.authorizer(), new.authorizer()
+    used = None
+    if trace is not None:
+        used = count_allowed_accesses_in_trace(require_path_with_trace(trace))
     try:
         with ProgressBar("comparing", 0, delay_s=1.0) as progress:
-            changes = access_changes(before, after, old.release, new.release, progress)
+            return described_changes(old, new, used, progress)
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {new.release}: {error}") from error
-    use_counts = None if trace is None else _uses_of_lost_access(trace, changes)
-    return [
-        DescribedChange(
-            change,
-            witness_of_change(change, before, after),
-            None if use_counts is None else use_counts.get(change, 0),
-        )
-        for change in changes
-    ]
 
 
-def _old_and_new_side(args: argparse.Namespace) -> tuple[PolicySide, PolicySide]:
-    """Return both sides; with --set or --old-set, one set of ACLs is both."""
+def _old_and_new_policy(args: argparse.Namespace) -> tuple[Policy, Policy]:
+    """Return both policies; with --set or --old-set, one set of ACLs is both."""
     has_settings = bool(args.set or args.old_set)
     if len(args.files) == 2 and not args.bootstrap_server:
-        release = release_of_options_or_cluster(args)
-        old, new = (side_of_files(args, [path], release) for path in args.files)
+        old, new = (policy_of_files(args, [path]) for path in args.files)
     elif len(args.files) == 1 and has_settings and not args.bootstrap_server:
-        old = new = side_of_files(args, args.files, release_of_options_or_cluster(args))
+        old = new = policy_of_files(args, args.files)
     elif (args.files or has_settings) and set_default_bootstrap_server(args):
-        old = side_of_cluster(args, read_cluster_acls(args))
-        new = side_of_files(args, args.files, old.release, old) if args.files else old
+        old = policy_of_cluster(args)
+        new = policy_of_files(args, args.files, old) if args.files else old
     else:
         raise UsageError("give two files (OLD and NEW), or one file and --bootstrap-server")
-    old, new = old.with_settings(args.old_set, "--old-set"), new.with_settings(args.set, "--set")
+    old, new = with_settings(old, args.old_set, "--old-set"), with_settings(new, args.set, "--set")
     if (ALLOW_EVERYONE in old.assumed_settings) is not (ALLOW_EVERYONE in new.assumed_settings):
         raise UsageError(
             f"the broker does not return {ALLOW_EVERYONE}: set it on both sides, with --old-set and"
             " --set"
         )
     return old, new
-
-
-def _uses_of_lost_access(trace: Path, changes: Sequence[AccessChange]) -> dict[AccessChange, int]:
-    """Return how often the trace used each lost access."""
-    losses = [change for change in changes if not change.gained]
-    use_counts: dict[AccessChange, int] = {}
-    for (actor, action), count in count_allowed_accesses_in_trace(trace).items():
-        for change in losses:
-            if change.affects_access(actor, action):
-                use_counts[change] = use_counts.get(change, 0) + count
-    return use_counts

@@ -2,29 +2,29 @@
 
 import argparse
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+
+import msgspec
 
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.cli import EXIT_MISMATCH
-from kafka_shim.cli.authorizer_settings import (
-    ClusterAcls,
-    authorizer_with_options,
-    read_cluster_acls,
-    release_of_options_or_cluster,
-    settings_of_options_or_cluster,
-    write_note_on_assumed_settings,
+from kafka_shim.cli.policy_options import (
+    add_cluster_and_rule_arguments,
+    policy_of_cluster,
+    policy_without_acls,
+    write_assumption_notes,
 )
-from kafka_shim.cli.input_error import InputError
-from kafka_shim.cli.policy.accepted_acls import read_accepted_acls
-from kafka_shim.cli.policy.authorizer_options import (
-    add_authorizer_arguments,
-    add_cluster_arguments,
-)
-from kafka_shim.cli.policy.coverage import PolicyCoverage, empty_coverage
-from kafka_shim.cli.policy.expectation_files import ExpectationFile, read_expectation_file
-from kafka_shim.cli.policy.sarif import sarif_log
-from kafka_shim.cli.policy.verdicts import (
+from kafka_shim.cli.progress_bar import ProgressBar
+from kafka_shim.cli.usage import UsageError
+from kafka_shim.policy.acl_files import read_accepted_acls
+from kafka_shim.policy.checked_accesses import InexactReleaseError
+from kafka_shim.policy.coverage import PolicyCoverage, empty_coverage
+from kafka_shim.policy.expectation_check import ExpectationChecker
+from kafka_shim.policy.expectation_files import ExpectationFile, read_expectation_file
+from kafka_shim.policy.policy import Policy
+from kafka_shim.policy.profiles import PROFILES, name_keys_of_profile
+from kafka_shim.policy.verdicts import (
     SARIF_RULES,
     JudgedExpectation,
     junit_report,
@@ -33,16 +33,12 @@ from kafka_shim.cli.policy.verdicts import (
     verdict_object,
     verdict_sarif_result,
 )
-from kafka_shim.cli.progress_bar import ProgressBar
-from kafka_shim.cli.usage import UsageError
-from kafka_shim.policy.checked_accesses import InexactReleaseError
-from kafka_shim.policy.expectation_check import ExpectationChecker
-from kafka_shim.policy.profiles import PROFILES, name_keys_of_profile
+from kafka_shim.text.input_errors import InputError
 from kafka_shim.text.message_text import text_of_escaped_result_lines
+from kafka_shim.text.sarif import sarif_log
 
 QUIET_FAILURES_MAX = 10
 """Failures that --quiet prints."""
-HELP = "Check expectations, such as `bob may not read payments`, against ACLs"
 _PROFILE_LINES = "\n".join(
     f"  {name:24} {', '.join(name_keys_of_profile(name))}" for name in PROFILES
 )
@@ -72,6 +68,7 @@ Exit codes: 0 all expectations hold, 3 one or more fail, 2 usage error, 1 the br
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     add = parser.add_argument
     add("files", nargs="+", metavar="EXPECTATIONS", help="YAML or TOML file with expectations")
     add(
@@ -102,8 +99,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="sarif: failures for the code scanning of GitHub and GitLab (default: text)",
     )
     add("--json", action="store_const", const="json", dest="format", help="Print JSON")
-    add_cluster_arguments(parser)
-    add_authorizer_arguments(parser)
+    add_cluster_and_rule_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -148,34 +144,32 @@ def _judge_expectations(
     args: argparse.Namespace, coverage: PolicyCoverage | None
 ) -> list[JudgedExpectation]:
     """Check all expectations, and add them to the coverage."""
-    cluster_acls = None
-    if not args.acls and args.bootstrap_server:
-        cluster_acls = read_cluster_acls(args)
-    release = release_of_options_or_cluster(args, cluster_acls)
-    files = _read_expectation_files(args.files, release)
-    if cluster_acls is not None:
-        options = _with_super_users(args, [user for each in files for user in each.super_users])
-        settings = settings_of_options_or_cluster(options, cluster_acls)
-        write_note_on_assumed_settings(settings.assumed_settings)
+    is_cluster = not args.acls and bool(args.bootstrap_server)
+    policy = policy_of_cluster(args) if is_cluster else policy_without_acls(args)
+    files = _read_expectation_files(args.files, policy.release)
+    if is_cluster:
+        super_users = [user for each in files for user in each.super_users]
+        write_assumption_notes(_with_more_super_users(args, policy, super_users))
     judged = []
     total = sum(len(each.expectations) for each in files)
     with ProgressBar("checking expectations", total, delay_s=1.0) as progress:
         for expectation_file in files:
-            acls = _acls_to_judge(args, expectation_file, release, cluster_acls)
+            of_file = _with_more_super_users(args, policy, expectation_file.super_users)
+            if not is_cluster:
+                acls = _read_acls_to_judge(args, expectation_file, policy.release)
+                of_file = msgspec.structs.replace(of_file, acls=acls)
             checkers: dict[str, ExpectationChecker] = {}
             if coverage is not None:
-                coverage.acls |= dict.fromkeys(acls)
+                coverage.acls |= dict.fromkeys(of_file.acls)
             for located in expectation_file.expectations:
-                of_release = located.expectation.release
-                if of_release not in checkers:
-                    options = _with_super_users(args, expectation_file.super_users)
-                    checkers[of_release] = _create_expectation_checker(
-                        options, acls, of_release, cluster_acls
-                    )
-                verdict = checkers[of_release].check_expectation(located.expectation)
+                release = located.expectation.release
+                if release not in checkers:
+                    of_release = msgspec.structs.replace(of_file, release=release)
+                    checkers[release] = _create_expectation_checker(of_release)
+                verdict = checkers[release].check_expectation(located.expectation)
                 judged.append(JudgedExpectation(located, verdict))
                 if coverage is not None:
-                    coverage.add_expectation(located, checkers[of_release])
+                    coverage.add_expectation(located, checkers[release])
                 progress(len(judged))
     return judged
 
@@ -194,33 +188,26 @@ def _read_expectation_files(paths: Sequence[str], release: str) -> list[Expectat
     return files
 
 
-def _with_super_users(args: argparse.Namespace, super_users: Iterable[str]) -> argparse.Namespace:
-    options = argparse.Namespace(**vars(args))
-    options.super_user = [*args.super_user, *super_users]
-    return options
+def _with_more_super_users(
+    args: argparse.Namespace, policy: Policy, super_users: Sequence[str]
+) -> Policy:
+    """Return the policy with those of a file and of the options, else with its own."""
+    if not super_users:
+        return policy
+    return policy.with_super_users((*args.super_user, *super_users))
 
 
-def _create_expectation_checker(
-    options: argparse.Namespace,
-    acls: Iterable[Acl],
-    release: str,
-    cluster_acls: ClusterAcls | None,
-) -> ExpectationChecker:
+def _create_expectation_checker(policy: Policy) -> ExpectationChecker:
     try:
-        return ExpectationChecker(authorizer_with_options(options, acls, release, cluster_acls))
+        return ExpectationChecker(policy.authorizer())
     except InexactReleaseError as error:
-        raise UsageError(f"Kafka {release}: {error}") from error
+        raise UsageError(f"Kafka {policy.release}: {error}") from error
 
 
-def _acls_to_judge(
-    args: argparse.Namespace,
-    expectation_file: ExpectationFile,
-    release: str,
-    cluster_acls: ClusterAcls | None,
+def _read_acls_to_judge(
+    args: argparse.Namespace, expectation_file: ExpectationFile, release: str
 ) -> Sequence[Acl]:
     """Return the ACLs of the options, or by default those named in the file."""
-    if cluster_acls is not None:
-        return cluster_acls.acls
     paths = args.acls or expectation_file.acl_paths
     if not paths:
         raise UsageError(

@@ -5,42 +5,38 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import msgspec
+
 from kafka_shim.authorizer.acl_objects import acls_to_objects
-from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.cli import EXIT_MISMATCH
-from kafka_shim.cli.acl_files import read_located_acls
-from kafka_shim.cli.authorizer_settings import (
-    authorizer_with_options,
-    read_cluster_acls,
-    release_of_options_or_cluster,
-    settings_of_options_or_cluster,
-    write_note_on_assumed_settings,
-)
-from kafka_shim.cli.input_error import file_and_line
-from kafka_shim.cli.policy.authorizer_options import (
-    add_authorizer_arguments,
-    add_cluster_arguments,
+from kafka_shim.cli.policy_options import (
+    add_cluster_and_rule_arguments,
+    policy_of_cluster,
+    policy_without_acls,
     set_default_bootstrap_server,
+    write_assumption_notes,
 )
-from kafka_shim.cli.policy.descriptions import acl_sentence
-from kafka_shim.cli.policy.github_annotations import github_annotation
-from kafka_shim.cli.policy.sarif import SarifResult, sarif_log
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.usage import UsageError
+from kafka_shim.policy.acl_files import read_located_acls
 from kafka_shim.policy.checked_accesses import InexactReleaseError
+from kafka_shim.policy.descriptions import acl_sentence
 from kafka_shim.policy.lint import (
     FINDING_KINDS,
     Finding,
     LocatedAcl,
     add_acls_and_find_probable_mistakes,
 )
+from kafka_shim.policy.policy import Policy
+from kafka_shim.text.github_annotations import github_annotation
+from kafka_shim.text.input_errors import file_and_line
 from kafka_shim.text.message_text import (
     count_with_noun,
     escaped_result_line_with_overlong_words_cut,
 )
+from kafka_shim.text.sarif import SarifResult, sarif_log
 
-HELP = "Find suspicious ACLs: shadowed, redundant, without effect, for everybody ..."
 _KIND_LINES = "\n".join(f"  {name:12} {said}" for name, said in FINDING_KINDS.items())
 DESCRIPTION = f"""\
 Report ACLs that are probably mistakes, each with its file and line:
@@ -59,6 +55,7 @@ SHOWN_MAX = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     add = parser.add_argument
     add(
         "files", nargs="*", metavar="FILE", help="File or folder with ACLs (default: the cluster's)"
@@ -79,16 +76,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="sarif: for the code scanning of GitHub and GitLab (default: text)",
     )
     add("--json", action="store_const", const="json", dest="format", help="Print JSON")
-    add_cluster_arguments(parser)
-    add_authorizer_arguments(parser)
+    add_cluster_and_rule_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    written, authorizer, release = _located_acls_authorizer_and_release(args)
+    written, rules = _located_acls_and_rules(args)
+    release = rules.release
     try:
         with ProgressBar("checking ACLs", len(written), delay_s=1.0) as progress:
             all_findings = list(
-                add_acls_and_find_probable_mistakes(written, authorizer, release, progress)
+                add_acls_and_find_probable_mistakes(written, rules.authorizer(), release, progress)
             )
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
@@ -104,23 +101,19 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_MISMATCH if findings else 0
 
 
-def _located_acls_authorizer_and_release(
-    args: argparse.Namespace,
-) -> tuple[list[LocatedAcl], StandardAuthorizer, str]:
-    """Return the ACLs, an authorizer that has none yet, and the release."""
+def _located_acls_and_rules(args: argparse.Namespace) -> tuple[list[LocatedAcl], Policy]:
+    """Return the ACLs with their places, and a policy without them."""
     if args.files and args.bootstrap_server:
         raise UsageError("name files or --bootstrap-server, not both")
     if args.files:
-        release = release_of_options_or_cluster(args)
-        return read_located_acls(args.files), authorizer_with_options(args, (), release), release
+        rules = policy_without_acls(args)
+        return read_located_acls(args.files), rules
     if not set_default_bootstrap_server(args):
         raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
-    cluster_acls = read_cluster_acls(args)
-    written = [LocatedAcl(acl, args.bootstrap_server, 0) for acl in cluster_acls.acls]
-    release = release_of_options_or_cluster(args, cluster_acls)
-    settings = settings_of_options_or_cluster(args, cluster_acls)
-    write_note_on_assumed_settings(settings.assumed_settings)
-    return written, authorizer_with_options(args, (), release, cluster_acls), release
+    policy = policy_of_cluster(args)
+    write_assumption_notes(policy)
+    written = [LocatedAcl(acl, policy.source, 0) for acl in policy.acls]
+    return written, msgspec.structs.replace(policy, acls=())
 
 
 def _report_lines(

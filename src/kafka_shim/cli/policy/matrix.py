@@ -7,31 +7,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
-from kafka_shim.cli.acl_folders import first_names_text
-from kafka_shim.cli.authorizer_settings import (
-    assumed_settings_note,
-    read_cluster_acls,
-    release_of_options_or_cluster,
-    write_note_on_assumed_settings,
-)
 from kafka_shim.cli.connection_options import connect_with_options
-from kafka_shim.cli.policy.authorizer_options import (
-    add_authorizer_arguments,
+from kafka_shim.cli.policy_options import (
     add_cluster_arguments,
-    set_default_bootstrap_server,
+    add_rule_arguments,
+    policy_of_files_or_cluster,
+    write_assumption_notes,
 )
-from kafka_shim.cli.policy.descriptions import names_object
-from kafka_shim.cli.policy.matrix_tables import (
-    column_heading,
-    csv_table,
-    html_table,
-    text_table,
-)
-from kafka_shim.cli.policy.policy_side import PolicySide, side_of_cluster, side_of_files
 from kafka_shim.cli.resource_arguments import add_resource_arguments, resource_names_by_type
 from kafka_shim.cli.usage import UsageError, check_principal_option
 from kafka_shim.client.topics import topic_names
+from kafka_shim.policy.acl_folders import first_names_text
 from kafka_shim.policy.checked_accesses import InexactReleaseError
+from kafka_shim.policy.descriptions import names_object
 from kafka_shim.policy.expectation import parse_names_of_resource_key
 from kafka_shim.policy.matrix import (
     MatrixResource,
@@ -41,10 +29,16 @@ from kafka_shim.policy.matrix import (
     resources_in_acls,
     rows_and_columns_with_access,
 )
+from kafka_shim.policy.matrix_tables import (
+    column_heading,
+    csv_table,
+    html_table,
+    text_table,
+)
 from kafka_shim.policy.name_sets import NameSet
+from kafka_shim.policy.policy import Policy
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
 
-HELP = "Print a table of who can do what on which resource: text, CSV or HTML"
 DESCRIPTION = """\
 Print a table with a row for each principal and a column for each resource pattern of the ACLs. A
 cell lists the operations that are allowed on all names of the pattern, from every host. `everyone
@@ -61,6 +55,7 @@ CELLS_MAX = 1_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     add = parser.add_argument
     add(
         "files", nargs="*", metavar="FILE", help="File or folder with ACLs (default: the cluster's)"
@@ -91,31 +86,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="Make the columns from the topics of the cluster instead of the patterns of the ACLs",
     )
-    add_authorizer_arguments(parser)
+    add_rule_arguments(parser.add_argument_group("Rules"))
 
 
 def run(args: argparse.Namespace) -> int:
-    side, topics = _side_and_requested_topics(args)
+    policy, topics = _policy_and_requested_topics(args)
     operations = _parse_operations_except_all(args.operation)
     for principal in args.principal:
         check_principal_option("--principal", principal)
-    resources = [*topics, *_resources_of_options(args)] or resources_in_acls(side.acls)
-    principals = args.principal or principals_in_acls_and_everyone(side.acls)
+    resources = [*topics, *_resources_of_options(args)] or resources_in_acls(policy.acls)
+    principals = args.principal or principals_in_acls_and_everyone(policy.acls)
     if len(principals) * len(resources) > CELLS_MAX:
         raise UsageError(
             f"{len(principals)} principals and {len(resources)} resources are too many for a"
             " table; choose some with --principal, --topic ..."
         )
     try:
-        rows = access_matrix(side.authorizer(), side.release, principals, resources, operations)
+        rows = access_matrix(policy.authorizer(), policy.release, principals, resources, operations)
     except InexactReleaseError as error:
-        raise UsageError(f"Kafka {side.release}: {error}") from error
+        raise UsageError(f"Kafka {policy.release}: {error}") from error
     shown = (
         (resources, rows)
         if args.json
         else _leave_out_and_note_those_without_access(args, resources, rows)
     )
-    print(_format_matrix(args, *shown, side.assumed_settings), end="")
+    print(_format_matrix(args, *shown, policy), end="")
     return 0
 
 
@@ -138,26 +133,18 @@ def _leave_out_and_note_those_without_access(
     return kept_resources, kept_rows
 
 
-def _side_and_requested_topics(
+def _policy_and_requested_topics(
     args: argparse.Namespace,
-) -> tuple[PolicySide, list[MatrixResource]]:
+) -> tuple[Policy, list[MatrixResource]]:
     """Return the ACLs with what else decides, and the cluster's topics if they are wanted."""
-    if args.files and args.bootstrap_server:
-        raise UsageError("name files or --bootstrap-server, not both")
-    if args.files:
-        if args.topics_of_cluster:
-            raise UsageError("--topics-of-cluster needs --bootstrap-server")
-        return side_of_files(args, args.files, release_of_options_or_cluster(args)), []
-    if not set_default_bootstrap_server(args):
-        raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
-    side = side_of_cluster(args, read_cluster_acls(args))
-    topics = []
-    if args.topics_of_cluster:
-        with connect_with_options(args) as client:
-            topics = [
-                MatrixResource(ResourceType.TOPIC, NameSet(name)) for name in topic_names(client)
-            ]
-    return side, topics
+    if args.files and args.topics_of_cluster and not args.bootstrap_server:
+        raise UsageError("--topics-of-cluster needs --bootstrap-server")
+    policy = policy_of_files_or_cluster(args)
+    if not args.topics_of_cluster:
+        return policy, []
+    with connect_with_options(args) as client:
+        names = topic_names(client)
+    return policy, [MatrixResource(ResourceType.TOPIC, NameSet(name)) for name in names]
 
 
 def _parse_operations_except_all(words: Sequence[str]) -> list[Operation]:
@@ -185,15 +172,15 @@ def _format_matrix(
     args: argparse.Namespace,
     resources: Sequence[MatrixResource],
     rows: Sequence[MatrixRow],
-    assumed_settings: Sequence[str],
+    policy: Policy,
 ) -> str:
     """Return the output; a note on assumed settings is part of text and HTML."""
-    notes = [assumed_settings_note(assumed_settings)] if assumed_settings else []
+    notes = policy.assumption_notes
     if args.html:
         return html_table(resources, rows, notes)
     if not args.csv and not args.json:
         return "".join(f"{line}\n" for line in (*text_table(resources, rows), *notes))
-    write_note_on_assumed_settings(assumed_settings)
+    write_assumption_notes(policy)
     if args.csv:
         return csv_table(resources, rows)
     return json.dumps(_cell_objects(resources, rows), indent=2, ensure_ascii=False) + "\n"

@@ -14,37 +14,19 @@ from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import ANY_USER, Acl
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.cli import EXIT_FAILURE, EXIT_MISMATCH
-from kafka_shim.cli.authorizer_settings import (
-    ClusterAcls,
-    read_cluster_acls,
-    release_of_options_or_cluster,
-)
 from kafka_shim.cli.connection_options import connect_with_options
-from kafka_shim.cli.input_error import file_and_line
-from kafka_shim.cli.policy.accepted_acls import read_accepted_located_acls
 from kafka_shim.cli.policy.apply_requests import inverse_requests, send_steps_in_one_request
-from kafka_shim.cli.policy.authorizer_options import (
-    add_authorizer_arguments,
-    add_cluster_arguments,
+from kafka_shim.cli.policy_options import (
+    add_cluster_and_rule_arguments,
+    policy_of_cluster,
+    policy_of_files,
+    policy_without_acls,
     set_default_bootstrap_server,
-)
-from kafka_shim.cli.policy.plan_file import (
-    SavedPlan,
-    interim_text,
-    interim_text_for_any_order,
-    plan_object,
-    saved_plan,
-    write_plan,
-)
-from kafka_shim.cli.policy.plan_formats import PLAN_FORMATS, format_two_stages, join_stages
-from kafka_shim.cli.policy.policy_side import (
-    side_of_acls,
-    side_of_cluster,
-    side_of_files,
 )
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.usage import UsageError
 from kafka_shim.client.client import Client, ClientError
+from kafka_shim.policy.acl_files import read_accepted_located_acls
 from kafka_shim.policy.formats.kafka_commands import format_command
 from kafka_shim.policy.interim_access import (
     InterimChange,
@@ -57,10 +39,20 @@ from kafka_shim.policy.plan import (
     planned_groups,
     requests_of_groups,
 )
+from kafka_shim.policy.plan_file import (
+    SavedPlan,
+    interim_text,
+    interim_text_for_any_order,
+    plan_object,
+    saved_plan,
+    write_plan,
+)
+from kafka_shim.policy.plan_formats import PLAN_FORMATS, format_two_stages, join_stages
+from kafka_shim.policy.policy import Policy
 from kafka_shim.protocol.enums import Operation, Permission
+from kafka_shim.text.input_errors import file_and_line
 from kafka_shim.text.message_text import count_with_noun
 
-HELP = "Print the changes that give a cluster the ACLs of files; save or apply them"
 DESCRIPTION = """\
 Print kafka-acls commands that turn OLD into NEW. With --bootstrap-server, OLD is what the cluster
 has. The order is safe: after each command, every access that both sets allow is still allowed, and
@@ -101,6 +93,7 @@ class Plan(msgspec.Struct, frozen=True):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     parser.usage = (
         "%(prog)s [OPTION ...] OLD NEW\n"
         "       %(prog)s [OPTION ...] NEW [NEW ...] --bootstrap-server HOST:PORT"
@@ -131,17 +124,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--stage", type=int, choices=(1, 2), help="Print only this stage")
     add("--json", action="store_true", help="Print the plan as JSON, as --out writes it")
-    add_cluster_arguments(parser)
-    add_authorizer_arguments(parser)
+    add_cluster_and_rule_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    cluster_acls = None
+    cluster = None
     old_files, new_files = args.files[:1], args.files[1:]
     if len(args.files) != 2 or args.bootstrap_server:
         if not set_default_bootstrap_server(args):
             raise UsageError("give two files (OLD and NEW), or one file and --bootstrap-server")
-        cluster_acls, new_files = read_cluster_acls(args), args.files
+        cluster, new_files = policy_of_cluster(args), args.files
     elif args.apply:
         raise UsageError("--apply requires --bootstrap-server")
     _check_option_combination(args)
@@ -151,7 +143,7 @@ def run(args: argparse.Namespace) -> int:
         def report_item() -> None:
             progress(next(numbers))
 
-        plan = _make_plan(args, cluster_acls, old_files, new_files, report_item)
+        plan = _make_plan(args, cluster, old_files, new_files, report_item)
         text = _format_plan(args, plan, report_item)
     print(text, end="")
     if args.out:
@@ -163,20 +155,20 @@ def run(args: argparse.Namespace) -> int:
 
 def _make_plan(
     args: argparse.Namespace,
-    cluster_acls: ClusterAcls | None,
+    cluster: Policy | None,
     old_files: Sequence[str],
     new_files: Sequence[str],
     report_progress: Callable[[], object],
 ) -> Plan:
-    release = release_of_options_or_cluster(args, cluster_acls)
-    if cluster_acls is None:
-        written = read_accepted_located_acls(old_files, release)
+    if cluster is None:
+        rules = policy_without_acls(args)
+        written = read_accepted_located_acls(old_files, rules.release)
         old_acl_places = {each.acl: file_and_line(each.path, each.line) for each in written}
-        old = side_of_acls(args, old_files[0], list(old_acl_places), release)
+        old = msgspec.structs.replace(rules, acls=list(old_acl_places), source=old_files[0])
     else:
-        old = side_of_cluster(args, cluster_acls)
+        old = cluster
         old_acl_places = dict.fromkeys(old.acls, "")
-    new = side_of_files(args, new_files, release, old)
+    new, release = policy_of_files(args, new_files, old), old.release
     steps_max = acl_rules_of_release(release).batch_limit or REQUEST_STEPS_MAX
     groups = planned_groups(old.acls, new.acls, release)
     requests = requests_of_groups(groups, steps_max)

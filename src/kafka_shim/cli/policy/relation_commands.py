@@ -6,27 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shim.cli import EXIT_MISMATCH
-from kafka_shim.cli.authorizer_settings import assumed_settings_note
-from kafka_shim.cli.policy.authorizer_options import (
-    add_authorizer_arguments,
-)
-from kafka_shim.cli.policy.policy_side import (
-    PolicySide,
-    require_known_mode_if_it_matters,
-)
 from kafka_shim.cli.policy.relation_sides import add_side_arguments, sides_of_arguments
-from kafka_shim.cli.policy.witness_text import decision_object, witness_lines
+from kafka_shim.cli.policy_options import add_rule_arguments, require_known_mode
 from kafka_shim.cli.usage import UsageError
 from kafka_shim.policy.certificate import certificate_object
 from kafka_shim.policy.checked_accesses import InexactReleaseError
-from kafka_shim.policy.relations import Relation, RelationResult, check_relation
+from kafka_shim.policy.descriptions import decision_object, witness_lines
+from kafka_shim.policy.plain_decisions import PlainPolicy
+from kafka_shim.policy.policy import Policy
+from kafka_shim.policy.relations import STATEMENTS, Relation, RelationResult, check_relation
 from kafka_shim.text.message_text import count_with_noun
 
-_STATEMENTS = {
-    Relation.EQUIVALENT: "A and B decide every access alike",
-    Relation.IMPLIES: "everything that A allows, B allows too",
-    Relation.DISJOINT: "no access is allowed by both A and B",
-}
 _DESCRIPTION = """\
 Prove that {statement}: for all principals, hosts, operations and
 names. If this does not hold, print an access that contradicts it. A and B are files or
@@ -39,67 +29,68 @@ Exit codes: 0 it holds, 3 it does not, 2 usage error, 1 a broker failed.
 """
 
 
-class RelationCommand:
-    """The subcommand for one relation."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the relation in whose name the parser's program ends."""
+    verb = parser.prog.rpartition(" ")[2]
+    parser.description = _DESCRIPTION.format(statement=STATEMENTS[Relation(verb)], verb=verb)
+    add = parser.add_argument
+    add("files", nargs="*", metavar="FILE", help="A and B, unless --a or --b names a cluster")
+    add("--json", action="store_true", help="Print JSON instead of text")
+    add(
+        "--certificate",
+        type=Path,
+        metavar="FILE",
+        help="Write the ACLs and the result to this file, for `policy verify`",
+    )
+    add_side_arguments(parser)
+    add_rule_arguments(parser.add_argument_group("Rules"))
 
-    def __init__(self, relation: Relation) -> None:
-        self._relation = relation
-        self.HELP = f"Prove that {_STATEMENTS[relation]}"
-        self.DESCRIPTION = _DESCRIPTION.format(statement=_STATEMENTS[relation], verb=relation.value)
 
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add = parser.add_argument
-        add("files", nargs="*", metavar="FILE", help="A and B, unless --a or --b names a cluster")
-        add("--json", action="store_true", help="Print JSON instead of text")
-        add(
-            "--certificate",
-            type=Path,
-            metavar="FILE",
-            help="Write the ACLs and the result to this file, for `policy verify`",
-        )
-        add_side_arguments(parser)
-        add_authorizer_arguments(parser)
+def run(args: argparse.Namespace) -> int:
+    relation = Relation(args.verb)
+    first, second = sides_of_arguments(args)
 
-    def run(self, args: argparse.Namespace) -> int:
-        first, second = sides_of_arguments(args)
-        try:
-            result = self._check(first, second)
-            require_known_mode_if_it_matters(first, second, lambda *each: self._check(*each).holds)
-        except InexactReleaseError as error:
-            raise UsageError(str(error)) from error
-        if args.certificate:
-            _write_certificate(args.certificate, result, first, second)
-        if args.json:
-            print(json.dumps(_result_object(result, first, second), indent=2, ensure_ascii=False))
-        else:
-            self._print_result(result, first, second)
-        return 0 if result.holds else EXIT_MISMATCH
-
-    def _check(self, first: PolicySide, second: PolicySide) -> RelationResult:
+    def check(first: Policy, second: Policy) -> RelationResult:
         sides = (first.authorizer(), second.authorizer())
-        return check_relation(self._relation, *sides, first.release, second.release)
+        return check_relation(relation, *sides, first.release, second.release)
 
-    def _print_result(self, result: RelationResult, first: PolicySide, second: PolicySide) -> None:
-        print(("holds: " if result.holds else "does not hold: ") + _STATEMENTS[self._relation])
-        print(f"A: {_side_text(first)}\nB: {_side_text(second)}")
-        if result.counterexample is not None:
-            print("counterexample:")
-            print("\n".join(f"  {line}" for line in witness_lines(result.counterexample, "A", "B")))
-        if result.impossible_differences:
-            count = count_with_noun(result.impossible_differences, "difference")
-            print(f"not counted: {count} about hosts or names that no client can have")
+    try:
+        result = check(first, second)
+        require_known_mode(first, second, lambda *each: check(*each).holds)
+    except InexactReleaseError as error:
+        raise UsageError(str(error)) from error
+    if args.certificate:
+        _write_certificate(args.certificate, result, first, second)
+    if args.json:
+        print(json.dumps(_result_object(result, first, second), indent=2, ensure_ascii=False))
+    else:
+        _print_result(result, first, second)
+    return 0 if result.holds else EXIT_MISMATCH
 
 
-def _write_certificate(
-    path: Path, result: RelationResult, first: PolicySide, second: PolicySide
-) -> None:
+def _print_result(result: RelationResult, first: Policy, second: Policy) -> None:
+    print(("holds: " if result.holds else "does not hold: ") + STATEMENTS[result.relation])
+    print(f"A: {_side_text(first)}\nB: {_side_text(second)}")
+    if result.counterexample is not None:
+        print("counterexample:")
+        print("\n".join(f"  {line}" for line in witness_lines(result.counterexample, "A", "B")))
+    if result.impossible_differences:
+        count = count_with_noun(result.impossible_differences, "difference")
+        print(f"not counted: {count} about hosts or names that no client can have")
+
+
+def _write_certificate(path: Path, result: RelationResult, first: Policy, second: Policy) -> None:
+    plain_first, plain_second = (
+        PlainPolicy(tuple(each.acls), each.release, each.super_users, each.allow_everyone)
+        for each in (first, second)
+    )
     certificate = certificate_object(
-        result, (first.plain_policy(), second.plain_policy()), (first.source, second.source)
+        result, (plain_first, plain_second), (first.source, second.source)
     )
     path.write_text(json.dumps(certificate, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _side_text(side: PolicySide) -> str:
+def _side_text(side: Policy) -> str:
     parts = [
         f"{side.source}: {count_with_noun(len(set(side.acls)), 'ACL')}",
         f"Kafka {side.release}",
@@ -108,12 +99,10 @@ def _side_text(side: PolicySide) -> str:
         parts.append(f"super users {', '.join(sorted(side.super_users))}")
     if side.allow_everyone:
         parts.append("resources without ACLs are open to everyone")
-    if side.assumed_settings:
-        parts.append(assumed_settings_note(side.assumed_settings))
-    return "; ".join(parts)
+    return "; ".join((*parts, *side.assumption_notes))
 
 
-def _result_object(result: RelationResult, first: PolicySide, second: PolicySide) -> dict[str, Any]:
+def _result_object(result: RelationResult, first: Policy, second: Policy) -> dict[str, Any]:
     access = result.counterexample
     return {
         "relation": result.relation.value,

@@ -2,17 +2,14 @@
 
 import argparse
 
-from kafka_shim.cli.authorizer_settings import (
-    read_cluster_acls,
-    release_of_options_or_cluster,
-)
-from kafka_shim.cli.policy.policy_side import (
+from kafka_shim.cli.policy_options import (
     SETTINGS_HELP,
-    PolicySide,
-    side_of_cluster,
-    side_of_files,
+    policy_of_cluster,
+    policy_of_files,
+    with_settings,
 )
 from kafka_shim.cli.usage import UsageError
+from kafka_shim.policy.policy import Policy
 
 
 def add_side_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +42,7 @@ def add_side_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def sides_of_arguments(args: argparse.Namespace) -> tuple[PolicySide, PolicySide]:
+def sides_of_arguments(args: argparse.Namespace) -> tuple[Policy, Policy]:
     """Return both sides: a file, or the cluster of `--a` or `--b`, each with its own settings.
 
     A file has the release and the settings of the cluster on the other side, if there is one. Raise
@@ -63,27 +60,24 @@ def sides_of_arguments(args: argparse.Namespace) -> tuple[PolicySide, PolicySide
         for name in "ab"
     ]
     first, second = (
-        side.with_settings(own[f"{name}_set"], f"--{name}-set")
+        with_settings(side, own[f"{name}_set"], f"--{name}-set")
         for name, side in zip("ab", sides, strict=True)
     )
     return first, second
 
 
-def _side_of_cluster_a_or_b(args: argparse.Namespace, name: str) -> PolicySide:
+def _side_of_cluster_a_or_b(args: argparse.Namespace, name: str) -> Policy:
     own = vars(args)
     options = argparse.Namespace(**own)
     options.kafka_version = own[f"{name}_version"] or args.kafka_version
     options.bootstrap_server = own[name]
     options.command_config = own[f"{name}_command_config"] or args.command_config
-    return side_of_cluster(options, read_cluster_acls(options, f"--{name}"))
+    return policy_of_cluster(options, f"--{name}")
 
 
 def _side_of_file_a_or_b(
-    args: argparse.Namespace, name: str, path: str, cluster: PolicySide | None
-) -> PolicySide:
+    args: argparse.Namespace, name: str, path: str, cluster: Policy | None
+) -> Policy:
     options = argparse.Namespace(**vars(args))
     options.kafka_version = vars(args)[f"{name}_version"] or args.kafka_version
-    release = release_of_options_or_cluster(options)
-    if cluster is not None and not options.kafka_version:
-        release = cluster.release
-    return side_of_files(options, [path], release, cluster)
+    return policy_of_files(options, [path], cluster)

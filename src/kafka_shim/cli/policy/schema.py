@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from kafka_shim.cli.policy import input_schemas, output_schemas
+from kafka_shim.policy import input_schemas, output_schemas
 from kafka_shim.shim.settings.state_file_schema import state_file_schema
 
 Schema = dict[str, Any]
@@ -33,7 +33,6 @@ SCHEMAS: dict[str, Callable[[], Schema]] = {
     "certificate": output_schemas.certificate_schema,
     "state": _state_schema,
 }
-HELP = "Print the JSON schema of a file, or of what a command prints as JSON"
 DESCRIPTION = """\
 Print a JSON schema (draft 2020-12). With these schemas, editors complete and check files: `acls`
 (rules in YAML), `expectations`, `state` (the file of `serve --state`), `plan` (saved by `policy
@@ -52,6 +51,7 @@ Exit codes: 0 done, 2 usage error.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     parser.add_argument(
         "name", choices=list(SCHEMAS), metavar="NAME", help=f"One of {', '.join(SCHEMAS)}"
     )

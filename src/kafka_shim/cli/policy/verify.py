@@ -6,19 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shim.cli import EXIT_MISMATCH
-from kafka_shim.cli.authorizer_settings import (
-    read_cluster_acls,
-)
-from kafka_shim.cli.input_error import InputError, read_text_without_bom
-from kafka_shim.cli.policy.accepted_acls import read_accepted_acls
+from kafka_shim.cli.policy_options import read_cluster
 from kafka_shim.cli.usage import UsageError
+from kafka_shim.policy.acl_files import read_accepted_acls
 from kafka_shim.policy.certificate import (
     PolicyCertificateError,
     acls_sha256,
     check_certificate,
 )
+from kafka_shim.text.input_errors import InputError
+from kafka_shim.text.input_files import read_text_without_bom
 
-HELP = "Check the certificate of `equivalent`, `implies` or `disjoint`"
 DESCRIPTION = """\
 Check a certificate: its checksums, its counterexample, or else all accesses that its ACLs can
 distinguish. The decisions are made by a second, plain implementation, which reads all ACLs for
@@ -32,6 +30,7 @@ Exit codes: 0 the certificate is right, 3 it is not, 2 usage error, 1 a broker f
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     parser.add_argument("certificate", metavar="CERTIFICATE", help="File of --certificate")
     for name in ("a", "b"):
         parser.add_argument(
@@ -82,7 +81,9 @@ def _texts_of_sources_with_changed_acls(
         if Path(source).exists():
             acls = read_accepted_acls([source], certificate[name]["release"])
         elif ":" in source:
-            acls = read_cluster_acls(argparse.Namespace(**vars(args), bootstrap_server=source)).acls
+            acls = list(
+                read_cluster(argparse.Namespace(**vars(args), bootstrap_server=source)).acls
+            )
         else:
             raise UsageError(f"--{name} `{source}`: neither a file nor HOST:PORT")
         if acls_sha256(acls) != certificate[name]["acls_sha256"]:

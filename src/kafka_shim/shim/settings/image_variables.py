@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.input_files import read_text_file
 from kafka_shim.shim.settings.jaas import JaasModule, parse_jaas_file
+from kafka_shim.text.input_files import read_text_file
 
 SECRETS: Final = Path("/etc/kafka/secrets")
 """Folder of the files that variables name, in the images of Apache and Confluent."""

@@ -1,7 +1,5 @@
 """Reads ACLs and texts from files that the user names."""
 
-import sys
-from pathlib import Path
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import AclTextError
@@ -10,7 +8,7 @@ from kafka_shim.policy.formats import parse_acls_with_lines
 from kafka_shim.policy.formats.documents import load_document
 from kafka_shim.policy.formats.fields import AclWithLine
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.text.valid_text import not_utf8_message
+from kafka_shim.text.input_files import read_text_file
 
 
 def read_distinct_acls_of_file(
@@ -32,16 +30,6 @@ def read_acl_file_with_lines(
         return parse_acls_with_lines(read_text_file(path, option), acl_format)
     except AclTextError as error:
         raise ConfigError(f"{option} {path}: {error}") from error
-
-
-def read_text_file(path: str, option: str) -> str:
-    """Return the text of a file, or of standard input for `-`. Raise ConfigError if unreadable."""
-    try:
-        return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise ConfigError(f"{option} {path}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{option} {path}: {not_utf8_message(error)}") from error
 
 
 def parse_yaml_with_lines(text: str, where: str) -> Any:

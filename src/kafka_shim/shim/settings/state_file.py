@@ -36,7 +36,8 @@ from kafka_shim.policy.formats.values_with_lines import (
 from kafka_shim.policy.formats.yaml_rules import parse_rules_or_objects_with_lines
 from kafka_shim.shim.config import InitialGroup, InitialTopic
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.input_files import parse_yaml_with_lines, read_text_file
+from kafka_shim.shim.settings.input_files import parse_yaml_with_lines
+from kafka_shim.text.input_files import read_text_file
 
 _TOPIC_KEYS = ("partitions", "replication_factor", "configs")
 

@@ -1,7 +1,13 @@
-"""The error for files that cannot be used."""
+"""The errors for what users give that cannot be used: a configuration, or files."""
 
-from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.input_files import read_text_file
+
+class ConfigError(Exception):
+    """An invalid configuration; the text says what, where and what to do."""
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """The errors, each to be reported on a line of its own: files can have several."""
+        return (str(self),)
 
 
 class InputError(ConfigError):
@@ -19,10 +25,3 @@ class InputError(ConfigError):
 def file_and_line(path: str, line: int) -> str:
     """Return a place such as `acls.yaml:3`."""
     return f"{path}:{line}" if line else path
-
-
-def read_text_without_bom(path: str) -> str:
-    try:
-        return read_text_file(path, "").removeprefix("\ufeff")
-    except ConfigError as error:
-        raise InputError(str(error).strip()) from error

@@ -4,10 +4,9 @@ from typing import Any
 
 from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS
 from kafka_shim.authorizer.model import DecisionReason
-from kafka_shim.cli.policy import plan_file
-from kafka_shim.cli.policy.check import GATES
-from kafka_shim.policy import certificate
+from kafka_shim.policy import certificate, plan_file
 from kafka_shim.policy.formats.json_objects import KEYS as ACL_KEYS
+from kafka_shim.policy.gates import GATES
 from kafka_shim.policy.lint import FINDING_KINDS
 from kafka_shim.policy.relations import Relation
 from kafka_shim.protocol.api_versions import RELEASES

@@ -12,19 +12,19 @@ from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.model import ANY_USER
 from kafka_shim.authorizer.remedy import Step
-from kafka_shim.cli.input_error import file_and_line
-from kafka_shim.cli.policy.descriptions import (
+from kafka_shim.policy.descriptions import (
     acl_sentence,
+    decision_rule_text,
     from_hosts_text_unless_all,
     names_object,
     resource_text_or_at_least_one,
 )
-from kafka_shim.cli.policy.expectation_files import LocatedExpectation
-from kafka_shim.cli.policy.github_annotations import github_annotation as github
-from kafka_shim.cli.policy.sarif import SarifResult
-from kafka_shim.cli.policy.witness_text import decision_rule_text
 from kafka_shim.policy.expectation_check import CheckedAccess, Verdict
+from kafka_shim.policy.expectation_files import LocatedExpectation
 from kafka_shim.policy.formats.kafka_commands import format_command
+from kafka_shim.text.github_annotations import github_annotation as github
+from kafka_shim.text.input_errors import file_and_line
+from kafka_shim.text.sarif import SarifResult
 
 SHOWN_MAX = 5
 """Answers shown for an expectation that does not hold; JSON has all."""

@@ -8,11 +8,12 @@ from typing import NoReturn
 
 import msgspec
 
-from kafka_shim.cli.input_error import InputError, read_text_without_bom
 from kafka_shim.policy.formats.files_without_acls import (
     describe_file_if_surely_without_acls,
     sources_and_lines_of_local_modules,
 )
+from kafka_shim.text.input_errors import InputError
+from kafka_shim.text.input_files import read_text_without_bom
 
 READ_SUFFIXES = (".yaml", ".yml", ".json", ".csv", ".tf", ".sh", ".txt", ".acls")
 """What of a folder is read."""

@@ -12,17 +12,18 @@ from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import Step
-from kafka_shim.cli.input_error import InputError, read_text_without_bom
-from kafka_shim.cli.policy.descriptions import (
+from kafka_shim.policy.certificate import acls_sha256
+from kafka_shim.policy.descriptions import (
     resource_text_or_at_least_one,
     signed_access_change_line,
 )
-from kafka_shim.policy.certificate import acls_sha256
 from kafka_shim.policy.formats.json_objects import parse_objects
 from kafka_shim.policy.interim_access import InterimChange
 from kafka_shim.policy.name_sets import NameSet
 from kafka_shim.policy.plan import StepGroup
 from kafka_shim.protocol.enums import ResourceType
+from kafka_shim.text.input_errors import InputError
+from kafka_shim.text.input_files import read_text_without_bom
 
 FORMAT = "kafka-shim policy plan"
 VERSION = 1

@@ -9,17 +9,16 @@ import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import is_principal
-from kafka_shim.cli.input_error import InputError, file_and_line, read_text_without_bom
-from kafka_shim.cli.policy.expectation_exceptions import (
-    ExpectationException,
-    split_exception,
-)
-from kafka_shim.cli.policy.expectation_variables import expand_entry
 from kafka_shim.policy.expectation import (
     Expectation,
     parse_expectation,
     parse_string_or_strings,
 )
+from kafka_shim.policy.expectation_exceptions import (
+    ExpectationException,
+    split_exception,
+)
+from kafka_shim.policy.expectation_variables import expand_entry
 from kafka_shim.policy.formats.documents import check_keys_are_known, load_document
 from kafka_shim.policy.formats.fields import ErrorCollector, add_line_to_errors
 from kafka_shim.policy.formats.toml_documents import lines_of_toml_key, load_toml
@@ -28,6 +27,8 @@ from kafka_shim.policy.formats.values_with_lines import (
     line_of_key_or_of_parent,
 )
 from kafka_shim.protocol.api_versions import parse_minor_release
+from kafka_shim.text.input_errors import InputError, file_and_line
+from kafka_shim.text.input_files import read_text_without_bom
 
 KEYS = ("expect", "include", "acls", "release", "super-users")
 

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kafka_shim.authorizer.model import Action, Actor
-from kafka_shim.cli.input_error import InputError
-from kafka_shim.cli.trace_source import require_path_with_trace
 from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.text.input_errors import InputError
 from kafka_shim.trace_format.entries import Access, Connection
 from kafka_shim.trace_format.segments import Damage, read_trace
 
@@ -16,7 +15,7 @@ def count_allowed_accesses_in_trace(trace: Path) -> Counter[tuple[Actor, Action]
     """Count the allowed accesses. Raise InputError if the trace is damaged or has no decisions."""
     access_counts: Counter[tuple[Actor, Action]] = Counter()
     is_empty = True
-    for connection, access in _accesses_with_connections(require_path_with_trace(trace)):
+    for connection, access in _accesses_with_connections(trace):
         is_empty = False
         if access.allowed:
             kind, name = ResourceType(access.resource_type), access.resource_name

@@ -5,12 +5,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.cli.acl_folders import (
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_requests import creation_error
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.policy.acl_folders import (
     TextFile,
     first_names_text,
     read_acl_files_noting_skipped,
 )
-from kafka_shim.cli.input_error import InputError, file_and_line, read_text_without_bom
+from kafka_shim.policy.descriptions import acl_sentence
 from kafka_shim.policy.formats import (
     detect_format_or_default_yaml,
     kinds_and_names_of_resources_without_acls,
@@ -18,9 +21,35 @@ from kafka_shim.policy.formats import (
 )
 from kafka_shim.policy.formats.kafka_list import ends_with_heading
 from kafka_shim.policy.lint import LocatedAcl
+from kafka_shim.text.input_errors import InputError, file_and_line
+from kafka_shim.text.input_files import read_text_without_bom
 
 _FORMATS_WITHOUT_EMPTY_LIST = ("list", "terraform", "terraform-confluent")
 """Forms that do not say that there are no ACLs."""
+
+
+def read_accepted_acls(paths: Sequence[str], release: str) -> list[Acl]:
+    """Return the ACLs without duplicates. Raise InputError also for ACLs that the release
+    rejects.
+    """
+    return list(dict.fromkeys(each.acl for each in read_accepted_located_acls(paths, release)))
+
+
+def read_accepted_located_acls(paths: Sequence[str], release: str) -> list[LocatedAcl]:
+    """Return the ACLs with their places. Raise InputError also for ACLs that the release
+    rejects.
+    """
+    located_acls = read_located_acls(paths)
+    rules = acl_rules_of_release(release)
+    rejections = [
+        f"{file_and_line(each.path, each.line)}: Kafka {release} refuses {acl_sentence(each.acl)}:"
+        f" {error.message}"
+        for each in located_acls
+        if (error := creation_error(each.acl, rules)) is not None
+    ]
+    if rejections:
+        raise InputError(*rejections)
+    return located_acls
 
 
 def read_located_acls(paths: Sequence[str]) -> list[LocatedAcl]:

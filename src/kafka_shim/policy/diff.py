@@ -1,21 +1,22 @@
 """The difference of two sets of ACLs as text, JSON, Markdown and HTML, which state the same."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape as escape_html
 from typing import Any
 
 import msgspec
 
-from kafka_shim.cli.authorizer_settings import assumed_settings_note
-from kafka_shim.cli.policy.descriptions import (
+from kafka_shim.authorizer.model import Action, Actor
+from kafka_shim.policy.access_changes import AccessChange, access_changes
+from kafka_shim.policy.descriptions import (
     access_change_object,
     flags_of_changes_that_follow_from_others,
     signed_access_change_line,
+    witness_line,
+    witness_object_with_decisions,
 )
-from kafka_shim.cli.policy.policy_side import PolicySide
-from kafka_shim.cli.policy.witness_text import witness_line, witness_object_with_decisions
-from kafka_shim.policy.access_changes import AccessChange
-from kafka_shim.policy.witness import Witness
+from kafka_shim.policy.policy import Policy
+from kafka_shim.policy.witness import Witness, witness_of_change
 from kafka_shim.text.html_page import html_page_with_table
 from kafka_shim.text.message_text import count_with_noun, escaped
 
@@ -50,18 +51,51 @@ class DiffRules(msgspec.Struct, frozen=True):
 
     release: str
     assumed_settings: tuple[str, ...] = ()
-
-    @property
-    def notes(self) -> list[str]:
-        """Return a line about assumed settings, if there are any."""
-        return [assumed_settings_note(self.assumed_settings)] if self.assumed_settings else []
+    notes: Sequence[str] = ()
+    """A line about the assumed settings, if there are any."""
 
 
-def rules_of_both_sides(old: PolicySide, new: PolicySide) -> DiffRules:
+def rules_of_both_sides(old: Policy, new: Policy) -> DiffRules:
     """Return the release of the new side, and the settings that are assumed on any side."""
-    return DiffRules(
-        new.release, tuple(dict.fromkeys((*old.assumed_settings, *new.assumed_settings)))
-    )
+    assumed = tuple(dict.fromkeys((*old.assumed_settings, *new.assumed_settings)))
+    both = msgspec.structs.replace(new, assumed_settings=assumed)
+    return DiffRules(new.release, assumed, both.assumption_notes)
+
+
+def described_changes(
+    old: Policy,
+    new: Policy,
+    access_counts: Mapping[tuple[Actor, Action], int] | None = None,
+    report_change_count: Callable[[int], object] = int,
+) -> list[DescribedChange]:
+    """Return the changes with their examples, and with their uses among the counted accesses.
+
+    Raise InexactReleaseError for a release whose decisions cannot be computed for all names.
+    """
+    before, after = old.authorizer(), new.authorizer()
+    changes = access_changes(before, after, old.release, new.release, report_change_count)
+    use_counts = None if access_counts is None else _uses_of_lost_access(access_counts, changes)
+    return [
+        DescribedChange(
+            change,
+            witness_of_change(change, before, after),
+            None if use_counts is None else use_counts.get(change, 0),
+        )
+        for change in changes
+    ]
+
+
+def _uses_of_lost_access(
+    access_counts: Mapping[tuple[Actor, Action], int], changes: Sequence[AccessChange]
+) -> dict[AccessChange, int]:
+    """Return how often each lost access was used."""
+    losses = [change for change in changes if not change.gained]
+    use_counts: dict[AccessChange, int] = {}
+    for (actor, action), count in access_counts.items():
+        for change in losses:
+            if change.affects_access(actor, action):
+                use_counts[change] = use_counts.get(change, 0) + count
+    return use_counts
 
 
 def unimplied_changes_most_used_first(

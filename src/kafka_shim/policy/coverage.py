@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.cli.input_error import file_and_line
-from kafka_shim.cli.policy.descriptions import acl_sentence
-from kafka_shim.cli.policy.expectation_files import LocatedExpectation
+from kafka_shim.policy.descriptions import acl_sentence
 from kafka_shim.policy.expectation_check import ExpectationChecker
+from kafka_shim.policy.expectation_files import LocatedExpectation
+from kafka_shim.text.input_errors import file_and_line
 from kafka_shim.text.message_text import count_with_noun
 
 SHOWN_MAX = 20
