@@ -9,8 +9,8 @@ from hypothesis import given, settings, strategies as st
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.cli import main
 from kafka_shim.policy.checked_accesses import checked_operations_by_resource_type
-from kafka_shim.policy.compaction import compacted_acls
 from kafka_shim.policy.formats import parse_distinct_acls
+from kafka_shim.policy.least.compaction import compacted_acls
 from kafka_shim.protocol.enums import Operation, ResourceType
 from tests.authorizer.test_against_naive import ACL_SETS, naive
 from tests.policy.naive import NEWEST, authorizer, questions

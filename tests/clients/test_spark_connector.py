@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from kafka_shim.authorizer.least_acls import least_grants
 from kafka_shim.pipeline.acls.required_access import observed_access_of_row
 from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.pipeline.spark_requirements import missing_requirement
+from kafka_shim.policy.least.least_acls import least_grants
+from kafka_shim.policy.least.name_prefixes import join_names_into_prefixes
 from kafka_shim.protocol.enums import ResourceType
 from tests.clients.toolchains import DRIVERS, spark_jars
 from tests.support.commands import SHIM
@@ -119,7 +120,9 @@ def test_least_acls_finds_the_acls_of_the_run(
     found = {
         who: {
             (a.operation.name, a.resource_type.name, a.resource_name, a.pattern_type.name)
-            for grant in least_grants(map(observed_access_of_row, rows), used_names={})
+            for grant in join_names_into_prefixes(
+                least_grants(map(observed_access_of_row, rows)), {}, 0, ()
+            )
             for a in [grant.acl]
         }
         for who, rows in by_principal.items()

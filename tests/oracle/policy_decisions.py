@@ -32,7 +32,7 @@ from kafka_shim.policy.checked_accesses import (
     checked_operations_by_resource_type,
     operations_checked_for_any_resource,
 )
-from kafka_shim.policy.compaction import compacted_acls
+from kafka_shim.policy.least.compaction import compacted_acls
 from kafka_shim.policy.plain_decisions import PlainPolicy
 from kafka_shim.policy.relations import Relation, check_relation
 from kafka_shim.policy.witness import Witness, resource_can_exist

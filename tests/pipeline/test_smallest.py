@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from kafka_shim.authorizer.acl_rules import NEWEST_RULES
-from kafka_shim.authorizer.least_acls import least_grants
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.name_prefixes import count_literal_names_by_generated_prefix
 from kafka_shim.pipeline.acls.required_access import observed_access_of_row
 from kafka_shim.policy.formats.trace_rule import format_acl_rule
+from kafka_shim.policy.least.least_acls import least_grants
+from kafka_shim.policy.least.name_prefixes import count_literal_names_by_generated_prefix
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from tests.pipeline import twin
 from tests.pipeline.exact_search import fewest

@@ -15,7 +15,6 @@ import pytest
 
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.least_acls import least_grants
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.acl_decisions import AclDecider
@@ -31,6 +30,7 @@ from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.pipeline.tables import OBSERVED
 from kafka_shim.policy.formats.trace_rule import format_decision_rule, parse_acl_rule
+from kafka_shim.policy.least.least_acls import least_grants
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey, PatternType
 from tests.pipeline import twin

@@ -10,17 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from kafka_shim.authorizer.least_acls import (
-    ObservedAccess,
-    choose_alternatives,
-    least_grants,
-)
 from kafka_shim.authorizer.model import Acl, Action, Actor
-from kafka_shim.authorizer.name_prefixes import (
-    Grant,
-    OperationOnResource,
-    join_names_into_prefixes,
-)
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess
 from kafka_shim.pipeline.acl_decisions import IS_ANY_RESOURCE, QUESTION
 from kafka_shim.pipeline.acls.acl_tables import principal_table
@@ -31,6 +21,16 @@ from kafka_shim.pipeline.acls.required_access import (
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.policy.formats.kafka_commands import format_command
 from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
+from kafka_shim.policy.least.least_acls import (
+    ObservedAccess,
+    choose_alternatives,
+    least_grants,
+)
+from kafka_shim.policy.least.name_prefixes import (
+    Grant,
+    OperationOnResource,
+    join_names_into_prefixes,
+)
 from kafka_shim.protocol.enums import Operation, Permission, ResourceType
 
 LEAST_ACLS = pa.schema(

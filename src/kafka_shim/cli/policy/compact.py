@@ -17,9 +17,9 @@ from kafka_shim.cli.policy_options import (
 )
 from kafka_shim.cli.usage import UsageError
 from kafka_shim.policy.checked_accesses import InexactReleaseError
-from kafka_shim.policy.compaction import CompactedAcls, compacted_acls
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
 from kafka_shim.policy.interim_access import interim_changes_in_either_mode
+from kafka_shim.policy.least.compaction import CompactedAcls, compacted_acls
 from kafka_shim.policy.plan import planned_requests
 from kafka_shim.policy.plan_file import plan_object, saved_plan, write_plan
 from kafka_shim.policy.relations import Relation, check_relation

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_shim.authorizer.least_acls import ObservedAccess
 from kafka_shim.authorizer.model import WILDCARD, Action, Actor
-from kafka_shim.authorizer.name_prefixes import OperationOnResource
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess
 from kafka_shim.pipeline.rows.access_roles import accesses_to_any_resource, split_alternative
+from kafka_shim.policy.least.least_acls import ObservedAccess
+from kafka_shim.policy.least.name_prefixes import OperationOnResource
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 

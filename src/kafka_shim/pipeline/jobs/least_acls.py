@@ -174,7 +174,7 @@ def _super_user_notes_on_undenied_acl_changers(observation: "Observation") -> li
 
 def _generated_name_prefix_notes(acls: list[Acl]) -> list[str]:
     """Return notes that propose prefixes for names that differ in each run."""
-    from kafka_shim.authorizer.name_prefixes import count_literal_names_by_generated_prefix
+    from kafka_shim.policy.least.name_prefixes import count_literal_names_by_generated_prefix
 
     found = [
         f"{count} names of {kind.name} look made up for one run, `{prefix}...`;"

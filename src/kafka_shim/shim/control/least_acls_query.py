@@ -8,7 +8,6 @@ import msgspec
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
-from kafka_shim.authorizer.least_acls import least_acls
 from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor
 from kafka_shim.authorizer.remedy import (
     CheckedAction,
@@ -20,6 +19,7 @@ from kafka_shim.authorizer.remedy import (
 from kafka_shim.authorizer.requirements import all_requirements_bound_to_release_by_id
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
+from kafka_shim.policy.least.least_acls import least_acls
 from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
 from kafka_shim.shim.observing.request_history import History, HistoryEntry
 from kafka_shim.shim.observing.request_remedy import checked_requirements

@@ -1,9 +1,8 @@
 """The fewest ACLs for the accesses of principals; commands, the inspector and the pipeline use it.
 
 `least_acls` is for accesses that shall all be allowed. `least_grants` is for observed accesses with
-hosts and denials: everything that was allowed stays allowed, and, unless names are joined into
-prefixes, nothing that was denied becomes allowed. ACLs of a principal do not affect others, so
-each principal is handled separately.
+hosts and denials: everything that was allowed stays allowed, and nothing that was denied becomes
+allowed. ACLs of a principal do not affect others, so each principal is handled separately.
 """
 
 from collections import defaultdict
@@ -13,16 +12,14 @@ from typing import NamedTuple
 
 import msgspec
 
-from kafka_shim.authorizer.fewest_entries import OperationFromHost, fewest_entries
 from kafka_shim.authorizer.model import Acl, Action
-from kafka_shim.authorizer.name_prefixes import (
-    Grant,
-    NamesByResourceType,
-    join_names_into_prefixes,
-)
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess
-from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.policy.least.fewest_entries import OperationFromHost, fewest_entries
+from kafka_shim.policy.least.name_prefixes import (
+    Grant,
+)
+from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 
 
 class ObservedAccess(msgspec.Struct, frozen=True):
@@ -59,37 +56,21 @@ def least_acls(required: Iterable[RequiredAccess], prefixes: Sequence[str] = ())
     return [grant.acl for grant in least_grants(accesses, prefixes)]
 
 
-def least_grants(
-    accesses: Iterable[ObservedAccess],
-    prefixes: Sequence[str] = (),
-    *,
-    used_names: NamesByResourceType | None = None,
-    over_grants_max: int = 0,
-) -> list[Grant]:
+def least_grants(accesses: Iterable[ObservedAccess], prefixes: Sequence[str] = ()) -> list[Grant]:
     """Return the fewest ACLs for observed accesses, by principal, each one's DENY ACLs last.
 
-    If a decision changed over time, the latest counts. `used_names` are all names by resource type.
-    With them, literal names become prefixes that together allow at most `over_grants_max` of these
-    names that the principal never used.
+    If a decision changed over time, the latest counts.
     """
     by_principal: dict[str, list[ObservedAccess]] = defaultdict(list)
     for access in accesses:
         by_principal[access.required.actor.principal].append(access)
-    grants: list[Grant] = []
-    for principal, of_principal in sorted(by_principal.items()):
-        latest = _accesses_consistent_with_latest_decision(of_principal)
-        least = _least_grants_of_principal(principal, latest, prefixes)
-        if used_names is not None:
-            allows = [grant for grant in least if grant.acl.permission is Permission.ALLOW]
-            denied = [
-                _first_operation_with_resource_type_and_name(access)
-                for access in latest
-                if not access.is_allowed
-            ]
-            joined = join_names_into_prefixes(allows, used_names, over_grants_max, denied)
-            least = [*joined, *least[len(allows) :]]
-        grants += least
-    return grants
+    return [
+        grant
+        for principal, of_principal in sorted(by_principal.items())
+        for grant in _least_grants_of_principal(
+            principal, _accesses_consistent_with_latest_decision(of_principal), prefixes
+        )
+    ]
 
 
 def _accesses_consistent_with_latest_decision(

@@ -72,7 +72,7 @@ def _entries_allowing_operations_from_all_hosts(
 def _necessary_allows(
     allowed: Mapping[OperationFromHost, int], operations_to_allow_from_all_hosts: Set[Operation]
 ) -> dict[OperationFromHost, None]:
-    """Return the necessary ALLOW entries, for all hosts if the operation is in `everywhere`."""
+    """Return the necessary ALLOW entries, those of the given operations for all hosts."""
     granted: dict[OperationFromHost, None] = {}
     for cell in sorted(allowed, key=lambda cell: (cell[0] in _INCLUDED, cell)):
         if not _granted_entry_allowing(granted, cell):

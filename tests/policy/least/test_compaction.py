@@ -8,8 +8,8 @@ import pytest
 
 from kafka_shim.authorizer.model import Acl, Actor
 from kafka_shim.policy.checked_accesses import checked_operations_by_resource_type
-from kafka_shim.policy.compaction import compacted_acls
 from kafka_shim.policy.formats import parse_distinct_acls
+from kafka_shim.policy.least.compaction import compacted_acls
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from tests.authorizer.test_against_naive import covers, is_for, responses
 from tests.policy.naive import NEWEST, authorizer

@@ -1,9 +1,9 @@
 """The fewest and narrowest ACLs for several questions to the authorizer."""
 
-from kafka_shim.authorizer.least_acls import least_acls
 from kafka_shim.authorizer.model import Action, Actor
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess
 from kafka_shim.policy.formats.yaml_rules import acls_to_rules
+from kafka_shim.policy.least.least_acls import least_acls
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
 
 TOPIC, GROUP, CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER

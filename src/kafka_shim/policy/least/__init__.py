@@ -1,0 +1,1 @@
+"""The fewest ACLs: for observed accesses, and for what other ACLs decide."""
