@@ -7,7 +7,7 @@ import pytest
 
 from kafka_shim.authorizer.model import AclFilter
 from kafka_shim.cli import main
-from kafka_shim.cli.policy import apply_requests
+from kafka_shim.client import acls as client_acls
 from kafka_shim.client.acls import delete_acls
 from kafka_shim.client.client import Client, ClientError
 from tests.cli.conftest import Running
@@ -120,7 +120,7 @@ def test_completed_steps_are_undone_if_one_fails(
             raise ClientError("the connection was lost")
         return delete_acls(client, filters)
 
-    monkeypatch.setattr(apply_requests, "delete_acls", failing)
+    monkeypatch.setattr(client_acls, "delete_acls", failing)
     assert main(["policy", "plan", files[1], *at, "--apply", "--yes"]) == 1
     said = capsys.readouterr().err
     assert "all were taken back" in said

@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import TypeVar
 
 from kafka_shim.authorizer.model import Acl, AclFilter
+from kafka_shim.authorizer.remedy import Step
 from kafka_shim.client.client import Client, ClientError
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
@@ -101,6 +102,15 @@ def delete_acls(client: Client, filters: Sequence[AclFilter]) -> list[Acl]:
             _raise_if_error(match.error_code, match.error_message, "remove the ACL", "Alter")
             removed[_acl_from_response(match, match)] = None
     return list(removed)
+
+
+def send_steps(client: Client, steps: Sequence[Step]) -> None:
+    """Send one request with steps that all add or all remove. Raise ClientError if it fails."""
+    acls = [step.acl for step in steps]
+    if steps[0].is_addition:
+        create_acls(client, acls)
+    else:
+        delete_acls(client, [acl.to_exact_filter() for acl in acls])
 
 
 def _acl_from_response(

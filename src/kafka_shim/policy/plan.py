@@ -9,6 +9,8 @@ that allow something are there. So ACLs on the same names go into one request, D
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import msgspec
+
 from kafka_shim.authorizer.decide import PROBED_NAME
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import Step
@@ -21,16 +23,6 @@ REQUEST_STEPS_MAX = 10_000
 
 StepGroup = tuple[Step, ...]
 """Additions, or removals, that must not be separated: they concern the same names."""
-
-
-def planned_requests(
-    old_acls: Iterable[Acl],
-    new_acls: Iterable[Acl],
-    release: str,
-    steps_max: int = REQUEST_STEPS_MAX,
-) -> list[StepGroup]:
-    """Return the steps by request; only groups with more than `steps_max` steps are split."""
-    return requests_of_groups(planned_groups(old_acls, new_acls, release), steps_max)
 
 
 def requests_of_groups(groups: Iterable[StepGroup], steps_max: int) -> list[StepGroup]:
@@ -146,5 +138,12 @@ def _deny_first_added_last_removed_sort_key(acl: Acl, *, is_addition: bool) -> t
     return (is_last, acl.principal, *pattern, acl.host, acl.operation)
 
 
-def steps_of_requests(requests: Iterable[Sequence[Step]]) -> list[Step]:
-    return [step for request in requests for step in request]
+def inverse_requests(requests: Iterable[Sequence[Step]]) -> list[StepGroup]:
+    """Return the requests that undo these, in reverse order."""
+    return [
+        tuple(
+            msgspec.structs.replace(step, is_addition=not step.is_addition)
+            for step in reversed(request)
+        )
+        for request in reversed(list(requests))
+    ]

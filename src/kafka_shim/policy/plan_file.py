@@ -20,13 +20,20 @@ from kafka_shim.policy.descriptions import (
 from kafka_shim.policy.formats.json_objects import parse_objects
 from kafka_shim.policy.interim_access import InterimChange
 from kafka_shim.policy.name_sets import NameSet
-from kafka_shim.policy.plan import StepGroup
+from kafka_shim.policy.plan import StepGroup, inverse_requests
 from kafka_shim.protocol.enums import ResourceType
 from kafka_shim.text.input_errors import InputError
 from kafka_shim.text.input_files import read_text_without_bom
 
 FORMAT = "kafka-shim policy plan"
 VERSION = 1
+
+
+class PlanPosition(msgspec.Struct, frozen=True):
+    """How many requests of a plan took effect; the next one may have done so in part."""
+
+    done: int
+    is_within_request: bool
 
 
 class SavedPlan(msgspec.Struct, frozen=True):
@@ -46,6 +53,41 @@ class SavedPlan(msgspec.Struct, frozen=True):
             for step in request:
                 (acls.add if step.is_addition else acls.discard)(step.acl)
         return acls
+
+    def position(self, cluster_acls: Iterable[Acl]) -> PlanPosition | None:
+        """Return the position of a cluster in the plan; None if the cluster is not on its way.
+
+        The ACLs before the plan are those of the cluster without what the first requests did.
+        """
+        present = set(cluster_acls)
+        partly_done = None
+        for done in range(len(self.requests) + 1):
+            before = self._acls_with_first_requests_undone(present, done)
+            if acls_sha256(before) != self.old_sha256:
+                continue
+            if self.acls_after_request(before, done) == present:
+                return PlanPosition(done, is_within_request=False)
+            if partly_done is None:
+                partly_done = PlanPosition(done - 1, is_within_request=True)
+        return partly_done
+
+    def _acls_with_first_requests_undone(self, present: set[Acl], count: int) -> set[Acl]:
+        """Return the ACLs without what the first requests did, also if they did it in part."""
+        before = set(present)
+        for request in reversed(self.requests[:count]):
+            for step in request:
+                (before.discard if step.is_addition else before.add)(step.acl)
+        return before
+
+    def inverse(self) -> "SavedPlan":
+        """Return the plan that undoes this one."""
+        return msgspec.structs.replace(
+            self,
+            old_sha256=self.new_sha256,
+            new_sha256=self.old_sha256,
+            requests=tuple(inverse_requests(self.requests)),
+            source=f"undo of {self.source}",
+        )
 
 
 def plan_object(plan: SavedPlan, interim: Sequence[InterimChange] = ()) -> dict[str, Any]:

@@ -3,16 +3,12 @@
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import msgspec
-
-from kafka_shim.authorizer.model import Acl
 from kafka_shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.cli.connection_options import connect_with_options
-from kafka_shim.cli.policy.apply_requests import inverse_requests, send_steps_in_one_request
 from kafka_shim.cli.policy_options import (
     add_cluster_arguments,
     read_cluster,
@@ -20,6 +16,7 @@ from kafka_shim.cli.policy_options import (
 )
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.usage import UsageError
+from kafka_shim.client.acls import send_steps
 from kafka_shim.client.client import ClientError
 from kafka_shim.policy.certificate import acls_sha256
 from kafka_shim.policy.plan_file import SavedPlan, plan_object, read_plan, write_plan
@@ -37,7 +34,6 @@ ends in .undo.json has the plan that undoes the changes.
 Exit codes: 0 done, 3 the cluster has other ACLs than the plan expects, 2 usage error, 1 the broker
 failed or the run was interrupted.
 """
-_SHOWN_ACLS_MAX = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
             " --accept-interim-changes"
         )
     with _locked(Path(f"{args.plan}.lock")):
-        position = _position_in_plan(plan, read_cluster(args).acls)
+        position = plan.position(read_cluster(args).acls)
         if position is None:
             print("the cluster has other ACLs than the plan starts from; make a new plan")
             return EXIT_MISMATCH
@@ -78,52 +74,8 @@ def run(args: argparse.Namespace) -> int:
         if args.dry_run:
             print(f"can be applied: {count_with_noun(total - position.done, 'request')}")
             return 0
-        write_plan(_undo_path(args.plan), plan_object(_undo_plan(plan)))
+        write_plan(_undo_path(args.plan), plan_object(plan.inverse()))
         return _send_remaining_requests_and_verify(args, plan, position.done)
-
-
-class PlanPosition(msgspec.Struct, frozen=True):
-    """How many requests of a plan took effect; the next one may have done so in part."""
-
-    done: int
-    is_within_request: bool
-
-
-def _position_in_plan(plan: SavedPlan, cluster_acls: Sequence[Acl]) -> PlanPosition | None:
-    """Return the position of a cluster in a plan; None if the cluster is not on its way.
-
-    The ACLs before the plan are those of the cluster without what the first requests did.
-    """
-    present = set(cluster_acls)
-    partly_done = None
-    for done in range(len(plan.requests) + 1):
-        before = _acls_if_first_requests_undone(plan, present, done)
-        if acls_sha256(before) != plan.old_sha256:
-            continue
-        if plan.acls_after_request(before, done) == present:
-            return PlanPosition(done, is_within_request=False)
-        if partly_done is None:
-            partly_done = PlanPosition(done - 1, is_within_request=True)
-    return partly_done
-
-
-def _acls_if_first_requests_undone(plan: SavedPlan, present: set[Acl], count: int) -> set[Acl]:
-    """Return the ACLs without what the first requests did, also if they did it in part."""
-    before = set(present)
-    for request in reversed(plan.requests[:count]):
-        for step in request:
-            (before.discard if step.is_addition else before.add)(step.acl)
-    return before
-
-
-def _undo_plan(plan: SavedPlan) -> SavedPlan:
-    return msgspec.structs.replace(
-        plan,
-        old_sha256=plan.new_sha256,
-        new_sha256=plan.old_sha256,
-        requests=tuple(inverse_requests(plan.requests)),
-        source=f"undo of {plan.source}",
-    )
 
 
 def _undo_path(path: str) -> Path:
@@ -138,7 +90,7 @@ def _send_remaining_requests_and_verify(
     try:
         with connect_with_options(args) as client, ProgressBar("applying", total) as progress:
             for request in plan.requests[done:]:
-                send_steps_in_one_request(client, request)
+                send_steps(client, request)
                 done += 1
                 progress(done)
     except ClientError as error:

@@ -18,10 +18,9 @@ from kafka_shim.cli.policy_options import (
 from kafka_shim.cli.usage import UsageError
 from kafka_shim.policy.checked_accesses import InexactReleaseError
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
-from kafka_shim.policy.interim_access import interim_changes_in_either_mode
 from kafka_shim.policy.least.compaction import CompactedAcls, compacted_acls
-from kafka_shim.policy.plan import planned_requests
-from kafka_shim.policy.plan_file import plan_object, saved_plan, write_plan
+from kafka_shim.policy.plan_file import plan_object, write_plan
+from kafka_shim.policy.planned_change import plan_change
 from kafka_shim.policy.relations import Relation, check_relation
 from kafka_shim.text.message_text import count_with_noun
 
@@ -81,15 +80,8 @@ def run(args: argparse.Namespace) -> int:
     except AclTextError as error:
         raise UsageError(f"--format {args.format}: {error}") from error
     if args.plan:
-        requests = planned_requests(given.acls, acls, release)
-        interim = interim_changes_in_either_mode(
-            given.authorizers_by_possible_mode(),
-            compacted.authorizers_by_possible_mode(),
-            requests,
-            release,
-        )
-        plan = saved_plan(given.source, release, (given.acls, acls), requests, interim)
-        write_plan(args.plan, plan_object(plan, interim))
+        plan = plan_change(given, compacted, {}, None, lambda: None)
+        write_plan(args.plan, plan_object(plan.saved, plan.interim_between_requests))
     count = count_with_noun(len(acls), "ACL")
     print(
         f"{count} instead of {len(set(given.acls))}; every decision stays; {_proof(found)}",

@@ -3,19 +3,15 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import count, groupby
+from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
-from kafka_shim.authorizer.model import ANY_USER, Acl
-from kafka_shim.authorizer.remedy import Step
 from kafka_shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.cli.connection_options import connect_with_options
-from kafka_shim.cli.policy.apply_requests import inverse_requests, send_steps_in_one_request
 from kafka_shim.cli.policy_options import (
     add_cluster_and_rule_arguments,
     policy_of_cluster,
@@ -25,33 +21,20 @@ from kafka_shim.cli.policy_options import (
 )
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.usage import UsageError
+from kafka_shim.client.acls import send_steps
 from kafka_shim.client.client import Client, ClientError
 from kafka_shim.policy.acl_files import read_accepted_located_acls
-from kafka_shim.policy.formats.kafka_commands import format_command
-from kafka_shim.policy.interim_access import (
-    InterimChange,
-    interim_changes_in_either_mode,
+from kafka_shim.policy.plan import StepGroup, inverse_requests
+from kafka_shim.policy.plan_file import interim_text, plan_object, write_plan
+from kafka_shim.policy.plan_formats import (
+    PLAN_FORMATS,
+    command_lines,
+    format_commands,
+    format_stages,
 )
-from kafka_shim.policy.name_sets import names_covered_by_acl
-from kafka_shim.policy.plan import (
-    REQUEST_STEPS_MAX,
-    StepGroup,
-    planned_groups,
-    requests_of_groups,
-)
-from kafka_shim.policy.plan_file import (
-    SavedPlan,
-    interim_text,
-    interim_text_for_any_order,
-    plan_object,
-    saved_plan,
-    write_plan,
-)
-from kafka_shim.policy.plan_formats import PLAN_FORMATS, format_two_stages, join_stages
+from kafka_shim.policy.planned_change import COMMANDS, PlannedChange, plan_change
 from kafka_shim.policy.policy import Policy
-from kafka_shim.protocol.enums import Operation, Permission
 from kafka_shim.text.input_errors import file_and_line
-from kafka_shim.text.message_text import count_with_noun
 
 DESCRIPTION = """\
 Print kafka-acls commands that turn OLD into NEW. With --bootstrap-server, OLD is what the cluster
@@ -75,21 +58,6 @@ whose access depends on the order in which the tool applies the ACLs of a stage.
 Exit codes: 0 done or nothing to do, 3 with --detailed-exitcode: there are changes, 2 usage error,
 1 the broker failed or the confirmation was no.
 """
-
-
-class Plan(msgspec.Struct, frozen=True):
-    """The steps in groups that belong together, the requests, and what changes in between."""
-
-    groups: list[StepGroup]
-    saved: SavedPlan
-    old_acl_places: Mapping[Acl, str]
-    interim_between_requests: Sequence[InterimChange]
-    interim_between_commands: Sequence[InterimChange]
-    """Of a declarative tool: between single ACLs, whose order is the tool's."""
-
-    @property
-    def steps(self) -> list[Step]:
-        return [step for group in self.groups for step in group]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--format",
         choices=PLAN_FORMATS,
-        default="commands",
+        default=COMMANDS,
         metavar="FORMAT",
         help=f"Format of the plan: {', '.join(PLAN_FORMATS)}; all but commands are for declarative"
         " tools and have two stages (default: commands, for kafka-acls)",
@@ -143,8 +111,8 @@ def run(args: argparse.Namespace) -> int:
         def report_item() -> None:
             progress(next(numbers))
 
-        plan = _make_plan(args, cluster, old_files, new_files, report_item)
-        text = _format_plan(args, plan, report_item)
+        plan = _plan_of_arguments(args, cluster, old_files, new_files, report_item)
+        text = _plan_text(args, plan, report_item)
     print(text, end="")
     if args.out:
         write_plan(args.out, plan_object(plan.saved, plan.interim_between_requests))
@@ -153,13 +121,13 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_MISMATCH if args.detailed_exitcode and plan.steps else 0
 
 
-def _make_plan(
+def _plan_of_arguments(
     args: argparse.Namespace,
     cluster: Policy | None,
     old_files: Sequence[str],
     new_files: Sequence[str],
     report_progress: Callable[[], object],
-) -> Plan:
+) -> PlannedChange:
     if cluster is None:
         rules = policy_without_acls(args)
         written = read_accepted_located_acls(old_files, rules.release)
@@ -168,27 +136,28 @@ def _make_plan(
     else:
         old = cluster
         old_acl_places = dict.fromkeys(old.acls, "")
-    new, release = policy_of_files(args, new_files, old), old.release
-    steps_max = acl_rules_of_release(release).batch_limit or REQUEST_STEPS_MAX
-    groups = planned_groups(old.acls, new.acls, release)
-    requests = requests_of_groups(groups, steps_max)
-    sides = (old.authorizers_by_possible_mode(), new.authorizers_by_possible_mode())
-    interim = interim_changes_in_either_mode(*sides, requests, release, report_progress)
-    between_commands: Sequence[InterimChange] = ()
-    if not args.json:
-        units: list[Sequence[Step]] = (
-            [command for _, command in _steps_by_command(groups)]
-            if args.format == "commands"
-            else [(step,) for group in groups for step in group]
-        )
-        between_commands = interim_changes_in_either_mode(*sides, units, release, report_progress)
-    saved = saved_plan(old.source, release, (old.acls, new.acls), requests, interim)
-    return Plan(groups, saved, old_acl_places, interim, between_commands)
+    new = policy_of_files(args, new_files, old)
+    acl_format = None if args.json else args.format
+    return plan_change(old, new, old_acl_places, acl_format, report_progress)
+
+
+def _plan_text(
+    args: argparse.Namespace, plan: PlannedChange, report_progress: Callable[[], object]
+) -> str:
+    if args.json:
+        content = plan_object(plan.saved, plan.interim_between_requests)
+        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    if args.format == COMMANDS:
+        return format_commands(plan, args.bootstrap_server, report_progress)
+    try:
+        return format_stages(plan, args.format, args.stage)
+    except AclTextError as error:
+        raise UsageError(f"--format {args.format}: {error}") from error
 
 
 def _check_option_combination(args: argparse.Namespace) -> None:
     """Raise UsageError for options that cannot be combined."""
-    is_staged = args.format != "commands"
+    is_staged = args.format != COMMANDS
     if is_staged and (args.apply or args.json or args.out):
         raise UsageError(
             f"--format {args.format} prints a plan for that tool; leave out --apply, --json, --out"
@@ -197,28 +166,7 @@ def _check_option_combination(args: argparse.Namespace) -> None:
         raise UsageError("--stage requires a --format of a declarative tool, such as terraform")
 
 
-def _format_plan(
-    args: argparse.Namespace, plan: Plan, report_progress: Callable[[], object]
-) -> str:
-    if args.json:
-        content = plan_object(plan.saved, plan.interim_between_requests)
-        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    total = "" if args.stage else f"# {_counts_to_add_and_remove_text(plan.steps)}\n"
-    if args.format == "commands":
-        lines = []
-        for line in _kafka_acls_commands(plan, args.bootstrap_server):
-            lines.append(f"{line}\n")
-            report_progress()
-        return "".join(lines) + total
-    try:
-        stages = format_two_stages(plan.steps, plan.old_acl_places, args.format)
-        notes = "" if args.stage else "".join(_notes_on_tools_own_order(plan))
-        return notes + join_stages(stages, args.stage) + total
-    except AclTextError as error:
-        raise UsageError(f"--format {args.format}: {error}") from error
-
-
-def _confirm_and_apply_with_rollback(args: argparse.Namespace, plan: Plan) -> int:
+def _confirm_and_apply_with_rollback(args: argparse.Namespace, plan: PlannedChange) -> int:
     if plan.interim_between_requests and not args.accept_interim_changes:
         texts = "; ".join(interim_text(each) for each in plan.interim_between_requests)
         raise UsageError(
@@ -226,7 +174,7 @@ def _confirm_and_apply_with_rollback(args: argparse.Namespace, plan: Plan) -> in
             " --accept-interim-changes"
         )
     if not args.yes and not _confirm_on_stdin_raising_at_eof(
-        f"{_counts_to_add_and_remove_text(plan.steps)} in {args.bootstrap_server}?"
+        f"{plan.counts_text} in {args.bootstrap_server}?"
     ):
         print("nothing was changed", file=sys.stderr)
         return EXIT_FAILURE
@@ -235,11 +183,11 @@ def _confirm_and_apply_with_rollback(args: argparse.Namespace, plan: Plan) -> in
         try:
             for request in plan.saved.requests:
                 attempted.append(request)
-                send_steps_in_one_request(client, request)
+                send_steps(client, request)
         except ClientError as error:
             _roll_back_requests(client, attempted, error)
             raise
-    print(f"done: {_counts_to_add_and_remove_text(plan.steps)}", file=sys.stderr)
+    print(f"done: {plan.counts_text}", file=sys.stderr)
     return 0
 
 
@@ -248,9 +196,9 @@ def _roll_back_requests(client: Client, attempted: Sequence[StepGroup], cause: C
     undoing = inverse_requests(attempted)
     try:
         for request in undoing:
-            send_steps_in_one_request(client, request)
+            send_steps(client, request)
     except ClientError as error:
-        lines = "\n".join(_command_lines(undoing, None))
+        lines = "\n".join(command_lines(undoing))
         raise ClientError(
             f"{cause}; taking the changes back failed too ({error}); to do so:\n{lines}"
         ) from error
@@ -265,62 +213,3 @@ def _confirm_on_stdin_raising_at_eof(question: str) -> bool:
         raise UsageError(
             "standard input is closed, so nobody can confirm; use --yes to apply without asking"
         ) from None
-
-
-def _kafka_acls_commands(plan: Plan, bootstrap: str | None) -> Iterator[str]:
-    """Yield the commands; comments before them say what changes in between for how long."""
-    comments: dict[int, list[str]] = {}
-    for each in plan.interim_between_commands:
-        comments.setdefault(each.first, []).append(interim_text(each, "command"))
-    for number, line in enumerate(_command_lines(plan.groups, bootstrap), start=1):
-        yield from (f"# interim, {text}" for text in comments.get(number, ()))
-        yield line
-
-
-def _notes_on_tools_own_order(plan: Plan) -> Iterator[str]:
-    """Yield a comment for each resource whose access depends on the order of the tool.
-
-    That can be the one that a DENY is for, since the tool may add or remove an ALLOW at another
-    time.
-    """
-    texts = [
-        interim_text_for_any_order(each.only_if_allow_everyone, each.resource_type, each.names)
-        for each in plan.interim_between_commands
-    ]
-    texts += (
-        interim_text_for_any_order(None, step.acl.resource_type, names_covered_by_acl(step.acl))
-        for group in plan.groups
-        for step in group
-        if step.acl.permission is Permission.DENY and _limits_an_allow_of(group, step.acl)
-    )
-    yield from (f"# interim, {text}\n" for text in dict.fromkeys(texts))
-
-
-def _limits_an_allow_of(group: StepGroup, deny: Acl) -> bool:
-    """Return whether an ALLOW of the group can give access to a principal of the DENY."""
-    allowed = {step.acl.principal for step in group if step.acl.permission is Permission.ALLOW}
-    if deny.principal == ANY_USER:
-        return bool(allowed)
-    return not allowed.isdisjoint((deny.principal, ANY_USER))
-
-
-def _command_lines(groups: Iterable[Sequence[Step]], bootstrap: str | None) -> Iterator[str]:
-    """Yield one command for each principal and resource, with all operations added or removed."""
-    for is_addition, steps in _steps_by_command(groups):
-        verb = "--add" if is_addition else "--remove --force"
-        yield format_command(verb, *(step.acl for step in steps), bootstrap=bootstrap)
-
-
-def _steps_by_command(groups: Iterable[Sequence[Step]]) -> Iterator[tuple[bool, list[Step]]]:
-    for steps in groups:
-        for (is_addition, _), command in groupby(steps, key=_command_group_key):
-            yield is_addition, list(command)
-
-
-def _command_group_key(step: Step) -> tuple[bool, object]:
-    return step.is_addition, msgspec.structs.replace(step.acl, operation=Operation.ALL)
-
-
-def _counts_to_add_and_remove_text(steps: Sequence[Step]) -> str:
-    added = sum(step.is_addition for step in steps)
-    return f"{count_with_noun(added, 'ACL')} to add, {len(steps) - added} to remove"
