@@ -50,11 +50,18 @@ class ExpectationFile(msgspec.Struct, frozen=True):
     super_users: tuple[str, ...]
 
 
-def read_expectation_file(path: str, release: str) -> ExpectationFile:
-    """Read a file and those that it includes. Raise InputError, with path and line, for each
-    invalid expectation, or if it has none.
-    """
-    return _read_unless_included_by_itself(path, release, ())
+def read_expectation_files(paths: Sequence[str], release: str) -> list[ExpectationFile]:
+    """Read files and those that they include. Raise one InputError for all invalid expectations."""
+    files: list[ExpectationFile] = []
+    messages: list[str] = []
+    for path in paths:
+        try:
+            files.append(_read_unless_included_by_itself(path, release, ()))
+        except InputError as error:
+            messages += error.messages
+    if messages:
+        raise InputError(*messages)
+    return files
 
 
 def _read_unless_included_by_itself(

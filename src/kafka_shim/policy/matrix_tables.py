@@ -1,13 +1,14 @@
-"""A matrix as text, CSV and HTML."""
+"""A matrix as text, CSV, HTML and JSON objects."""
 
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from typing import Final
+from typing import Any, Final
 
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.model import ANY_USER
+from kafka_shim.policy.descriptions import names_object
 from kafka_shim.policy.matrix import MatrixCell, MatrixResource, MatrixRow
 from kafka_shim.policy.name_sets import ALL_NAMES
 from kafka_shim.protocol.enums import Operation, ResourceType
@@ -88,6 +89,22 @@ def html_table(
     return html_page_with_table(
         "Kafka ACLs", ["", *map(column_heading, resources)], html_rows, "; ".join((_PARTLY, *notes))
     )
+
+
+def cell_objects(
+    resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]
+) -> list[dict[str, Any]]:
+    return [
+        {
+            "principal": row.principal,
+            "resource_type": resource.resource_type.name,
+            "names": names_object(resource.names),
+            "allowed": [operation.name for operation in cell.allowed_everywhere],
+            "partly": [operation.name for operation in cell.allowed_somewhere],
+        }
+        for row in rows
+        for resource, cell in zip(resources, row.cells, strict=True)
+    ]
 
 
 def column_heading(resource: MatrixResource) -> str:

@@ -2,11 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
-
-import msgspec
 
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.acl_objects import acls_to_objects
@@ -20,10 +17,9 @@ from kafka_shim.policy.descriptions import (
     resource_text_or_at_least_one,
 )
 from kafka_shim.policy.expectation_check import CheckedAccess, Verdict
-from kafka_shim.policy.expectation_files import LocatedExpectation
 from kafka_shim.policy.formats.kafka_commands import format_command
+from kafka_shim.policy.judged_expectations import JudgedExpectation, failed_expectations
 from kafka_shim.text.github_annotations import github_annotation as github
-from kafka_shim.text.input_errors import file_and_line
 from kafka_shim.text.sarif import SarifResult
 
 SHOWN_MAX = 5
@@ -33,38 +29,6 @@ RULES_MAX = 3
 SARIF_RULES = {"expectation": "An expectation about the ACLs does not hold."}
 _UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b-\\x1f\\ud800-\\udfff]")
 _NO_CHANGE = "no ACL can change this"
-
-
-class JudgedExpectation(msgspec.Struct, frozen=True):
-    """An expectation with its place and its verdict."""
-
-    located: LocatedExpectation
-    verdict: Verdict
-
-    @property
-    def exception_text(self) -> str:
-        """Return the owner, reason and last day of the exception; empty if there is none."""
-        return self.located.exception.text if self.located.exception else ""
-
-    @property
-    def has_expired_exception(self) -> bool:
-        exception = self.located.exception
-        return exception is not None and exception.has_expired(date.today())  # noqa: DTZ011 - the day where the user is
-
-    @property
-    def is_excepted(self) -> bool:
-        """Return whether the expectation does not hold, which is accepted until a day."""
-        is_accepted = self.located.exception is not None and not self.has_expired_exception
-        return not self.verdict.holds and is_accepted
-
-    @property
-    def has_failed_or_expired_exception(self) -> bool:
-        """Return whether the expectation fails, or has an expired exception."""
-        return self.has_expired_exception or not (self.verdict.holds or self.is_excepted)
-
-    @property
-    def file_and_line(self) -> str:
-        return file_and_line(self.located.path, self.located.line)
 
 
 def verdict_lines(judged: JudgedExpectation) -> Iterator[str]:
@@ -79,6 +43,15 @@ def verdict_lines(judged: JudgedExpectation) -> Iterator[str]:
     exception = f" ({judged.exception_text})" if judged.is_excepted else ""
     yield f"{state} {judged.file_and_line}: {verdict.expectation.description}{exception}"
     yield from (f"     {line}" for line in _expired_exception_and_reason_lines(judged))
+
+
+def verdict_summary(judged: Sequence[JudgedExpectation]) -> str:
+    """Return a line such as `2 of 3 expectations hold in Kafka 4.4`."""
+    releases = dict.fromkeys(each.verdict.expectation.release for each in judged)
+    excepted = sum(each.is_excepted for each in judged)
+    held = len(judged) - len(failed_expectations(judged)) - excepted
+    more = f", {excepted} excepted" if excepted else ""
+    return f"{held} of {len(judged)} expectations hold in Kafka {', '.join(releases)}{more}"
 
 
 def verdict_annotation(judged: JudgedExpectation) -> str:
@@ -97,7 +70,7 @@ def verdict_sarif_result(judged: JudgedExpectation) -> SarifResult:
 
 
 def junit_report(judged: Sequence[JudgedExpectation]) -> str:
-    failed = sum(found.has_failed_or_expired_exception for found in judged)
+    failed = len(failed_expectations(judged))
     cases = "".join(map(_junit_test_case, judged))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'

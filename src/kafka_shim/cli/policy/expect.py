@@ -20,20 +20,23 @@ from kafka_shim.cli.usage import UsageError
 from kafka_shim.policy.acl_files import read_accepted_acls
 from kafka_shim.policy.checked_accesses import InexactReleaseError
 from kafka_shim.policy.coverage import PolicyCoverage, empty_coverage
-from kafka_shim.policy.expectation_check import ExpectationChecker
-from kafka_shim.policy.expectation_files import ExpectationFile, read_expectation_file
+from kafka_shim.policy.expectation_files import ExpectationFile, read_expectation_files
+from kafka_shim.policy.judged_expectations import (
+    JudgedExpectation,
+    failed_expectations,
+    judge_expectations,
+)
 from kafka_shim.policy.policy import Policy
 from kafka_shim.policy.profiles import PROFILES, name_keys_of_profile
 from kafka_shim.policy.verdicts import (
     SARIF_RULES,
-    JudgedExpectation,
     junit_report,
     verdict_annotation,
     verdict_lines,
     verdict_object,
     verdict_sarif_result,
+    verdict_summary,
 )
-from kafka_shim.text.input_errors import InputError
 from kafka_shim.text.message_text import text_of_escaped_result_lines
 from kafka_shim.text.sarif import sarif_log
 
@@ -106,86 +109,54 @@ def run(args: argparse.Namespace) -> int:
     if args.coverage and args.format != "text":
         raise UsageError("--coverage is printed as text only")
     coverage = empty_coverage() if args.coverage else None
-    judged = _judge_expectations(args, coverage)
-    failed = sum(found.has_failed_or_expired_exception for found in judged)
+    judged = _judged_expectations(args, coverage)
+    failed = failed_expectations(judged)
     if args.junit:
         args.junit.write_text(junit_report(judged), encoding="utf-8")
     if args.format != "text":
         content: object = (
-            sarif_log(map(verdict_sarif_result, _failed(judged)), SARIF_RULES)
+            sarif_log(map(verdict_sarif_result, failed), SARIF_RULES)
             if args.format == "sarif"
-            else [verdict_object(found) for found in judged]
+            else [verdict_object(each) for each in judged]
         )
         print(json.dumps(content, indent=2, ensure_ascii=False))
         return EXIT_MISMATCH if failed else 0
-    shown = _failed(judged)[:QUIET_FAILURES_MAX] if args.quiet else judged
-    for judged_expectation in shown:
-        print(text_of_escaped_result_lines(verdict_lines(judged_expectation)))
-    if args.quiet and failed > len(shown):
-        print(f"and {failed - len(shown)} more failures")
+    shown = failed[:QUIET_FAILURES_MAX] if args.quiet else judged
+    for each in shown:
+        print(text_of_escaped_result_lines(verdict_lines(each)))
+    if args.quiet and len(failed) > len(shown):
+        print(f"and {len(failed) - len(shown)} more failures")
     if args.github:
-        for judged_expectation in _failed(judged):
-            print(verdict_annotation(judged_expectation))
-    releases = dict.fromkeys(found.verdict.expectation.release for found in judged)
-    excepted = sum(found.is_excepted for found in judged)
-    held = len(judged) - failed - excepted
-    more = f", {excepted} excepted" if excepted else ""
-    print(f"{held} of {len(judged)} expectations hold in Kafka {', '.join(releases)}{more}")
+        for each in failed:
+            print(verdict_annotation(each))
+    print(verdict_summary(judged))
     if coverage is not None:
         print(text_of_escaped_result_lines(coverage.report_lines()))
     return EXIT_MISMATCH if failed else 0
 
 
-def _failed(judged: Sequence[JudgedExpectation]) -> list[JudgedExpectation]:
-    return [found for found in judged if found.has_failed_or_expired_exception]
-
-
-def _judge_expectations(
+def _judged_expectations(
     args: argparse.Namespace, coverage: PolicyCoverage | None
 ) -> list[JudgedExpectation]:
-    """Check all expectations, and add them to the coverage."""
     is_cluster = not args.acls and bool(args.bootstrap_server)
     policy = policy_of_cluster(args) if is_cluster else policy_without_acls(args)
-    files = _read_expectation_files(args.files, policy.release)
+    files = read_expectation_files(args.files, policy.release)
     if is_cluster:
         super_users = [user for each in files for user in each.super_users]
         write_assumption_notes(_with_more_super_users(args, policy, super_users))
-    judged = []
+    policies = []
+    for file in files:
+        of_file = _with_more_super_users(args, policy, file.super_users)
+        if not is_cluster:
+            acls = _read_acls_to_judge(args, file, policy.release)
+            of_file = msgspec.structs.replace(of_file, acls=acls)
+        policies.append((file, of_file))
     total = sum(len(each.expectations) for each in files)
-    with ProgressBar("checking expectations", total, delay_s=1.0) as progress:
-        for expectation_file in files:
-            of_file = _with_more_super_users(args, policy, expectation_file.super_users)
-            if not is_cluster:
-                acls = _read_acls_to_judge(args, expectation_file, policy.release)
-                of_file = msgspec.structs.replace(of_file, acls=acls)
-            checkers: dict[str, ExpectationChecker] = {}
-            if coverage is not None:
-                coverage.acls |= dict.fromkeys(of_file.acls)
-            for located in expectation_file.expectations:
-                release = located.expectation.release
-                if release not in checkers:
-                    of_release = msgspec.structs.replace(of_file, release=release)
-                    checkers[release] = _create_expectation_checker(of_release)
-                verdict = checkers[release].check_expectation(located.expectation)
-                judged.append(JudgedExpectation(located, verdict))
-                if coverage is not None:
-                    coverage.add_expectation(located, checkers[release])
-                progress(len(judged))
-    return judged
-
-
-def _read_expectation_files(paths: Sequence[str], release: str) -> list[ExpectationFile]:
-    """Read all files; raise one InputError with all their errors."""
-    files: list[ExpectationFile] = []
-    messages: list[str] = []
-    for path in paths:
-        try:
-            files.append(read_expectation_file(path, release))
-        except InputError as error:
-            messages += error.messages
-    if messages:
-        raise InputError(*messages)
-    return files
+    try:
+        with ProgressBar("checking expectations", total, delay_s=1.0) as progress:
+            return judge_expectations(policies, coverage, progress)
+    except InexactReleaseError as error:
+        raise UsageError(str(error)) from error
 
 
 def _with_more_super_users(
@@ -195,13 +166,6 @@ def _with_more_super_users(
     if not super_users:
         return policy
     return policy.with_super_users((*args.super_user, *super_users))
-
-
-def _create_expectation_checker(policy: Policy) -> ExpectationChecker:
-    try:
-        return ExpectationChecker(policy.authorizer())
-    except InexactReleaseError as error:
-        raise UsageError(f"Kafka {policy.release}: {error}") from error
 
 
 def _read_acls_to_judge(

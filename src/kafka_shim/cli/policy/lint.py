@@ -2,13 +2,9 @@
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_objects import acls_to_objects
-from kafka_shim.authorizer.model import Acl
 from kafka_shim.cli import EXIT_MISMATCH
 from kafka_shim.cli.policy_options import (
     add_cluster_and_rule_arguments,
@@ -21,21 +17,21 @@ from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.usage import UsageError
 from kafka_shim.policy.acl_files import read_located_acls
 from kafka_shim.policy.checked_accesses import InexactReleaseError
-from kafka_shim.policy.descriptions import acl_sentence
 from kafka_shim.policy.lint import (
     FINDING_KINDS,
-    Finding,
     LocatedAcl,
     add_acls_and_find_probable_mistakes,
 )
+from kafka_shim.policy.lint_report import (
+    finding_object,
+    finding_sarif_result,
+    lint_report_lines,
+)
 from kafka_shim.policy.policy import Policy
-from kafka_shim.text.github_annotations import github_annotation
-from kafka_shim.text.input_errors import file_and_line
 from kafka_shim.text.message_text import (
-    count_with_noun,
     escaped_result_line_with_overlong_words_cut,
 )
-from kafka_shim.text.sarif import SarifResult, sarif_log
+from kafka_shim.text.sarif import sarif_log
 
 _KIND_LINES = "\n".join(f"  {name:12} {said}" for name, said in FINDING_KINDS.items())
 DESCRIPTION = f"""\
@@ -50,8 +46,6 @@ Removing any one ACL that is reported as shadowed, redundant or ineffective chan
 
 Exit codes: 0 nothing found, 3 something found, 2 usage error, 1 the broker failed.
 """
-SHOWN_MAX = 3
-"""How many of the other ACLs a line names; JSON has all."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -91,12 +85,12 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"Kafka {release}: {error}") from error
     findings = [finding for finding in all_findings if finding.kind not in args.ignore]
     if args.format == "json":
-        print(json.dumps(list(map(_finding_object, findings)), indent=2, ensure_ascii=False))
+        print(json.dumps(list(map(finding_object, findings)), indent=2, ensure_ascii=False))
     elif args.format == "sarif":
-        log = sarif_log(map(_sarif_result, findings), FINDING_KINDS)
+        log = sarif_log(map(finding_sarif_result, findings), FINDING_KINDS)
         print(json.dumps(log, indent=2, ensure_ascii=False))
     else:
-        for line in _report_lines(findings, len(written), release, github=args.github):
+        for line in lint_report_lines(findings, len(written), release, github=args.github):
             print(escaped_result_line_with_overlong_words_cut(line))
     return EXIT_MISMATCH if findings else 0
 
@@ -114,58 +108,3 @@ def _located_acls_and_rules(args: argparse.Namespace) -> tuple[list[LocatedAcl],
     write_assumption_notes(policy)
     written = [LocatedAcl(acl, policy.source, 0) for acl in policy.acls]
     return written, msgspec.structs.replace(policy, acls=())
-
-
-def _report_lines(
-    findings: Sequence[Finding], acl_count: int, release: str, *, github: bool
-) -> Iterator[str]:
-    for finding in findings:
-        place = file_and_line(finding.located_acl.path, finding.located_acl.line)
-        yield f"{place}: {finding.kind}: {_finding_text(finding)}"
-        if github:
-            yield github_annotation(
-                "warning",
-                finding.located_acl.path,
-                finding.located_acl.line,
-                f"{finding.kind}: {_finding_text(finding)}",
-            )
-    totals = f"{count_with_noun(len(findings), 'finding')} in {count_with_noun(acl_count, 'ACL')}"
-    yield f"{totals} for Kafka {release}"
-
-
-def _sarif_result(finding: Finding) -> SarifResult:
-    located = finding.located_acl
-    return SarifResult(finding.kind, "warning", located.path, located.line, _finding_text(finding))
-
-
-def _finding_text(finding: Finding) -> str:
-    """Return a finding as text: the ACL, the problem, and the other ACLs that cause it."""
-    acl = finding.located_acl.acl
-    causes = [_cause_text(each, acl) for each in finding.causes[:SHOWN_MAX]]
-    unlisted_count = len(finding.causes) - len(causes)
-    if unlisted_count:
-        causes.append(f"{unlisted_count} more")
-    cause_list = f": {', '.join(causes)}" if causes else ""
-    return f"{acl_sentence(acl)}: {finding.message}{cause_list}"
-
-
-def _cause_text(located: LocatedAcl, acl: Acl) -> str:
-    place = file_and_line(located.path, located.line)
-    return place if located.acl == acl else f"{acl_sentence(located.acl)} ({place})"
-
-
-def _finding_object(finding: Finding) -> dict[str, Any]:
-    return {
-        "kind": finding.kind,
-        **_located_acl_object(finding.located_acl),
-        "said": finding.message,
-        "because": [_located_acl_object(each) for each in finding.causes],
-    }
-
-
-def _located_acl_object(located: LocatedAcl) -> dict[str, Any]:
-    return {
-        "file": located.path,
-        "line": located.line,
-        "acl": acls_to_objects([located.acl])[0],
-    }

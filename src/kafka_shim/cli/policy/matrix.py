@@ -4,7 +4,6 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
 from kafka_shim.cli.connection_options import connect_with_options
@@ -19,7 +18,6 @@ from kafka_shim.cli.usage import UsageError, check_principal_option
 from kafka_shim.client.topics import topic_names
 from kafka_shim.policy.acl_folders import first_names_text
 from kafka_shim.policy.checked_accesses import InexactReleaseError
-from kafka_shim.policy.descriptions import names_object
 from kafka_shim.policy.expectation import parse_names_of_resource_key
 from kafka_shim.policy.matrix import (
     MatrixResource,
@@ -30,6 +28,7 @@ from kafka_shim.policy.matrix import (
     rows_and_columns_with_access,
 )
 from kafka_shim.policy.matrix_tables import (
+    cell_objects,
     column_heading,
     csv_table,
     html_table,
@@ -183,20 +182,4 @@ def _format_matrix(
     write_assumption_notes(policy)
     if args.csv:
         return csv_table(resources, rows)
-    return json.dumps(_cell_objects(resources, rows), indent=2, ensure_ascii=False) + "\n"
-
-
-def _cell_objects(
-    resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]
-) -> list[dict[str, Any]]:
-    return [
-        {
-            "principal": row.principal,
-            "resource_type": resource.resource_type.name,
-            "names": names_object(resource.names),
-            "allowed": [operation.name for operation in cell.allowed_everywhere],
-            "partly": [operation.name for operation in cell.allowed_somewhere],
-        }
-        for row in rows
-        for resource, cell in zip(resources, row.cells, strict=True)
-    ]
+    return json.dumps(cell_objects(resources, rows), indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,82 @@
+"""Expectations of files with their verdicts, and with the exceptions that are made for them."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date
+
+import msgspec
+
+from kafka_shim.policy.checked_accesses import InexactReleaseError
+from kafka_shim.policy.coverage import PolicyCoverage
+from kafka_shim.policy.expectation_check import ExpectationChecker, Verdict
+from kafka_shim.policy.expectation_files import ExpectationFile, LocatedExpectation
+from kafka_shim.policy.policy import Policy
+from kafka_shim.text.input_errors import file_and_line
+
+
+class JudgedExpectation(msgspec.Struct, frozen=True):
+    """An expectation with its place and its verdict."""
+
+    located: LocatedExpectation
+    verdict: Verdict
+
+    @property
+    def exception_text(self) -> str:
+        """Return the owner, reason and last day of the exception; empty if there is none."""
+        return self.located.exception.text if self.located.exception else ""
+
+    @property
+    def has_expired_exception(self) -> bool:
+        exception = self.located.exception
+        return exception is not None and exception.has_expired(date.today())  # noqa: DTZ011 - the day where the user is
+
+    @property
+    def is_excepted(self) -> bool:
+        """Return whether the expectation does not hold, which is accepted until a day."""
+        is_accepted = self.located.exception is not None and not self.has_expired_exception
+        return not self.verdict.holds and is_accepted
+
+    @property
+    def has_failed_or_expired_exception(self) -> bool:
+        """Return whether the expectation fails, or has an expired exception."""
+        return self.has_expired_exception or not (self.verdict.holds or self.is_excepted)
+
+    @property
+    def file_and_line(self) -> str:
+        return file_and_line(self.located.path, self.located.line)
+
+
+def failed_expectations(judged: Iterable[JudgedExpectation]) -> list[JudgedExpectation]:
+    return [each for each in judged if each.has_failed_or_expired_exception]
+
+
+def judge_expectations(
+    files: Sequence[tuple[ExpectationFile, Policy]],
+    coverage: PolicyCoverage | None = None,
+    report_count: Callable[[int], object] = int,
+) -> list[JudgedExpectation]:
+    """Check the expectations of each file by its policy, and add them to the coverage.
+
+    Raise InexactReleaseError for a release whose decisions cannot be computed for all names.
+    """
+    judged: list[JudgedExpectation] = []
+    for file, policy in files:
+        checkers: dict[str, ExpectationChecker] = {}
+        if coverage is not None:
+            coverage.acls |= dict.fromkeys(policy.acls)
+        for located in file.expectations:
+            release = located.expectation.release
+            if release not in checkers:
+                checkers[release] = _checker(msgspec.structs.replace(policy, release=release))
+            verdict = checkers[release].check_expectation(located.expectation)
+            judged.append(JudgedExpectation(located, verdict))
+            if coverage is not None:
+                coverage.add_expectation(located, checkers[release])
+            report_count(len(judged))
+    return judged
+
+
+def _checker(policy: Policy) -> ExpectationChecker:
+    try:
+        return ExpectationChecker(policy.authorizer())
+    except InexactReleaseError as error:
+        raise InexactReleaseError(f"Kafka {policy.release}: {error}") from error
