@@ -1,20 +1,20 @@
-"""Where the decisions of two authorizers can differ: what their ACLs and settings do not share."""
+"""Two authorizers side by side: where their decisions can differ, and their decisions combined."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import chain
 
-from kafka_shim.authorizer.model import Acl
+import msgspec
+
+from kafka_shim.authorizer.acl_rules import AclRules
+from kafka_shim.authorizer.model import Acl, Action, Actor, Decision, DecisionReason
 from kafka_shim.authorizer.operations import operation_bit_field
+from kafka_shim.authorizer.store import AclStore
 from kafka_shim.policy.checked_accesses import (
     checked_operations_by_resource_type,
     operations_checked_for_any_resource,
 )
-from kafka_shim.policy.decision_function import (
-    CombinedDecisions,
-    DecisionFunction,
-    merged_rules_with_finest_boundaries,
-)
+from kafka_shim.policy.decision_function import DecisionFunction
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 
@@ -109,3 +109,77 @@ class ComparedDecisions:
         for acl in chain(removed_or_all_old, new.acls_missing_in(old)):
             acls_by_type.setdefault(acl.resource_type, []).append(acl)
         return acls_by_type
+
+
+class CombinedDecisions:
+    """Allows what both of two authorizers allow, or what at least one of them allows."""
+
+    def __init__(
+        self,
+        first: DecisionFunction,
+        second: DecisionFunction,
+        combine: Callable[[Iterable[bool]], bool],
+    ) -> None:
+        """`combine` is `all` or `any`."""
+        self._sides = (first, second)
+        self._combine = combine
+        self.store = AclStore((*first.store, *second.store))
+        self.store.set_whether_slash_hosts_are_networks(self.rules.host_networks)
+
+    @property
+    def super_users(self) -> frozenset[str]:
+        first, second = (side.super_users for side in self._sides)
+        return first & second if self._combine is all else first | second
+
+    @property
+    def allow_everyone(self) -> bool:
+        return any(side.allow_everyone for side in self._sides)
+
+    @property
+    def rules(self) -> AclRules:
+        return merged_rules_with_finest_boundaries(*(side.rules for side in self._sides))
+
+    @property
+    def super_users_of_one_side(self) -> frozenset[str]:
+        """Return the principals that only one of the two sides has as super users."""
+        first, second = (side.super_users for side in self._sides)
+        return first ^ second
+
+    def allowed_operation_bits(self, actor: Actor, resource_type: ResourceType, name: str) -> int:
+        first, second = (
+            side.allowed_operation_bits(actor, resource_type, name) for side in self._sides
+        )
+        return first & second if self._combine is all else first | second
+
+    def decide_uncached(self, actor: Actor, action: Action) -> Decision:
+        return self._combined(side.decide_uncached(actor, action) for side in self._sides)
+
+    def authorize_by_resource_type(
+        self, actor: Actor, operation: Operation, resource_type: ResourceType
+    ) -> Decision:
+        return self._combined(
+            side.authorize_by_resource_type(actor, operation, resource_type) for side in self._sides
+        )
+
+    def _combined(self, decisions: Iterable[Decision]) -> Decision:
+        """Return the first decision with the combined result."""
+        known = list(decisions)
+        allowed = self._combine(decision.allowed for decision in known)
+        return next(
+            (decision for decision in known if decision.allowed is allowed),
+            Decision(allowed, DecisionReason.DEFAULT_DENY),
+        )
+
+
+def merged_rules_with_finest_boundaries(first: AclRules, second: AclRules) -> AclRules:
+    """Return rules that divide names and hosts at least as finely as both."""
+    return msgspec.structs.replace(
+        first,
+        host_networks=first.host_networks or second.host_networks,
+        wildcard_covers_starred_names=(
+            first.wildcard_covers_starred_names and second.wildcard_covers_starred_names
+        ),
+        prefix_search_stops_early=(
+            first.prefix_search_stops_early or second.prefix_search_stops_early
+        ),
+    )

@@ -1,12 +1,9 @@
-"""Decisions of an authorizer, or of two authorizers that are combined, over all accesses."""
+"""What can be compared: decisions over all accesses."""
 
-from collections.abc import Callable, Iterable
 from typing import Protocol
 
-import msgspec
-
 from kafka_shim.authorizer.acl_rules import AclRules
-from kafka_shim.authorizer.model import Action, Actor, Decision, DecisionReason
+from kafka_shim.authorizer.model import Action, Actor, Decision
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, ResourceType
 
@@ -32,77 +29,3 @@ class DecisionFunction(Protocol):
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision: ...
-
-
-class CombinedDecisions:
-    """Allows what both of two authorizers allow, or what at least one of them allows."""
-
-    def __init__(
-        self,
-        first: DecisionFunction,
-        second: DecisionFunction,
-        combine: Callable[[Iterable[bool]], bool],
-    ) -> None:
-        """`combine` is `all` or `any`."""
-        self._sides = (first, second)
-        self._combine = combine
-        self.store = AclStore((*first.store, *second.store))
-        self.store.set_whether_slash_hosts_are_networks(self.rules.host_networks)
-
-    @property
-    def super_users(self) -> frozenset[str]:
-        first, second = (side.super_users for side in self._sides)
-        return first & second if self._combine is all else first | second
-
-    @property
-    def allow_everyone(self) -> bool:
-        return any(side.allow_everyone for side in self._sides)
-
-    @property
-    def rules(self) -> AclRules:
-        return merged_rules_with_finest_boundaries(*(side.rules for side in self._sides))
-
-    @property
-    def super_users_of_one_side(self) -> frozenset[str]:
-        """Return the principals that only one of the two sides has as super users."""
-        first, second = (side.super_users for side in self._sides)
-        return first ^ second
-
-    def allowed_operation_bits(self, actor: Actor, resource_type: ResourceType, name: str) -> int:
-        first, second = (
-            side.allowed_operation_bits(actor, resource_type, name) for side in self._sides
-        )
-        return first & second if self._combine is all else first | second
-
-    def decide_uncached(self, actor: Actor, action: Action) -> Decision:
-        return self._combined(side.decide_uncached(actor, action) for side in self._sides)
-
-    def authorize_by_resource_type(
-        self, actor: Actor, operation: Operation, resource_type: ResourceType
-    ) -> Decision:
-        return self._combined(
-            side.authorize_by_resource_type(actor, operation, resource_type) for side in self._sides
-        )
-
-    def _combined(self, decisions: Iterable[Decision]) -> Decision:
-        """Return the first decision with the combined result."""
-        known = list(decisions)
-        allowed = self._combine(decision.allowed for decision in known)
-        return next(
-            (decision for decision in known if decision.allowed is allowed),
-            Decision(allowed, DecisionReason.DEFAULT_DENY),
-        )
-
-
-def merged_rules_with_finest_boundaries(first: AclRules, second: AclRules) -> AclRules:
-    """Return rules that divide names and hosts at least as finely as both."""
-    return msgspec.structs.replace(
-        first,
-        host_networks=first.host_networks or second.host_networks,
-        wildcard_covers_starred_names=(
-            first.wildcard_covers_starred_names and second.wildcard_covers_starred_names
-        ),
-        prefix_search_stops_early=(
-            first.prefix_search_stops_early or second.prefix_search_stops_early
-        ),
-    )

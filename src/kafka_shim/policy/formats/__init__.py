@@ -41,6 +41,9 @@ _MODULES = {
 }
 """Modules of formats with another name than the format."""
 
+_FORMATS_OF_RESOURCES = ("strimzi", "jikkou", "terraform", "terraform-confluent")
+"""Formats of tools that keep other resources, too."""
+
 _SIGNS = {
     "list": r"^\s*(?:(?:Current|Adding) ACLs for resource|ACLs for principal) `",
     "csv": r"\A\ufeff?\"?KafkaPrincipal\b",
@@ -79,6 +82,8 @@ def parse_acls_with_lines(text: str, format_name: str | None = None) -> list[Acl
 
 def kinds_and_names_of_resources_without_acls(text: str, format_name: str) -> list[str]:
     """Return the names of resources without ACLs in a text of resources."""
+    if format_name not in _FORMATS_OF_RESOURCES:
+        return []
     module = import_module(f"{__name__}.files_without_acls")
     return cast("list[str]", module.kinds_and_names_of_resources_without_acls(text, format_name))
 
