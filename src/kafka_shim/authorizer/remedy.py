@@ -61,6 +61,26 @@ class Step(msgspec.Struct, frozen=True):
         return "add" if self.is_addition else "remove"
 
 
+class Remedy(msgspec.Struct, frozen=True):
+    """ACLs to remove and to add together, so that a request succeeds.
+
+    If it is not `complete`, the broker may check further names after the change, which depend on
+    its state, or the request has more denials than it covers.
+    """
+
+    remove: tuple[Acl, ...]
+    add: tuple[Acl, ...]
+    complete: bool
+
+    @classmethod
+    def from_steps(cls, steps: Sequence[Step], *, complete: bool) -> "Remedy":
+        return cls(
+            tuple(step.acl for step in steps if not step.is_addition),
+            tuple(step.acl for step in steps if step.is_addition),
+            complete,
+        )
+
+
 class CheckedAction(msgspec.Struct, frozen=True):
     """An action that the broker checks.
 

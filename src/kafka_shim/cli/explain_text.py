@@ -16,8 +16,8 @@ from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.requirement import DenialEffect
 from kafka_shim.cli.resource_arguments import OPTION_BY_RESOURCE_TYPE
 from kafka_shim.policy.descriptions import action_text
-from kafka_shim.policy.formats.kafka_commands import format_command
 from kafka_shim.policy.formats.kafka_list import format_acl_on_one_line
+from kafka_shim.policy.step_texts import step_command, step_object
 from kafka_shim.protocol.error_codes import ErrorCode
 
 _PLACE_OF_ERROR = {
@@ -56,11 +56,7 @@ def remedy_lines(steps: Sequence[Step], bootstrap_server: str | None) -> Iterato
     """Yield the lines about steps that together allow an access or a request."""
     if steps:
         yield "to allow it:" if len(steps) == 1 else "to allow it, all of:"
-        yield from (f"  {_kafka_acls_command(step, bootstrap_server)}" for step in steps)
-
-
-def _kafka_acls_command(step: Step, bootstrap_server: str | None) -> str:
-    return format_command(f"--{step.verb}", step.acl, bootstrap=bootstrap_server)
+        yield from (f"  {step_command(step, bootstrap_server)}" for step in steps)
 
 
 def requirement_outcome_lines(outcome: RequirementOutcome) -> Iterator[str]:
@@ -149,12 +145,7 @@ def remedy_step_objects(
 ) -> list[dict[str, Any]]:
     """Return the steps of a remedy as JSON objects."""
     return [
-        {
-            "action": step.verb,
-            "acl": acl_object_or_none(step.acl),
-            "command": _kafka_acls_command(step, bootstrap_server),
-        }
-        for step in steps
+        {**step_object(step), "command": step_command(step, bootstrap_server)} for step in steps
     ]
 
 

@@ -8,7 +8,6 @@ from xml.sax.saxutils import escape, quoteattr
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.model import ANY_USER
-from kafka_shim.authorizer.remedy import Step
 from kafka_shim.policy.descriptions import (
     acl_sentence,
     decision_rule_text,
@@ -17,8 +16,8 @@ from kafka_shim.policy.descriptions import (
     resource_text_or_at_least_one,
 )
 from kafka_shim.policy.expectation_check import CheckedAccess, Verdict
-from kafka_shim.policy.formats.kafka_commands import format_command
 from kafka_shim.policy.judged_expectations import JudgedExpectation, failed_expectations
+from kafka_shim.policy.step_texts import step_command, step_object
 from kafka_shim.text.github_annotations import github_annotation as github
 from kafka_shim.text.sarif import SarifResult
 
@@ -93,22 +92,9 @@ def verdict_object(judged: JudgedExpectation) -> dict[str, Any]:
             _checked_access_object(access) for access in verdict.violating_or_confirming_accesses
         ],
         "acls": acls_to_objects(verdict.existing_forbidden_acls),
-        "to_hold": list(map(_step_object, verdict.steps)),
-        "to_hold_without_deny": list(map(_step_object, verdict.removals)),
+        "to_hold": list(map(step_object, verdict.steps)),
+        "to_hold_without_deny": list(map(step_object, verdict.removals)),
     }
-
-
-def _step_object(step: Step) -> dict[str, Any]:
-    return {
-        "action": "add" if step.is_addition else "remove",
-        "acl": acls_to_objects([step.acl])[0],
-    }
-
-
-def kafka_acls_command(step: Step, bootstrap: str | None = None) -> str:
-    return format_command(
-        "--add" if step.is_addition else "--remove", step.acl, bootstrap=bootstrap
-    )
 
 
 def _expired_exception_and_reason_lines(judged: JudgedExpectation) -> Iterator[str]:
@@ -146,11 +132,11 @@ def reason_and_remedy_lines(verdict: Verdict) -> Iterator[str]:
         return
     if verdict.removals:
         yield "to make it hold, remove what allows it, with all other access that it gives:"
-        yield from (f"  {kafka_acls_command(step)}" for step in verdict.removals)
+        yield from (f"  {step_command(step)}" for step in verdict.removals)
         yield "or deny exactly this:"
     else:
         yield "to make it hold:"
-    yield from (f"  {kafka_acls_command(step)}" for step in verdict.steps)
+    yield from (f"  {step_command(step)}" for step in verdict.steps)
 
 
 def _checked_access_text(access: CheckedAccess) -> str:

@@ -5,14 +5,13 @@ from typing import Any
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor, DecisionReason
-from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, steps_to_allow
+from kafka_shim.authorizer.remedy import CheckedAction, Remedy, RequiredAccess, steps_to_allow
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.policy.formats.trace_rule import parse_acl_rule, parse_reason_rule
 from kafka_shim.protocol.code_names import error_name_or_code
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.shim.observing.request_history import RESPONSE_BYTES_MAX, acl_text
 from kafka_shim.shim.observing.request_remedy import remedy_json
-from kafka_shim.shim.request.access import RequestRemedy
 from kafka_shim.traces.trace_rows import DERIVED_RULE_PREFIX
 
 REQUESTS_MAX = 20_000
@@ -153,9 +152,7 @@ class InspectorRows:
     def _remedy(self, accesses: list[RequiredAccess]) -> dict[str, Any] | None:
         authorizer = StandardAuthorizer(store=AclStore(self._acls))
         steps = steps_to_allow(authorizer, accesses)
-        remove = tuple(step.acl for step in steps if not step.is_addition)
-        add = tuple(step.acl for step in steps if step.is_addition)
-        return remedy_json(RequestRemedy(remove, add, complete=False)) if steps else None
+        return remedy_json(Remedy.from_steps(steps, complete=False)) if steps else None
 
     def _next_number_with_common_fields(self, row: dict[str, Any]) -> dict[str, Any]:
         self.last += 1

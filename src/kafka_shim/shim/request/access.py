@@ -14,6 +14,7 @@ from msgspec import UNSET, UnsetType
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Decision, DecisionReason
 from kafka_shim.authorizer.operations import operation_bit_field, supported_operations
+from kafka_shim.authorizer.remedy import Remedy
 from kafka_shim.authorizer.requirement import BoundRequirement, NeedAlternative, Requirement
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
@@ -51,16 +52,7 @@ class _AuthorizedOperations(msgspec.Struct, frozen=True):
     records: tuple[AccessRecord, ...]
 
 
-class RequestRemedy(msgspec.Struct, frozen=True):
-    """ACLs to remove and to add together, so that a request succeeds.
-
-    If it is not `complete`, the broker may check further names after the change, which depend on
-    its state, or the request has more denials than it covers.
-    """
-
-    remove: tuple[Acl, ...]
-    add: tuple[Acl, ...]
-    complete: bool
+RequestRemedy = Remedy
 
 
 class Access(msgspec.Struct, eq=False):
