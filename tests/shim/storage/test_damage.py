@@ -160,6 +160,29 @@ def test_a_damaged_row_about_the_database_is_a_sentence(
         content(tmp_path)
 
 
+def test_an_older_copy_of_a_closed_file_is_rejected(tmp_path: Path) -> None:
+    for number in range(2):
+        database = Database(tmp_path)
+        database.commit_journal_and_changes([], [], [("topic", f"orders-{number}", "{}")])
+        database.commit_and_close()
+        if number == 0:
+            shutil.copyfile(tmp_path / FILE, tmp_path / "copy")
+    shutil.move(tmp_path / "copy", tmp_path / FILE)
+    for _ in range(2):
+        with pytest.raises(ConfigError, match="its last 1 commits are missing"):
+            content(tmp_path)
+
+
+def test_after_a_refused_start_the_missing_file_can_be_put_back(tmp_path: Path) -> None:
+    Database(tmp_path / "running").commit_and_close()
+    directory = killed(tmp_path, journal=True)
+    (directory / WAL).rename(tmp_path / "elsewhere")
+    with pytest.raises(ConfigError, match="write-ahead log is damaged or gone"):
+        content(directory)
+    (tmp_path / "elsewhere").rename(directory / WAL)
+    assert content(directory) == (5, 7)
+
+
 def test_a_copy_of_a_closed_file_is_whole_without_its_lock(tmp_path: Path) -> None:
     database = Database(tmp_path)
     database.commit_journal_and_changes([], [], [("topic", "a", "{}")])

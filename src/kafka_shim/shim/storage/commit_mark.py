@@ -35,7 +35,7 @@ class MappedCommitMark:
         self.last = max(_valid_marks(content), default=None)
         """The last mark of the process before this one; None if the file has none."""
         if len(content) < _BYTES:
-            os.pwrite(descriptor, bytes(_BYTES), 0)
+            os.pwrite(descriptor, bytes(_BYTES - len(content)), len(content))
         self._memory = mmap.mmap(descriptor, _BYTES)
         self._slot = 0
 

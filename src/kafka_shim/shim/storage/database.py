@@ -61,15 +61,11 @@ Batch = tuple[int, int, int, bytes]
 
 
 class CommitSums(msgspec.Struct, frozen=True):
-    """The last commit: its number, and the sums of the checksums of all rows and batches.
-
-    `is_last`: the broker closed the file after it, so no journal or write-ahead log is needed.
-    """
+    """The last commit: its number, and the sums of the checksums of all rows and batches."""
 
     number: int = 0
     rows: int = 0
     batches: int = 0
-    is_last: bool = False
 
 
 class Database:
@@ -139,25 +135,29 @@ class Database:
             "SELECT value FROM kept WHERE part = ? AND key = ?", _COMMIT
         ).fetchone()
         self._commit = msgspec.json.decode(row[0], type=CommitSums) if row else CommitSums()
-        self._journal.adopt_entries_after_commit(self._commit.number)
+        self._journal.read_entries_after_commit(self._commit.number)
         self._require_acknowledged_commits()
+        self._journal.drop_other_entries()
         self.commit_journal_batches()
 
     def _require_acknowledged_commits(self) -> None:
-        """Raise ConfigError if the files lack something that was acknowledged."""
+        """Raise ConfigError if the files lack something that was acknowledged.
+
+        The mark is written after each commit, so a kill can leave it one commit behind.
+        """
         last, commit = self._mark.last, self._commit
-        if commit.is_last or (last is None and not commit.number):
-            return
-        if last is None:
-            log.warning(
-                "the data directory was not closed by a broker, and its file `lock` is missing: "
-                "whether its last changes are there is not known",
-                directory=str(self._file.parent), last_commit=commit.number,
-            )  # fmt: skip
+        if last is None or last.commit_number < commit.number - 1:
+            if commit.number:
+                log.warning(
+                    "the file `lock` is missing or from another time: whether the last changes"
+                    " are there is not known",
+                    directory=str(self._file.parent), last_commit=commit.number,
+                )  # fmt: skip
         elif last.commit_number > commit.number:
             lost = last.commit_number - commit.number
             raise self.damaged_content_error(
-                f"its last {lost} commits are missing, since its write-ahead log is damaged or gone"
+                f"its last {lost} commits are missing, since it is an older copy, or its"
+                " write-ahead log is damaged or gone"
             )
         elif last.commit_number == commit.number and self._journal.size < last.journal_bytes:
             raise self.damaged_content_error(
@@ -251,7 +251,6 @@ class Database:
         deleted_prefixes: Iterable[tuple[str, str]] = (),
         *,
         clears_first: bool = False,
-        is_last: bool = False,
     ) -> None:
         """Commit in one transaction: the journal's batches, new batches, rows, and deletions.
 
@@ -281,7 +280,7 @@ class Database:
                 sums.delete_rows_with_prefix(part, prefix)
             for part, key, value in rows:
                 sums.put_row(part, key, value)
-            commit = CommitSums(self._commit.number + 1, sums.rows, sums.batches, is_last)
+            commit = CommitSums(self._commit.number + 1, sums.rows, sums.batches)
             value = msgspec.json.encode(commit).decode()
             run("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, 0)", (*_COMMIT, value))
             run("COMMIT")
@@ -304,7 +303,7 @@ class Database:
         Raise sqlite3.Error or OSError if that fails.
         """
         try:
-            self.commit_journal_and_changes((), (), (), is_last=True)
+            self.commit_journal_batches()
         finally:
             self.close_without_commit()
 

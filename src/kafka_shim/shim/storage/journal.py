@@ -84,19 +84,20 @@ class BatchJournal:
                 return
             yield number, (batch_id, is_clean, payload)
 
-    def adopt_entries_after_commit(self, commit_number: int) -> None:
-        """Take over the whole entries that follow a commit, from the journal of another process.
-
-        Others are deleted: the commit has them, or they were never acknowledged.
-        """
+    def read_entries_after_commit(self, commit_number: int) -> None:
+        """Take over the whole entries that follow a commit, from the journal of another process."""
         self.commit_number = commit_number
         self.rows = [row for number, row in self.read_intact_batches() if number == commit_number]
         self.size = sum(_ENTRY.size + len(payload) for _, _, payload in self.rows)
-        if not self.rows:
+
+    def drop_other_entries(self) -> None:
+        """Empty the file if it has nothing but entries of earlier commits, or incomplete ones."""
+        if not self.size:
             os.ftruncate(self._file, 0)
 
     def close_and_delete_if_empty(self) -> None:
         """Close the file, and delete it if it is empty."""
+        is_empty = not os.fstat(self._file).st_size
         os.close(self._file)
-        if not self.size:
+        if is_empty:
             self._path.unlink(missing_ok=True)
