@@ -6,7 +6,7 @@ import subprocess
 import time
 from collections.abc import Callable, Container, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, IsolationLevel
@@ -160,14 +160,18 @@ WORK = (
 WORK_WITH_STATES = (*WORK, (ApiKey.PRODUCE, _state, "state"))
 
 
-def start_broker(folder: Path, *words: str) -> tuple[subprocess.Popen[bytes], dict[str, str]]:
+def start_broker(
+    folder: Path, *words: str, stderr: IO[str] | None = None
+) -> tuple[subprocess.Popen[bytes], dict[str, str]]:
     """Start a broker with the data directory `folder/data`; return its addresses by name."""
     ready = folder / "ready"
     ready.unlink(missing_ok=True)
     options = ["--listener", "PLAINTEXT://127.0.0.1:0", "--super-user", "User:ANONYMOUS"]
     options += ["--topic", "orders", "--data-dir", str(folder / "data"), "-l", "error"]
     options += ["-c", "offsets.topic.num.partitions=1", "--ready-file", str(ready)]
-    child = subprocess.Popen([*SHIM, "serve", *options, *words], stdout=subprocess.DEVNULL)
+    child = subprocess.Popen(
+        [*SHIM, "serve", *options, *words], stdout=subprocess.DEVNULL, stderr=stderr
+    )
     ends = time.monotonic() + START_S
     while not ready.exists():
         assert child.poll() is None

@@ -318,4 +318,4 @@ def test_no_response_is_sent_if_the_commit_fails(stage: KeptStage) -> None:
 
     asyncio.run(turn())
     assert failed == [True]
-    assert isinstance(stage.storage.failure, sqlite3.Error)
+    assert isinstance(stage.storage.failure, sqlite3.Error | OSError)

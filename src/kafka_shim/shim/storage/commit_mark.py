@@ -5,8 +5,8 @@ looks like one that was never longer. This mark shows that something is missing.
 """
 
 import mmap
-import os
 import zlib
+from pathlib import Path
 from struct import Struct
 from typing import NamedTuple
 
@@ -24,19 +24,19 @@ class CommitMarkValue(NamedTuple):
 
 
 class MappedCommitMark:
-    """The mark of an open data directory, in the file with this descriptor.
+    """The mark of an open data directory, in a file that is created if it is missing.
 
     The file is mapped into memory, since a mark is written for each acknowledged batch; it survives
     a killed process. Raise OSError if the disk has no room for it.
     """
 
-    def __init__(self, descriptor: int) -> None:
-        content = os.pread(descriptor, _BYTES, 0)
+    def __init__(self, path: Path) -> None:
+        with path.open("r+b" if path.exists() else "w+b", buffering=0) as file:
+            content = file.read(_BYTES)
+            file.write(bytes(_BYTES - len(content)))
+            self._memory = mmap.mmap(file.fileno(), _BYTES)
         self.last = max(_valid_marks(content), default=None)
         """The last mark of the process before this one; None if the file has none."""
-        if len(content) < _BYTES:
-            os.pwrite(descriptor, bytes(_BYTES - len(content)), len(content))
-        self._memory = mmap.mmap(descriptor, _BYTES)
         self._slot = 0
 
     def write_mark(self, commit_number: int, journal_bytes: int) -> None:

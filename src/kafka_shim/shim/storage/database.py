@@ -6,8 +6,6 @@ that what a damaged disk changed or lost is found when the file is read.
 
 import contextlib
 import errno
-import fcntl
-import os
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,7 +16,13 @@ import msgspec
 
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.storage.commit_mark import MappedCommitMark
-from kafka_shim.shim.storage.journal import BatchJournal, Row as JournalRow, batch_checksum
+from kafka_shim.shim.storage.journal import (
+    FILE as JOURNAL,
+    BatchJournal,
+    Row as JournalRow,
+    batch_checksum,
+)
+from kafka_shim.shim.storage.locked_directory import LockedDirectory
 from kafka_shim.text.logs import Log
 
 log = Log("shim.storage")
@@ -74,37 +78,21 @@ class Database:
     def __init__(self, directory: Path) -> None:
         """Open or create the file. Raise ConfigError if it cannot be used."""
         self._where = f"--data-dir {directory}"
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise ConfigError(f"{self._where}: {error.strerror}: {error.filename}") from error
+        self._file = directory / FILE
         with contextlib.ExitStack() as opened:
-            opened.callback(os.close, self._lock)
-            self._lock_directory()
-            self._file = directory / FILE
+            self._directory = LockedDirectory(directory)
+            opened.callback(self._directory.unlock)
             try:
-                self._mark = MappedCommitMark(self._lock)
+                self._mark = MappedCommitMark(directory / LOCK)
                 opened.callback(self._mark.close_map)
                 self._open_database_or_raise_if_lost(opened)
-                self._inode = self._file.stat().st_ino
                 self._journal = BatchJournal(directory)
                 opened.callback(self._journal.close_and_delete_if_empty)
                 self._verify_and_commit_left_journal()
+                self._directory.watch_files((FILE, FILE + "-wal", JOURNAL, LOCK))
             except (sqlite3.Error, OSError, msgspec.DecodeError) as error:
-                raise (
-                    self._disk_full_error()
-                    if _is_disk_full(error)
-                    else self.damaged_content_error(error)
-                ) from error
+                raise self._opening_error(error) from error
             self._opened = opened.pop_all()
-
-    def _lock_directory(self) -> None:
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            text = "is in use by another kafka-shim; stop it, or choose another directory"
-            raise ConfigError(f"{self._where} {text}") from error
 
     def _open_database_or_raise_if_lost(self, opened: contextlib.ExitStack) -> None:
         is_new = not self._file.exists() or self._file.stat().st_size == 0
@@ -180,8 +168,12 @@ class Database:
         if result != "ok":
             raise self.damaged_content_error(result)
 
-    def _disk_full_error(self) -> ConfigError:
-        return ConfigError(f"{self._where}: the disk is full: make room, then start again")
+    def _opening_error(self, error: Exception) -> ConfigError:
+        if _is_disk_full(error):
+            return ConfigError(f"{self._where}: the disk is full: make room, then start again")
+        if isinstance(error, OSError) and error.filename:
+            return ConfigError(f"{self._where}: {error.strerror}: {error.filename}")
+        return self.damaged_content_error(error)
 
     def damaged_content_error(self, why: object) -> ConfigError:
         """Return the error for content that cannot be read."""
@@ -233,6 +225,7 @@ class Database:
 
     def append_to_journal_and_commit_if_large(self, rows: Sequence[JournalRow]) -> None:
         """Write new batches to the journal. Raise sqlite3.Error or OSError if that fails."""
+        self._directory.require_watched_files()
         self._journal.append_batches(rows)
         self._mark.write_mark(self._commit.number, self._journal.size)
         if self._journal.size > JOURNAL_BYTES_MAX:
@@ -259,8 +252,7 @@ class Database:
         `clears_first`: everything that was written before, also in the journal, is deleted first.
         Raise sqlite3.Error or OSError if that fails; then nothing is written.
         """
-        if self._file.stat().st_ino != self._inode:
-            raise FileNotFoundError(errno.ENOENT, "the file was replaced", str(self._file))
+        self._directory.require_watched_files()
         run = self._connection.execute
         run("BEGIN")
         try:
@@ -303,6 +295,7 @@ class Database:
         Raise sqlite3.Error or OSError if that fails.
         """
         try:
+            self._directory.require_watched_files()
             self.commit_journal_batches()
         finally:
             self.close_without_commit()

@@ -41,9 +41,7 @@ class BatchJournal:
         """The bytes of their entries."""
 
     def append_batches(self, rows: Sequence[Row]) -> None:
-        """Append batches; raise FileNotFoundError if the file was deleted."""
-        if not os.fstat(self._file).st_nlink:
-            raise FileNotFoundError(errno.ENOENT, "the file was deleted", str(self._path))
+        """Append batches."""
         number, pack = self.commit_number, _ENTRY.pack
         parts: list[bytes] = []
         for batch_id, is_clean, payload in rows:
