@@ -2,14 +2,18 @@
 
 import os
 import select
+import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from kafka_shim.shim.storage.database import Database
 from kafka_shim.text import logs
 from tests.support.commands import SHIM, environment
 
@@ -113,6 +117,87 @@ def test_a_ready_file_in_a_missing_folder_is_reported_at_startup(tmp_path: Path)
     assert (done.returncode, done.stdout) == (2, "")
     said = f"--ready-file {ready}: the folder `{ready.parent}` does not exist"
     assert done.stderr == f"kafka-shim serve: {said}\n"
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
+    ends = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < ends
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_serve_runs_with_closed_streams(tmp_path: Path, closed: str) -> None:
+    ready, errors = tmp_path / "ready", tmp_path / "errors"
+    options = f"--listener PLAINTEXT://127.0.0.1:0 --data-dir {tmp_path / 'data'} -l debug"
+    words = f"exec {shlex.join(SHIM)} serve {options} --ready-file {ready} {closed}"
+    with errors.open("w") as stderr:
+        child = subprocess.Popen(words, shell=True, stderr=stderr, env=environment())
+    try:
+        wait_until(lambda: ready.exists() or child.poll() is not None)
+        host, _, port = ready.read_text().strip().partition("=")[2].partition(":")
+        with socket.create_connection((host, int(port)), 5) as client:
+            client.sendall(bytes.fromhex("0000000a00120000000000010000"))
+            assert client.recv(4)
+    finally:
+        child.terminate()
+    assert child.wait(20) == 0
+    assert "Traceback" not in errors.read_text()
+    Database(tmp_path / "data").close_without_commit()
+
+
+def test_an_old_ready_file_is_removed_also_if_the_data_cannot_be_used(tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    ready.write_text("PLAINTEXT=127.0.0.1:1\n")
+    (tmp_path / "data").touch()
+    done = served(f"--data-dir {tmp_path / 'data'} --ready-file {ready}")
+    assert done.returncode == 2
+    assert not ready.exists()
+
+
+def test_a_hangup_ends_serve_gracefully(tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    words = ["--listener", "PLAINTEXT://127.0.0.1:0", "--authorizer", "none"]
+    with subprocess.Popen(
+        [*SHIM, "serve", *words, "--ready-file", str(ready)],
+        stdout=subprocess.DEVNULL,
+        env=environment(),
+    ) as child:
+        wait_until(ready.exists)
+        child.send_signal(signal.SIGHUP)
+        assert child.wait(20) == 0
+    assert not ready.exists()
+
+
+def test_a_hangup_is_ignored_after_nohup(tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    words = ["--listener", "PLAINTEXT://127.0.0.1:0", "--authorizer", "none"]
+    with subprocess.Popen(
+        ["nohup", *SHIM, "serve", *words, "--ready-file", str(ready)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment(),
+    ) as child:
+        wait_until(ready.exists)
+        child.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        assert child.poll() is None
+        child.terminate()
+        assert child.wait(20) == 0
+
+
+def test_a_hangup_ends_the_command_of_run() -> None:
+    waiting = f"import time; print('{READY}', flush=True); time.sleep(60)"
+    with subprocess.Popen(
+        [*SHIM, "run", "--", sys.executable, "-c", waiting],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline().strip() == READY
+        child.send_signal(signal.SIGHUP)
+        assert child.wait(20) == 128 + signal.SIGHUP
 
 
 @pytest.mark.parametrize(

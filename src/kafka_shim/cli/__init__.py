@@ -61,6 +61,7 @@ class CommandModule(Protocol):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of `kafka-shim`; returns the exit code."""
+    _open_closed_standard_streams()
     _use_utf8_for_stdin_and_stdout()
     try:
         return _run_reporting_errors(
@@ -71,6 +72,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of a help text has closed it, such as `head`
         _discard_unwritable_output()
         return 0
+
+
+def _open_closed_standard_streams() -> None:
+    """Use the null device for standard streams that are closed, as after `2>&-`.
+
+    Otherwise, the next opened files have their numbers, and get what is written to them.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_RDWR)
+            stream = open(descriptor, "r" if name == "stdin" else "w", encoding="utf-8")  # noqa: PTH123, SIM115 - a descriptor, until the end
+            setattr(sys, name, stream)
 
 
 def _use_utf8_for_stdin_and_stdout() -> None:

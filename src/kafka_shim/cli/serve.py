@@ -71,16 +71,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.ready_file is not None:
+        _remove_ready_file(args.ready_file)
     if args.playback is not None:
-        if args.ready_file is not None:
-            _remove_ready_file(args.ready_file)
         return serve_playback(args, partial(_announce_playback_with_ready_file_until_stopped, args))
     config = config_from_arguments(args, state_of_environment=_state_and_control_of_variables(args))
     configure_logging(config.log_level, config.log_format)
     broker = create_broker_with_clock(config, args)
     control = create_control_server(broker, args)
-    if args.ready_file is not None:
-        _remove_ready_file(args.ready_file)
     if args.conformance is None:
         record_if_requested(broker, args)
         return asyncio.run(_serve_until_stopped(broker, control, args))

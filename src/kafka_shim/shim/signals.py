@@ -1,4 +1,4 @@
-"""Handling of SIGINT and SIGTERM, where the event loop supports it."""
+"""Handling of SIGINT, SIGTERM and SIGHUP, where the event loop supports it."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,9 @@ def call_on_stop_signal(callback: Callable[[signal.Signals], None]) -> None:
     if sys.platform == "win32":
         return
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if number == signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN:
+            continue  # started with nohup
         loop.add_signal_handler(number, callback, number)
 
 
