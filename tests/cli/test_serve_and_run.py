@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.cli import EXIT_FAILURE
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from tests.support.commands import SHIM, environment
+from tests.support.frames import request_frame, sized
 from tests.support.small_disk import files_up_to, needs_a_limit
 
 
@@ -162,6 +165,68 @@ with socket.create_connection((host, int(port)), 5) as client:
 def test_run_of_a_killed_command_names_the_signal() -> None:
     code = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
     assert run(code).returncode == 128 + signal.SIGKILL
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_run_kills_a_command_that_ignores_signals(number: signal.Signals) -> None:
+    ignoring = (
+        "import signal, time\n"
+        "for number in (signal.SIGTERM, signal.SIGHUP): signal.signal(number, signal.SIG_IGN)\n"
+        "print('ready', flush=True); time.sleep(60)"
+    )
+    command = [*SHIM, "run", "--kill-after", "0.5", "--", sys.executable, "-c", ignoring]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        started = time.monotonic()
+        child.send_signal(number)
+        _, errors = child.communicate(timeout=20)
+    assert time.monotonic() - started > 0.5
+    assert child.returncode == 128 + signal.SIGKILL
+    assert "still ran after --kill-after, and was killed" in errors
+
+
+def test_run_lets_a_command_end_within_kill_after() -> None:
+    ending = (
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGTERM, lambda *_: (time.sleep(0.5), sys.exit(5)))\n"
+        "print('ready', flush=True); time.sleep(60)"
+    )
+    command = [*SHIM, "run", "--", sys.executable, "-c", ending]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        child.terminate()
+        _, errors = child.communicate(timeout=20)
+    assert child.returncode == 5
+    assert "killed" not in errors
+
+
+@pytest.mark.parametrize(("code", "expected"), [(0, EXIT_FAILURE), (5, 5)])
+def test_run_fails_if_the_broker_stopped_before_the_command(
+    tmp_path: Path, code: int, expected: int
+) -> None:
+    """The command deletes a file of the broker, creates a topic, and sees its connection end."""
+    topic = CreateTopicsRequest([CreatableTopic("orders", 1, 1)], timeout_ms=1000)
+    frame = sized(request_frame(ApiKey.CREATE_TOPICS, 5, topic))
+    ask = (
+        "import os, socket, sys\n"
+        f"os.unlink({str(tmp_path / 'data' / 'lock')!r})\n"
+        "host, port = os.environ['KAFKA_BOOTSTRAP_SERVERS'].split(':')\n"
+        "peer = socket.create_connection((host, int(port)), 10)\n"
+        f"peer.sendall(bytes.fromhex({frame.hex()!r}))\n"
+        "print('received', len(peer.recv(100)))\n"
+        f"sys.exit({code})"
+    )
+    done = run(ask, "--data-dir", str(tmp_path / "data"))
+    assert done.stdout == "received 0\n"
+    assert "cannot write" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == expected
 
 
 def test_run_without_a_command_is_a_usage_error() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from kafka_shim.cli import EXIT_FAILURE
 from kafka_shim.cli.access_notes import print_access_notes
 from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.cli.control_options import (
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from kafka_shim.shim.control.http_server import ControlServer
 
 CONTROL = "KAFKA_SHIM_CONTROL_URL"
+KILL_AFTER_S = 10
 TOKEN = "KAFKA_SHIM_CONTROL_TOKEN"  # noqa: S105 - the name of a variable
 
 
@@ -41,6 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_control_arguments(parser)
     add_record_arguments(parser)
     add_playback_arguments(parser)
+    parser.add_argument(
+        "--kill-after",
+        type=float,
+        default=KILL_AFTER_S,
+        metavar="SECONDS",
+        help="Kill a command that still runs so long after this process got SIGTERM or SIGHUP"
+        f" (default: {KILL_AFTER_S})",
+    )
     parser.usage = "%(prog)s [OPTION ...] -- COMMAND [ARG ...]"
     parser.add_argument(
         "words",
@@ -58,7 +68,8 @@ def run(args: argparse.Namespace) -> int:
             f" (the command gets the broker's address in ${BOOTSTRAP})"
         )
     if args.playback is not None:
-        return run_command_and_check_playback(args, partial(_run_command, words))
+        play = partial(_run_command, words, kill_after_s=args.kill_after)
+        return run_command_and_check_playback(args, play)
     config = config_from_arguments(args)
     configure_logging(config.log_level, config.log_format)
     broker = create_broker_with_clock(config, args)
@@ -69,7 +80,9 @@ def run(args: argparse.Namespace) -> int:
     if args.control_token is not None:
         environment[TOKEN] = args.control_token
     freeze_gc()
-    return asyncio.run(_run_command_with_broker(broker, control, words, environment))
+    return asyncio.run(
+        _run_command_with_broker(broker, control, words, environment, args.kill_after)
+    )
 
 
 async def _run_command_with_broker(
@@ -77,14 +90,22 @@ async def _run_command_with_broker(
     control: "ControlServer | None",
     command: list[str],
     environment: dict[str, str],
+    kill_after_s: float,
 ) -> int:
-    """Return the command's exit code; forward signals to it, and stop the broker after it."""
+    """Return the command's exit code; forward signals to it, and stop the broker after it.
+
+    If the broker cannot write its data, it stops before, and the exit code is not 0.
+    """
     raise_limit_and_report_shortages()
     broker.allow_busy_polling()
     import_structlog_in_thread()
     await broker.start()
+    failed = asyncio.Event()
+    if broker.storage is not None:
+        broker.storage.when_failed = failed.set
+    failing = asyncio.create_task(_stop_after_failure(broker, failed))
     try:
-        relay = SignalForwarder()
+        relay = SignalForwarder(kill_after_s)
         environment |= broker.environment_for_clients()
         if control is not None:
             await control.start()
@@ -94,15 +115,31 @@ async def _run_command_with_broker(
     finally:
         if control is not None:
             await control.stop()
-        await broker.stop()
+        if failed.is_set():
+            await failing
+        else:
+            failing.cancel()
+            await broker.stop()
+    if failed.is_set():
+        code = code or EXIT_FAILURE
     return exit_code_after_recording(broker.recorder, code)
 
 
+async def _stop_after_failure(broker: Broker, failed: asyncio.Event) -> None:
+    """Stop the broker if it failed, so that the command's clients do not wait for responses."""
+    await failed.wait()
+    await broker.stop()
+
+
 async def _run_command(
-    command: list[str], environment: Mapping[str, str], relay: SignalForwarder | None = None
+    command: list[str],
+    environment: Mapping[str, str],
+    relay: SignalForwarder | None = None,
+    *,
+    kill_after_s: float = KILL_AFTER_S,
 ) -> int:
     """Run a command and forward signals to it; return its exit code, 127 if it cannot start."""
-    relay = relay or SignalForwarder()
+    relay = relay or SignalForwarder(kill_after_s)
     try:
         child = await asyncio.create_subprocess_exec(*command, env=os.environ | environment)
     except OSError as error:
@@ -111,4 +148,6 @@ async def _run_command(
         return 127
     relay.forward_to(child)
     code = await child.wait()
+    if relay.has_killed:
+        print_note(f"`{command[0]}` still ran after --kill-after, and was killed")
     return code if code >= 0 else 128 - code

@@ -23,10 +23,15 @@ def call_on_stop_signal(callback: Callable[[signal.Signals], None]) -> None:
 
 
 class SignalForwarder:
-    """Forwards signals to a command: each once, also those before the command started."""
+    """Forwards signals to a command: each once, also those before the command started.
 
-    def __init__(self) -> None:
+    `kill_after_s`: a command that still runs so long after SIGTERM or SIGHUP is killed.
+    """
+
+    def __init__(self, kill_after_s: float | None = None) -> None:
         self._command: Process | None = None
+        self._kill_after_s = kill_after_s
+        self.has_killed = False
         self._early: list[signal.Signals] = []
         self.has_received_signal = False
         call_on_stop_signal(self._forward_or_queue_signal_unless_from_terminal)
@@ -40,10 +45,17 @@ class SignalForwarder:
 
     def _forward_or_queue_signal_unless_from_terminal(self, number: signal.Signals) -> None:
         self.has_received_signal = True
+        if self._kill_after_s is not None and number != signal.SIGINT:
+            asyncio.get_running_loop().call_later(self._kill_after_s, self._kill)
         if self._command is None:
             self._early.append(number)
         elif not _was_sent_by_terminal(number):
             self._send_signal(self._command, number)
+
+    def _kill(self) -> None:
+        if self._command is not None and self._command.returncode is None:
+            self.has_killed = True
+            self._send_signal(self._command, signal.SIGKILL)
 
     def _send_signal(self, command: Process, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):  # it has just ended
