@@ -70,7 +70,7 @@ class Broker:
         try:
             storage.restore_cluster_and_count_start(self.cluster)
         except BaseException:
-            storage.write_rest_and_close()
+            storage.close_without_writing()
             raise
         self.cluster.policy.copy_acls_to_brokers()
         self.cluster.elect_live_leaders_and_controller()

@@ -19,8 +19,12 @@ class KeptStage(Stage):
         self._settings = settings
         self.storage = Storage(directory)
         self.dispatcher.set_storage(self.storage)
+        try:
+            self.storage.restore_cluster_and_count_start(self.cluster)
+        except BaseException:
+            self.storage.close_without_writing()
+            raise
         RUNNING.append(self)
-        self.storage.restore_cluster_and_count_start(self.cluster)
 
     def again(self, **settings: Any) -> "KeptStage":
         """Kill this stage; return a new one with its directory, at the same time."""

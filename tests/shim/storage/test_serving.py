@@ -101,7 +101,7 @@ def test_a_second_broker_on_the_same_directory_reports_one_line(tmp_path: Path) 
 def test_the_queries_of_the_page_run(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "guides" / "persistence.md").read_text()
     queries = [
-        shlex.split(line)[2] for line in re.findall(r"^    (sqlite3 .*)$", page, re.MULTILINE)
+        shlex.split(line)[-1] for line in re.findall(r"^    (sqlite3 .*)$", page, re.MULTILINE)
     ]
     with (
         serving(tmp_path, 0, "--topic", "audit"),

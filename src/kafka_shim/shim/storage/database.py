@@ -23,6 +23,7 @@ from kafka_shim.shim.storage.journal import (
     batch_checksum,
 )
 from kafka_shim.shim.storage.locked_directory import LockedDirectory
+from kafka_shim.shim.storage.open_files import other_processes_with_file
 from kafka_shim.text.logs import Log
 
 log = Log("shim.storage")
@@ -52,6 +53,8 @@ PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {FORMAT};
 """  # noqa: S608 - made of numbers alone
 
+LOCKED_S_MAX = 1.0
+"""So long responses wait for the end of another program's transaction."""
 JOURNAL_BYTES_MAX = 1 << 18
 """After so many bytes batches go from the journal into the database."""
 _COMMIT = ("meta", "commit")
@@ -99,7 +102,7 @@ class Database:
         if is_new and self._mark.last is not None:
             raise self.damaged_content_error("it is missing or empty")
         self._connection = sqlite3.connect(
-            self._file, isolation_level=None, check_same_thread=False
+            self._file, timeout=LOCKED_S_MAX, isolation_level=None, check_same_thread=False
         )
         opened.callback(self._connection.close)
         self._file.chmod(0o600)
@@ -171,6 +174,8 @@ class Database:
     def _opening_error(self, error: Exception) -> ConfigError:
         if _is_disk_full(error):
             return ConfigError(f"{self._where}: the disk is full: make room, then start again")
+        if _is_locked(error):
+            return ConfigError(f"{self._where}: {self._lock_text()}")
         if isinstance(error, OSError) and error.filename:
             return ConfigError(f"{self._where}: {error.strerror}: {error.filename}")
         return self.damaged_content_error(error)
@@ -254,7 +259,7 @@ class Database:
         """
         self._directory.require_watched_files()
         run = self._connection.execute
-        run("BEGIN")
+        self._begin()
         try:
             commit = self._delete_everything() if clears_first else self._commit
             sums = _ChecksumTransaction(run, commit.rows, commit.batches)
@@ -283,6 +288,22 @@ class Database:
         self._commit = commit
         self._journal.empty_after_commit(commit.number)
         self._mark.write_mark(commit.number, 0)
+
+    def _begin(self) -> None:
+        """Begin a transaction. Raise TimeoutError if another program keeps the file locked."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if not _is_locked(error):
+                raise
+            raise TimeoutError(errno.ETIMEDOUT, self._lock_text(), str(self._file)) from error
+
+    def _lock_text(self) -> str:
+        holders = other_processes_with_file(self._file) or ["unknown"]
+        return (
+            f"another program has locked the database for {LOCKED_S_MAX:g} s (process"
+            f" {', '.join(holders)}); end its transaction, and open the database read-only"
+        )
 
     def _delete_everything(self) -> CommitSums:
         self._connection.execute("DELETE FROM kept")
@@ -350,6 +371,11 @@ class _ChecksumTransaction:
         checksum = _row_checksum(part, key, value)
         self.rows += checksum
         self._run("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?)", (part, key, value, checksum))
+
+
+def _is_locked(error: Exception) -> bool:
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def _is_disk_full(error: Exception) -> bool:

@@ -405,6 +405,10 @@ class Storage:
         if "acl" in rows:
             self._written["acls"] = {("acl", key): "" for key in rows["acl"]}
 
+    def close_without_writing(self) -> None:
+        """Release the directory as it is, since it could not be restored."""
+        self._database.close_without_commit()
+
     def write_rest_and_close(self) -> None:
         """Write the rest and release the directory, with one file (unless the disk is full)."""
         self.commit_and_send_responses()
