@@ -138,6 +138,32 @@ def test_a_compacted_log_is_restored(stage: KeptStage) -> None:
     ]
 
 
+@pytest.mark.parametrize("earlier_ms", [0, 1_000, 3_600_000])
+@pytest.mark.parametrize("passed_ms", [0, 5_000])
+def test_a_transaction_is_aborted_in_time_also_with_an_earlier_clock(
+    stage: KeptStage, earlier_ms: int, passed_ms: int
+) -> None:
+    """The rest of a timeout of 8 s is at most 8 s, and the broker looks every 10 s."""
+    stage.clock.advance(earlier_ms)
+    stage.topic("orders")
+    response = stage.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest("t", 8_000))
+    stage.cluster.transactions.add_partitions("t", response.producer_id, 0, [("orders", 0)])
+    stage.clock.advance(passed_ms)
+    stage.storage.commit_and_send_responses()
+    stage.kill()
+    again = KeptStage(stage.directory, stage.cluster.release)
+    again.clock.advance(stage.clock.now_ms() - earlier_ms - again.clock.now_ms())
+
+    def state() -> TransactionalIdState:
+        found = again.cluster.transactions.get_for_reading("t")
+        assert found is not None
+        return found.state
+
+    assert state() is TransactionalIdState.ONGOING
+    again.clock.advance(10_000)
+    assert state() is TransactionalIdState.COMPLETE_ABORT
+
+
 def test_transactions_continue_and_producer_ids_are_not_reused(stage: KeptStage) -> None:
     stage.topic("orders")
     response = stage.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest("t", 60_000))

@@ -97,10 +97,14 @@ class Transactions:
         return self._transactions.get(transactional_id)
 
     def restore_transaction(self, transaction: Transaction) -> None:
-        """Restore a stored transaction; an open one keeps the rest of its timeout."""
+        """Restore a stored transaction; an open one keeps the rest of its timeout.
+
+        If the clock is earlier than when the transaction began, that is the whole timeout.
+        """
         self._register_transaction(transaction)
         if transaction.is_ongoing:
-            self._schedule_overdue_check(transaction, transaction.started_ms)
+            started_ms = min(transaction.started_ms, self._clock.now_ms())
+            self._schedule_overdue_check(transaction, started_ms)
 
     def _register_transaction(self, transaction: Transaction) -> None:
         self._transactions[transaction.transactional_id] = transaction
