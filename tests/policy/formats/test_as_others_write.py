@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from kafka_shim.policy.formats import kinds_and_names_of_resources_without_acls
 from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
 from tests.policy.formats.samples import ACLS_LISTED, refusal, rules
 
@@ -295,3 +296,172 @@ def test_two_dashes_are_a_valid_name() -> None:
     assert rules("kafka-acls --add --allow-principal User:a --operation Read --topic=--") == [
         "TOPIC|--|LITERAL|User:a|*|READ|ALLOW"
     ]
+
+
+# ------------------------------------------------------------------ what does not matter, or is not
+
+
+STRIMZI_READ = "TOPIC|orders-|PREFIXED|User:CN=billing|*|READ|ALLOW"
+
+
+@pytest.mark.parametrize(
+    ("before", "with_more"),
+    [
+        ("{type: tls}", "{type: tls, validityDays: 30, renewalDays: 10}"),
+        ("spec:\n", "spec:\n  quotas: {producerByteRate: 1, controllerMutationRate: 2}\n"),
+        ("spec:\n", "spec:\n  template: {secret: {metadata: {labels: {a: b}}}}\n"),
+        ("spec:\n", "spec:\n  ofALaterRelease: [1, {a: 2}]\n"),
+        ("kind: KafkaUser", "status: {username: CN=billing}\nx-team: shop\nkind: KafkaUser"),
+        ("\n", "\r\n"),
+        ("apiVersion", "# a comment\n---\napiVersion"),
+    ],
+)
+def test_keys_of_a_kafka_user_outside_its_authorization_do_not_matter(
+    before: str, with_more: str
+) -> None:
+    text = (STRIMZI % "tls").replace(before, with_more, -1 if before == "\n" else 1)
+    assert rules(text)[0] == STRIMZI_READ
+    assert len(rules(text)) == 3
+
+
+@pytest.mark.parametrize("key", ["authorisation", "authorizations", "kafkaAcls"])
+def test_unknown_keys_that_may_hold_acls_are_rejected(key: str) -> None:
+    text = (STRIMZI % "tls").replace("authorization:", f"{key}:", 1)
+    assert f"unknown key `{key}`" in refusal(text)
+
+
+PAUSED = "strimzi.io/pause-reconciliation"
+
+
+@pytest.mark.parametrize("value", ["true", '"true"', "'true'", "True", '"True"'])
+@pytest.mark.parametrize(
+    ("text", "annotation"),
+    [(STRIMZI % "tls", PAUSED), (JIKKOU, "jikkou.io/ignore")],
+    ids=["strimzi", "jikkou"],
+)
+def test_resources_that_their_tool_does_not_apply_are_rejected(
+    text: str, annotation: str, value: str
+) -> None:
+    """Strimzi's guide, "Pausing reconciliation", and jikkou's "Built-in annotations"."""
+    metadata = "metadata:\n  annotations:\n    {}: {}\n  "
+    if annotation == PAUSED:
+        paused = text.replace("metadata:\n  ", metadata.format(annotation, value), 1)
+    else:
+        own = f'metadata: {{name: "User:Alice", annotations: {{{annotation}: {value}}}}}'
+        paused = text.replace('metadata: {name: "User:Alice"}', own)
+    assert f"`{annotation}` is set, so its ACLs are not applied" in refusal(paused)
+    applied = paused.replace(f"{annotation}: {value}", f"{annotation}: false")
+    assert rules(applied) == rules(text)
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        'name: "User:Alice", annotations: {jikkou.io/delete: true}',
+        'name: "User:Alice", annotations: {jikkou.io/delete: "true"}',
+        "name: 'User:Alice', annotations: {'jikkou.io/delete': True}",
+        '"annotations": {"a": "b", "jikkou.io/delete": true}, "name": "User:Alice"',
+        'name: "User:Alice", deletionTimestamp: "2026-01-01T00:00:00Z"',
+    ],
+)
+def test_resources_that_are_marked_for_deletion_grant_nothing(metadata: str) -> None:
+    deleted = JIKKOU.replace('name: "User:Alice"', metadata)
+    assert deleted != JIKKOU
+    assert rules(deleted) == []
+    assert kinds_and_names_of_resources_without_acls(deleted, "jikkou") == [
+        "KafkaPrincipalAuthorization User:Alice (marked for deletion)"
+    ]
+
+
+def test_a_deleted_role_is_unknown() -> None:
+    deleted = "{name: readers, annotations: {jikkou.io/delete: true}}"
+    assert "unknown role `readers`" in refusal(JIKKOU.replace("{name: readers}", deleted))
+
+
+def test_a_kafka_user_that_is_being_deleted_grants_nothing() -> None:
+    text = (STRIMZI % "tls").replace(
+        "metadata:\n", "metadata:\n  deletionTimestamp: 2026-01-01T00:00:00Z\n", 1
+    )
+    assert rules(text) == []
+
+
+# ------------------------------------------------------------------ kafka-ui and rpk
+
+KAFKA_UI = "Principal,ResourceType,PatternType,ResourceName,Operation,PermissionType,Host"
+
+
+@pytest.mark.parametrize(
+    ("row", "rule"),
+    [
+        (
+            "User:shop,TOPIC,PREFIXED,orders-,WRITE,ALLOW,*",
+            "TOPIC|orders-|PREFIXED|User:shop|*|WRITE|ALLOW",
+        ),
+        (
+            "User:shop,GROUP,LITERAL,grp,READ,DENY,10.0.0.1",
+            "GROUP|grp|LITERAL|User:shop|10.0.0.1|READ|DENY",
+        ),
+        (
+            "User:shop,TRANSACTIONAL_ID,LITERAL,tx,DESCRIBE,ALLOW,*",
+            "TRANSACTIONAL_ID|tx|LITERAL|User:shop|*|DESCRIBE|ALLOW",
+        ),
+        (
+            "User:*,CLUSTER,LITERAL,kafka-cluster,IDEMPOTENT_WRITE,ALLOW,*",
+            "CLUSTER|kafka-cluster|LITERAL|User:*|*|IDEMPOTENT_WRITE|ALLOW",
+        ),
+        (
+            '"User:CN=a,O=b",DELEGATION_TOKEN,LITERAL,t,DESCRIBE,ALLOW,*',
+            "DELEGATION_TOKEN|t|LITERAL|User:CN=a,O=b|*|DESCRIBE|ALLOW",
+        ),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("bom", ["", "\ufeff"])
+def test_tables_of_kafka_ui(row: str, rule: str, end: str, bom: str) -> None:
+    """Its AclCsv writes this heading, and Kafka's own names of the values."""
+    assert rules(f"{bom}{KAFKA_UI}{end}{row}{end}") == [rule]
+
+
+def test_names_with_commas_that_kafka_ui_does_not_quote_are_rejected() -> None:
+    row = "User:CN=a,O=b,TOPIC,LITERAL,t,READ,ALLOW,*"
+    assert "line 2: the line must have as many fields" in refusal(f"{KAFKA_UI}\n{row}\n")
+
+
+RPK = {
+    "principal": "RedpandaRole:ops",
+    "host": "*",
+    "resource_type": "TRANSACTIONAL_ID",
+    "resource_name": "orders",
+    "resource_pattern_type": "PREFIXED",
+    "operation": "DESCRIBE_CONFIGS",
+    "permission": "DENY",
+}
+"""An ACL as rpk prints it: the fields of `acl` in its acl/common.go."""
+RPK_RULE = "TRANSACTIONAL_ID|orders|PREFIXED|RedpandaRole:ops|*|DESCRIBE_CONFIGS|DENY"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps({"matches": [RPK]}),
+        json.dumps({"matches": [RPK]}, indent=2).replace("\n", "\r\n"),
+        json.dumps({"filters": [RPK | {"message": "", "host": "ANY"}], "matches": [RPK]}),
+        "matches:\n- " + "\n  ".join(f"{key}: '{value}'" for key, value in RPK.items()),
+        json.dumps([RPK]),
+    ],
+)
+def test_lists_of_rpk(text: str) -> None:
+    assert rules(text) == [RPK_RULE]
+    if text.startswith(("{", "[")):
+        assert rules(text, "json") == [RPK_RULE]
+
+
+def test_an_empty_list_of_rpk() -> None:
+    assert rules('{"matches":null}') == rules('{"matches":null}', "json") == []
+
+
+@pytest.mark.parametrize("form", ["yaml", "json"])
+def test_matches_of_another_tool_are_no_list_of_rpk(form: str) -> None:
+    assert "the key `acls` is missing" in refusal('{"matches": [], "total": 0}', form)
+    registry = json.dumps({"matches": [RPK | {"resource_type": "REGISTRY_SUBJECT"}]})
+    assert "unknown resource type `REGISTRY_SUBJECT`" in refusal(registry, form)

@@ -70,7 +70,7 @@ resource "kafka_acl" "b" {
         (LIST + ENTRY.format("Raed") + ENTRY.format("Read") + "hello\n", [2, 4]),
         ("kafka-acls --add --topic t\nkafka-acls --list\nhello\n", [1, 2, 3]),
         (json.dumps([OBJECT, OBJECT | {"operation": "READ"}, 5], indent=0), [2, 13]),
-        (STRIMZI, [7, 9, 13, 13]),
+        (STRIMZI, [7, 9, 13]),
         (JIKKOU, [6, 7, 4]),
         (CSV, [2, 4]),
         (TERRAFORM, [4, 16, 14]),

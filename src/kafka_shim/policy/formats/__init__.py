@@ -16,10 +16,10 @@ from kafka_shim.policy.formats.fields import AclWithLine
 
 FORMATS = {
     "yaml": "ACLs in YAML, as in a state file",
-    "json": "a list of objects, one for each ACL",
+    "json": "a list of objects, one for each ACL, also as rpk prints it",
     "list": "the output of kafka-acls --list",
     "commands": "kafka-acls commands that add the ACLs",
-    "csv": "the table of kafka-security-manager",
+    "csv": "the table of kafka-security-manager, or of kafka-ui",
     "strimzi": "KafkaUser resources of Strimzi",
     "jikkou": "KafkaPrincipalAuthorization resources of jikkou",
     "terraform": "kafka_acl resources of the provider Mongey/kafka",
@@ -46,7 +46,7 @@ _FORMATS_OF_RESOURCES = ("strimzi", "jikkou", "terraform", "terraform-confluent"
 
 _SIGNS = {
     "list": r"^\s*(?:(?:Current|Adding) ACLs for resource|ACLs for principal) `",
-    "csv": r"\A\ufeff?\"?KafkaPrincipal\b",
+    "csv": r"\A\ufeff?\"?(?:KafkaPrincipal\b|Principal\"?[,;\t|])",
     "commands": r"^\s*(?:\S*/)?kafka-acls(?:\.sh|\.bat)?\s",
     "strimzi": r"\bkind[\"']?:\s*[\"']?KafkaUser\b",
     "jikkou": r"\bkind[\"']?:\s*[\"']?KafkaPrincipal(?:Authorization|Role)\b",

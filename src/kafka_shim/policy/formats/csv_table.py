@@ -1,9 +1,10 @@
-"""The format `csv`: one line per ACL, with the columns of kafka-security-manager.
+"""The format `csv`: one line per ACL, with the columns of kafka-security-manager or kafka-ui.
 
     KafkaPrincipal,ResourceType,PatternType,ResourceName,Operation,PermissionType,Host
     User:alice,Topic,LITERAL,orders,Read,Allow,*
 
-Older tables have no `PatternType`. Any separator is read, since distinguished names hold commas.
+kafka-ui calls the first column `Principal`. Older tables have no `PatternType`. Any separator is
+read, since distinguished names hold commas.
 """
 
 import csv
@@ -46,14 +47,15 @@ _COLUMNS_OF_TEXTS = (
 def parse_acls(text: str) -> list[AclWithLine]:
     """Return the ACLs of a table. Raise AclTextError, which names the line, if that fails."""
     table = text.removeprefix("\ufeff")
-    separator = re.match(r'"?KafkaPrincipal"?(\W)', table)
+    separator = re.match(r'"?(?:Kafka)?Principal"?(\W)', table)
     if separator is None:
         raise AclTextError(f"the first line must name the columns: {','.join(COLUMNS)}")
     rows = csv.reader(io.StringIO(table, newline=""), delimiter=separator[1], strict=True)
     acls: list[AclWithLine] = []
     mistakes = ErrorCollector()
     try:
-        acl_of_row = _reader_of_rows(next(rows))
+        columns = ["KafkaPrincipal" if name == "Principal" else name for name in next(rows)]
+        acl_of_row = _reader_of_rows(columns)
         for row in rows:
             try:  # once for each of many lines, so without a context manager
                 if row:

@@ -291,7 +291,9 @@ def text_under_key(
     return value
 
 
-def check_keys_are_known(parent: Iterable[Any], known: Iterable[str], where: str = "") -> None:
+def check_keys_are_known(
+    parent: Iterable[Any], known: Iterable[str], where: str = "", ignored: Sequence[Any] = ()
+) -> None:
     """Raise AclTextError for unknown keys, with their lines if known."""
     names = list(known)
     errors = [
@@ -301,7 +303,7 @@ def check_keys_are_known(parent: Iterable[Any], known: Iterable[str], where: str
             else unknown_word_message("key", key, names),
             line_of_key_or_of_parent(parent, key),
         )
-        for key in sorted(str(key) for key in parent if key not in names)
+        for key in sorted(str(key) for key in parent if key not in (*names, *ignored))
     ]
     if errors:
         raise AclTextError(errors[0].message, errors[0].line, errors[1:])

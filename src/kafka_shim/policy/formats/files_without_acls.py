@@ -15,6 +15,7 @@ from kafka_shim.policy.formats.hcl import (
     module_source_or_empty,
 )
 from kafka_shim.policy.formats.hcl_blocks import parse_blocks
+from kafka_shim.policy.formats.resource_markers import is_marked_for_deletion
 from kafka_shim.policy.formats.signs_of_acls import describe_sign_of_acls, mentions_acls
 
 _EXPECTATIONS = {"expect", "acls", "release", "super-users", "super_users"}
@@ -62,16 +63,22 @@ def _describe_terraform_if_surely_without_acls(text: str) -> str | None:
 def kinds_and_names_of_resources_without_acls(text: str, format_name: str) -> list[str]:
     """Return kinds and names of resources other than ACLs in a text."""
     if format_name in _OWN_KINDS:
-        found = kubernetes_resources(text)
         return [
-            f"{each.get('kind')} {(each.get('metadata') or {}).get('name', '')}".strip()
-            for each in found
-            if each.get("kind") not in _OWN_KINDS[format_name]
+            f"{each.get('kind')} {(each.get('metadata') or {}).get('name', '')}".strip() + reason
+            for each in kubernetes_resources(text)
+            if (reason := _reason_without_acls(each, _OWN_KINDS[format_name])) is not None
         ]
     if format_name.startswith("terraform") and not text.lstrip().startswith("{"):
         kinds = [block.labels[0] for block in parse_blocks(text) if block.keyword == "resource"]
         return list(dict.fromkeys(kind for kind in kinds if not is_acl_resource_type(kind)))
     return []
+
+
+def _reason_without_acls(resource: Mapping[str, Any], kinds: Sequence[str]) -> str | None:
+    """Return why a resource has no ACLs, empty if its kind says so; None if it may have some."""
+    if resource.get("kind") not in kinds:
+        return ""
+    return " (marked for deletion)" if is_marked_for_deletion(resource) else None
 
 
 def _describe_document_if_surely_without_acls(text: str) -> str | None:

@@ -22,6 +22,11 @@ from kafka_shim.policy.formats.fields import (
     add_line_to_errors,
     parse_acl_texts,
 )
+from kafka_shim.policy.formats.resource_markers import (
+    DELETED,
+    is_marked_for_deletion,
+    reject_paused_resource,
+)
 from kafka_shim.policy.formats.signs_of_acls import resources_of_kinds_rejecting_other_acls
 from kafka_shim.policy.formats.values_with_lines import (
     line_of_mapping,
@@ -30,6 +35,7 @@ from kafka_shim.policy.formats.values_with_lines import (
 
 AUTHORIZATION = "KafkaPrincipalAuthorization"
 ROLE = "KafkaPrincipalRole"
+_IGNORED = "jikkou.io/ignore"
 _SINGULAR = {"CREATE_TOKEN": "CREATE_TOKENS", "DESCRIBE_TOKEN": "DESCRIBE_TOKENS"}
 """As jikkou's own guide spells them."""
 
@@ -42,6 +48,8 @@ def parse_acls(text: str) -> list[AclWithLine]:
     for resource in resources_of_kinds_rejecting_other_acls(
         kubernetes_resources(text), (AUTHORIZATION, ROLE)
     ):
+        if is_marked_for_deletion(resource):
+            continue
         with mistakes.collect_errors(line_of_mapping(resource)):
             kind = str(resource.get("kind"))
             name = text_under_key(
@@ -49,6 +57,7 @@ def parse_acls(text: str) -> list[AclWithLine]:
                 "name",
                 f"{kind}: `metadata`",
             )
+            reject_paused_resource(resource, _IGNORED, f"{kind} {name}")
             spec = mapping_under_key_or_empty(resource, "spec", f"{kind} {name}")
             known = ("acls",) if kind == ROLE else ("acls", "roles")
             check_keys_are_known(spec, known, f"{kind} {name}: `spec`")
@@ -141,7 +150,7 @@ def authorization_or_deletion_resource(principal: str, acls: list[Acl]) -> dict[
     """Return the authorization of a principal; without ACLs, one that is marked for deletion."""
     metadata: dict[str, Any] = {"name": principal}
     if not acls:
-        metadata["annotations"] = {"jikkou.io/delete": True}
+        metadata["annotations"] = {DELETED: True}
     acls = sorted(acls, key=_rule_sort_key)
     return {
         "apiVersion": "kafka.jikkou.io/v1beta2",

@@ -6,7 +6,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_objects import acls_to_objects
@@ -33,19 +33,31 @@ KEYS = (
     "operation",
     "permission",
 )
+_RPK_KEYS = frozenset({"matches", "filters"})
 _DEFAULTS = {"host": WILDCARD, "resource_pattern_type": "LITERAL", "permission": "ALLOW"}
 
 
 def parse_acls(text: str) -> list[AclWithLine]:
-    """Read a list of objects, or an object with such a list under `acls`."""
+    """Read a list of objects, or an object with such a list under `acls`, or rpk's `matches`."""
     content = load_json_with_lines(text)
     if isinstance(content, dict):
-        if "acls" not in content:
+        if is_output_of_rpk(content):
+            content = content["matches"] or []
+        elif "acls" in content:
+            content = content["acls"]
+        else:
             raise AclTextError(
                 "the key `acls` is missing; expected a list of ACLs, or a mapping with that key"
             )
-        content = content["acls"]
     return _parse_objects_with_lines(content)
+
+
+def is_output_of_rpk(content: Mapping[Any, Any]) -> bool:
+    """Return whether `rpk security acl list --format json` or `yaml` printed this.
+
+    Its `filters` are what it looked for. Without ACLs, `matches` is null.
+    """
+    return "matches" in content and _RPK_KEYS.issuperset(content)
 
 
 def format_acls(acls: Iterable[Acl]) -> str:

@@ -1,7 +1,8 @@
 """Check other content of files and folders with ACLs: whether it may be unread ACLs."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
@@ -41,7 +42,7 @@ def resources_of_kinds_rejecting_other_acls(
     for resource in resources:
         kind = resource.get("kind")
         if kind in kinds:
-            check_keys_are_known(resource, RESOURCE_KEYS, "resource")
+            reject_misspelt_keys(resource, RESOURCE_KEYS, "resource")
             resources_of_format.append(resource)
         elif (sign := describe_sign_of_acls(resource)) is not None:
             said = f"unknown kind `{kind}`: expected {' or '.join(kinds)}; {sign}"
@@ -49,6 +50,20 @@ def resources_of_kinds_rejecting_other_acls(
     if errors:
         raise AclTextError(errors[0].message, errors[0].line, errors[1:])
     return resources_of_format
+
+
+def reject_misspelt_keys(parent: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+    """Raise AclTextError for unknown keys that resemble a known one, or have content about ACLs.
+
+    Other unknown keys are of a tool's version, and do not matter.
+    """
+    harmless = [
+        key
+        for key, value in parent.items()
+        if not get_close_matches(str(key), known, n=1)
+        and describe_sign_of_acls({key: value}) is None
+    ]
+    check_keys_are_known(parent, known, where, ignored=harmless)
 
 
 def describe_sign_of_acls(document: Any) -> str | None:

@@ -27,7 +27,14 @@ from kafka_shim.policy.formats.fields import (
     add_line_to_errors,
     parse_acl_texts,
 )
-from kafka_shim.policy.formats.signs_of_acls import resources_of_kinds_rejecting_other_acls
+from kafka_shim.policy.formats.resource_markers import (
+    is_marked_for_deletion,
+    reject_paused_resource,
+)
+from kafka_shim.policy.formats.signs_of_acls import (
+    reject_misspelt_keys,
+    resources_of_kinds_rejecting_other_acls,
+)
 from kafka_shim.policy.formats.values_with_lines import (
     line_of_key_or_of_parent,
     line_of_mapping,
@@ -43,7 +50,9 @@ _TYPES = {
 }
 _TYPE_NAMES = {member: name for name, member in _TYPES.items()}
 _PATTERNS = {"literal": PatternType.LITERAL, "prefix": PatternType.PREFIXED}
-_SPEC_KEYS = ("userName", "authentication", "authorization", "quotas", "template")
+_SPEC_KEYS = ("userName", "authentication", "authorization")
+"""The keys of a user that decide about its ACLs."""
+_PAUSED = "strimzi.io/pause-reconciliation"
 _NOT_STRIMZI = "kafka.jikkou.io/"
 """Whose KafkaUsers have no ACLs: they are KafkaPrincipalAuthorizations."""
 _TLS = ("tls", "tls-external")
@@ -63,6 +72,8 @@ def parse_acls(text: str) -> list[AclWithLine]:
         ):
             if str(resource.get("apiVersion", "")).startswith(_NOT_STRIMZI):
                 continue
+            if is_marked_for_deletion(resource):
+                continue
             with mistakes.collect_errors(line_of_mapping(resource)):
                 acls += _parse_acls_of_user(resource)
     mistakes.raise_collected_errors()
@@ -75,7 +86,8 @@ def _parse_acls_of_user(resource: Mapping[str, Any]) -> list[AclWithLine]:
     )
     where = f"{_KIND} {name}"
     spec = mapping_under_key_or_empty(resource, "spec", where)
-    check_keys_are_known(spec, _SPEC_KEYS, f"{where}: `spec`")
+    reject_paused_resource(resource, _PAUSED, where)
+    reject_misspelt_keys(spec, _SPEC_KEYS, f"{where}: `spec`")
     mistakes = ErrorCollector()
     principal = ""
     with mistakes.collect_errors(line_of_mapping(spec)):
@@ -104,7 +116,7 @@ def format_acls(acls: Iterable[Acl]) -> str:
 
 def _principal_of_user(name: str, spec: Mapping[str, Any], where: str) -> str:
     authentication = mapping_under_key_or_empty(spec, "authentication", where)
-    check_keys_are_known(authentication, ("type", "password"), f"{where}: `authentication`")
+    reject_misspelt_keys(authentication, ("type",), f"{where}: `authentication`")
     if not authentication:
         return f"User:{name}"
     login = text_under_key(authentication, "type", f"{where}: `authentication`")

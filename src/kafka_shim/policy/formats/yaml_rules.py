@@ -23,7 +23,7 @@ from kafka_shim.policy.formats.documents import (
     load_document,
 )
 from kafka_shim.policy.formats.fields import AclWithLine, ErrorCollector, add_line_to_errors
-from kafka_shim.policy.formats.json_objects import parse_object
+from kafka_shim.policy.formats.json_objects import is_output_of_rpk, parse_object
 from kafka_shim.policy.formats.plain_rules import parse_plain_rules_if_valid
 from kafka_shim.policy.formats.values_with_lines import (
     ListWithLines,
@@ -75,6 +75,8 @@ def parse_rules_or_objects(content: Any) -> list[Acl]:
 
 def parse_rules_or_objects_with_lines(content: Any) -> list[AclWithLine]:
     line = 1
+    if isinstance(content, Mapping) and is_output_of_rpk(content):
+        content = content["matches"] or []
     if isinstance(content, Mapping):
         if "acls" not in content:
             text = _message_about_file_of_other_tool(content) or _NO_KEY
