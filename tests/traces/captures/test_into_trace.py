@@ -248,3 +248,93 @@ def test_random_bytes_are_an_error_or_damage(tmp_path: Path) -> None:
             spoiled[rng.randrange(24, len(spoiled))] = rng.randrange(256)
         with contextlib.suppress(CaptureError):
             import_capture(io.BytesIO(bytes(spoiled)), tmp_path / str(number))
+
+
+HOUR_US = 3_600_000_000
+
+
+def exchanges(count: int = 2) -> list[Segment]:
+    """Return a connection with each request and response in one packet, after its handshake."""
+    return conversation(count, segment_bytes=1000)[3:]
+
+
+def later(segments: list[Segment], us: int, port: int = CLIENT[1]) -> list[Segment]:
+    """Return the segments at a later time, of a client with this port."""
+    ends = {CLIENT: (CLIENT[0], port), SERVER: SERVER}
+    return [
+        msgspec.structs.replace(
+            segment,
+            time_us=segment.time_us + us,
+            source=ends[segment.source],
+            target=ends[segment.target],
+        )
+        for segment in segments
+    ]
+
+
+def swapped(segments: list[Segment]) -> list[Segment]:
+    """Return each response before its request in the file; the times stay."""
+    return [segments[i ^ 1] if i < 4 else segments[i] for i in range(len(segments))]
+
+
+MIDSTREAM = {
+    "nothing follows": exchanges(),
+    "without its end": exchanges()[:4],
+    "another connection begins an hour later": [
+        *exchanges()[:4],
+        *later(conversation(1, segment_bytes=1000), HOUR_US, 41_000),
+    ],
+    "it goes on an hour later": [*exchanges()[:2], *later(exchanges()[2:4], HOUR_US)],
+    "another one began before, too": [
+        *exchanges()[:4],
+        *later(exchanges()[:4], HOUR_US, 41_000),
+    ],
+    "others are busy at the same time": sorted(
+        [*exchanges(8), *later(conversation(8, segment_bytes=1000), 500, 41_000)],
+        key=lambda segment: segment.time_us,
+    ),
+    "the response is captured before its request": swapped(exchanges()),
+    "a packet of another protocol comes an hour later": [
+        *exchanges()[:4],
+        *later([msgspec.structs.replace(exchanges()[0], data=b"")], HOUR_US, 42_000),
+    ],
+}
+
+
+@pytest.mark.parametrize("case", MIDSTREAM)
+def test_frames_have_the_time_of_their_own_packets(case: str, tmp_path: Path) -> None:
+    segments = MIDSTREAM[case]
+    import_capture(capture_of(segments), tmp_path, frozenset({SERVER[1]}))
+    found, _ = entries(tmp_path)
+    frames = [(who, entry) for who, entry in found if isinstance(entry, Request | Response)]
+    assert len(frames) == len([segment for segment in segments if segment.data])
+    for who, entry in frames:
+        ends = {(who.host, who.port), SERVER} if isinstance(entry, Request) else {SERVER}
+        [packet_us] = [
+            segment.time_us
+            for segment in segments
+            if segment.data[4:] == entry.frame
+            and segment.source in ends
+            and {segment.source, segment.target} == {(who.host, who.port), SERVER}
+            and abs(segment.time_us - entry.time_us) < HOUR_US // 2
+        ]
+        late_us = 1000 if case.startswith("the response") else 0  # then both have the later time
+        assert 0 <= entry.time_us - packet_us <= late_us
+
+
+def test_the_end_of_a_connection_that_began_before_has_its_time(tmp_path: Path) -> None:
+    segments = [*exchanges(), *later(conversation(1, segment_bytes=1000), HOUR_US, 41_000)]
+    import_capture(capture_of(segments), tmp_path)
+    found, _ = entries(tmp_path)
+    ends = [entry.time_us for _, entry in found if isinstance(entry, ConnectionClosed)]
+    last_us = {segment.time_us for segment in (exchanges()[-1], segments[-1])}
+    assert set(ends) <= last_us | {time - 1000 for time in last_us}
+    assert len(ends) == 2
+
+
+def test_few_bytes_are_kept_until_no_earlier_ones_can_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kafka_shim.traces.captures.capture_import.DELAYED_BYTES_MAX", 0)
+    requests, responses, _ = imported(capture_of(conversation(COUNT)), tmp_path)
+    assert (requests, responses) == (REQUESTS, ANSWERS)

@@ -15,7 +15,10 @@ class Heard:
 
     def __init__(self) -> None:
         self.parts: list[Any] = []
-        self.stream = ReassembledStream(self.parts.append, self.parts.append)
+        self.stream = ReassembledStream(self._deliver, self.parts.append)
+
+    def _deliver(self, data: bytes, time_us: int) -> None:
+        self.parts.append(data)
 
     @property
     def text(self) -> bytes:
@@ -54,7 +57,7 @@ def test_segments_may_come_in_any_order_and_repeatedly(
     for number, (sequence, data) in enumerate(pieces):
         if number == syn_at:
             heard.stream.set_start_by_first_syn(first)
-        heard.stream.add(sequence, data)
+        heard.stream.add(sequence, data, 0)
     heard.stream.set_start_by_first_syn(first)  # a repeated SYN
     assert heard.text == text
     assert heard.holes == []
@@ -77,7 +80,7 @@ def test_a_loss_is_reported_at_its_position(
     heard = Heard()
     heard.stream.set_start_by_first_syn(first)
     for sequence, data in kept:
-        heard.stream.add(sequence, data)
+        heard.stream.add(sequence, data, 0)
     heard.stream.acknowledge((first + 1 + len(text)) % SEQUENCE_MODULUS)
     assert heard.stream.is_missing_acknowledged_bytes is (0 in there)
     heard.stream.skip_all_holes()
@@ -95,7 +98,7 @@ def test_a_beginning_that_was_not_captured_is_a_gap_of_unknown_size() -> None:
     heard = Heard()
     for sequence, data in ((1000, b"late"), (990, b"early")):
         heard.stream.note_lowest_before_start(sequence)
-        heard.stream.add(sequence, data)
+        heard.stream.add(sequence, data, 0)
     assert heard.stream.is_missing_acknowledged_bytes
     heard.stream.skip_all_holes()
     assert heard.parts == [None, b"early", 5, b"late"]
@@ -104,7 +107,7 @@ def test_a_beginning_that_was_not_captured_is_a_gap_of_unknown_size() -> None:
 def test_an_acknowledged_fin_is_not_a_lost_byte() -> None:
     heard = Heard()
     heard.stream.set_start_by_first_syn(10)
-    heard.stream.add(11, b"x")
+    heard.stream.add(11, b"x", 0)
     heard.stream.on_fin(12)
     heard.stream.acknowledge(13)
     assert not heard.stream.is_missing_acknowledged_bytes
@@ -114,5 +117,5 @@ def test_waiting_for_a_lost_segment_is_limited(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("kafka_shim.traces.captures.tcp_stream.WAITING_BYTES_MAX", 100)
     heard = Heard()
     heard.stream.set_start_by_first_syn(0)
-    heard.stream.add(11, b"x" * 101)
+    heard.stream.add(11, b"x" * 101, 0)
     assert heard.parts == [10, b"x" * 101]

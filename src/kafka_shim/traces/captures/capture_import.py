@@ -1,7 +1,10 @@
 """Import a capture: every connection to a Kafka broker, as if a proxy had recorded it."""
 
+import heapq
 import itertools
+import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,7 +16,11 @@ from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.request.session import Session, java_ip_text
 from kafka_shim.trace_format.entries import DERIVED
 from kafka_shim.traces.captures.capture_files import CaptureError, read_packets
-from kafka_shim.traces.captures.captured_connection import CapturedConnection, CaptureProblems
+from kafka_shim.traces.captures.captured_connection import (
+    PATIENCE_US,
+    CapturedConnection,
+    CaptureProblems,
+)
 from kafka_shim.traces.captures.frame_reader import (
     begins_with_complete_request,
     looks_like_request,
@@ -23,6 +30,10 @@ from kafka_shim.traces.connection_observer import ObservedConnection
 
 UNDECIDED_MAX = 100
 """Segments of a connection that are kept until it shows which end is the broker."""
+
+
+DELAYED_BYTES_MAX = 64 * 1024 * 1024
+"""Frames that are kept until no earlier ones can come; beyond that, the oldest is recorded."""
 
 
 class CaptureReport(msgspec.Struct):
@@ -47,7 +58,7 @@ class CaptureReport(msgspec.Struct):
 
 
 class _TimerlessCaptureClock:
-    """A clock that shows the time of the current packet; it has no timers."""
+    """A clock that shows the time of the frame that is recorded; it has no timers."""
 
     def __init__(self) -> None:
         self.us = 0
@@ -71,6 +82,36 @@ class _TimerThatNeverFires:
         pass
 
 
+class _FrameOrder:
+    """Keeps frames until no earlier ones can come, and then records them in order of their times.
+
+    Frames of a connection that waits for missing bytes are released after those of others.
+    """
+
+    def __init__(self, clock: _TimerlessCaptureClock) -> None:
+        self._clock = clock
+        self._delayed: list[tuple[int, int, int, Callable[[], None]]] = []
+        self._bytes = 0
+        self._numbers = itertools.count()
+
+    def add(self, time_us: int, size: int, record: Callable[[], None]) -> None:
+        """Call `record` at the time; calls for the same time keep their order."""
+        heapq.heappush(self._delayed, (time_us, next(self._numbers), size, record))
+        self._bytes += size
+        while self._bytes > DELAYED_BYTES_MAX:
+            self._record_oldest()
+
+    def record_before(self, time_us: float) -> None:
+        """Record the frames before this time."""
+        while self._delayed and self._delayed[0][0] < time_us:
+            self._record_oldest()
+
+    def _record_oldest(self) -> None:
+        self._clock.us, _, size, record = heapq.heappop(self._delayed)
+        self._bytes -= size
+        record()
+
+
 class _CapturedClient:
     """The connection of a Kafka client, and its connection in the trace."""
 
@@ -81,6 +122,7 @@ class _CapturedClient:
         *,
         is_known_kafka_port: bool,
         recorder: TraceRecorder,
+        order: _FrameOrder,
         report: CaptureReport,
     ) -> None:
         client, server = ends
@@ -95,23 +137,33 @@ class _CapturedClient:
             self._record_response_frame_if_kafka,
         )
         self._observed = ObservedConnection(session, recorder)
+        self._order = order
         self._report = report
         self._is_kafka = is_known_kafka_port
         self._is_other_protocol = self._is_closed = False
 
-    def add_segment_and_record_close_if_over(self, segment: Segment) -> None:
+    def add_segment(self, segment: Segment) -> None:
         self.connection.add_segment(segment)
+        self._record_close_if_over()
+
+    def advance_time(self, now_us: int) -> None:
+        """Process the time of a packet of another connection."""
+        self.connection.advance_time(now_us)
+        self._record_close_if_over()
+
+    def _record_close_if_over(self) -> None:
         if (
             self._is_kafka
             and not self._is_closed
             and self.connection.is_closed_without_missing_bytes
         ):
             self._is_closed = True
-            self._observed.record_close()
+            self._order.add(self.connection.last_packet_us, 0, self._observed.record_close)
 
     def finish_and_report(self) -> None:
         """Process the end of the connection: the capture ends, or its port is reused."""
         self.connection.skip_gaps_at_capture_end()
+        self._record_close_if_over()
         problems = self.connection.problems_so_far()
         if not self._is_kafka:
             self._report.count_skipped("connections of other protocols")
@@ -123,18 +175,21 @@ class _CapturedClient:
         if problems.has_problems:
             self._report.troubles.append(problems)
 
-    def _record_request_frame_if_kafka(self, frame: bytes) -> None:
+    def _record_request_frame_if_kafka(self, frame: bytes, time_us: int) -> None:
         if not self._is_kafka and not self._is_other_protocol:
             self._is_kafka = looks_like_request(len(frame).to_bytes(4, "big") + frame)
             self._is_other_protocol = not self._is_kafka
         if self._is_kafka:
             self._report.requests += 1
-            self._observed.observe_request(frame)
+            self._order.add(time_us, len(frame), partial(self._observed.observe_request, frame))
 
-    def _record_response_frame_if_kafka(self, frame: bytes) -> None:
+    def _record_response_frame_if_kafka(self, frame: bytes, time_us: int) -> None:
         if self._is_kafka:
             self._report.responses += 1
-            self._report.responses_without_request += self._observed.observe_response(frame) is None
+            self._order.add(time_us, len(frame), partial(self._observe_response, frame))
+
+    def _observe_response(self, frame: bytes) -> None:
+        self._report.responses_without_request += self._observed.observe_response(frame) is None
 
 
 class _CaptureImport:
@@ -153,12 +208,14 @@ class _CaptureImport:
             accesses_source=DERIVED,
             raises_on_write_error=True,
         )
+        self._order = _FrameOrder(self._clock)
+        self._waiting_clients: set[_CapturedClient] = set()
         self._numbers = itertools.count(1)
         self._clients: dict[frozenset[Address], _CapturedClient] = {}
         self._segments_of_undecided_connections: dict[frozenset[Address], list[Segment]] = {}
 
     def add_segment_if_of_chosen_ports(self, segment: Segment) -> None:
-        self._clock.us = max(self._clock.us, segment.time_us)
+        self._release_frames_before(segment.time_us)
         if self._ports and not self._ports & {segment.source[1], segment.target[1]}:
             self.report.count_skipped("segments of other ports")
             return
@@ -166,13 +223,31 @@ class _CaptureImport:
         client = self._clients.get(key)
         if client is not None and client.connection.begins_new_connection(segment):
             client.finish_and_report()
+            self._waiting_clients.discard(client)
             del self._clients[key]
             client = None
         if client is None:
             self._segments_of_undecided_connections.setdefault(key, []).append(segment)
             self._open_connection_if_client_is_clear(key, segment)
         else:
-            client.add_segment_and_record_close_if_over(segment)
+            self._add_segment(client, segment)
+
+    def _release_frames_before(self, now_us: int) -> None:
+        """Record what no packet from now on can precede or complete."""
+        for client in [*self._waiting_clients]:
+            client.advance_time(now_us)
+            self._note_whether_waiting(client)
+        self._order.record_before(now_us - PATIENCE_US)
+
+    def _add_segment(self, client: _CapturedClient, segment: Segment) -> None:
+        client.add_segment(segment)
+        self._note_whether_waiting(client)
+
+    def _note_whether_waiting(self, client: _CapturedClient) -> None:
+        if client.connection.is_waiting:
+            self._waiting_clients.add(client)
+        else:
+            self._waiting_clients.discard(client)
 
     def _open_connection_if_client_is_clear(
         self, key: frozenset[Address], segment: Segment
@@ -190,10 +265,11 @@ class _CaptureImport:
             next(self._numbers),
             is_known_kafka_port=bool(self._ports),
             recorder=self._recorder,
+            order=self._order,
             report=self.report,
         )
         for waiting_segment in waiting_segments:
-            client.add_segment_and_record_close_if_over(waiting_segment)
+            self._add_segment(client, waiting_segment)
         del self._segments_of_undecided_connections[key]
 
     def _client_and_server_or_none(self, segment: Segment) -> tuple[Address, Address] | None:
@@ -214,6 +290,7 @@ class _CaptureImport:
         for waiting_segments in self._segments_of_undecided_connections.values():
             for _ in waiting_segments:
                 self.report.count_skipped("segments of connections that began before the capture")
+        self._order.record_before(math.inf)
         self._recorder.close()
         self.report.entries = self._recorder.entries_written
         return self.report

@@ -41,7 +41,8 @@ class CaptureProblems(msgspec.Struct):
 
 
 class CapturedConnection:
-    """Both directions of a connection; `on_request` and `on_response` get whole frames.
+    """Both directions of a connection; `on_request` and `on_response` get whole frames,
+    with the time of the last packet that had a part of the frame or of an earlier one.
 
     Bytes that an end sent after it had received others are kept until those are complete, so that
     responses never precede their requests, whatever the order of packets in the capture.
@@ -51,14 +52,15 @@ class CapturedConnection:
         self,
         client: Address,
         server: Address,
-        on_request: Callable[[bytes], None],
-        on_response: Callable[[bytes], None],
+        on_request: Callable[[bytes, int], None],
+        on_response: Callable[[bytes, int], None],
     ) -> None:
         self.client, self.server = client, server
         self._on_request, self._on_response = on_request, on_response
         self._awaited_correlation_ids: deque[bytes] = deque(maxlen=_AWAITED_RESPONSES_MAX)
         self._has_syn = self._is_tls = self._is_reset = False
-        self._now_us = 0
+        self._now_us = self._frame_time_us = 0
+        self.last_packet_us = 0
         self._client_frames = FrameReader(looks_like_request)
         self._server_frames = FrameReader(self._looks_like_response)
         self._client_stream = ReassembledStream(
@@ -88,6 +90,7 @@ class CapturedConnection:
 
     def add_segment(self, segment: Segment) -> None:
         """Process a segment of either direction."""
+        self.last_packet_us = max(self.last_packet_us, segment.time_us)
         self._now_us = max(self._now_us, segment.time_us)
         sender_stream, receiver_stream = self._sender_and_receiver_stream(segment)
         self._is_reset |= segment.is_reset
@@ -104,6 +107,16 @@ class CapturedConnection:
         if segment.data:
             self._held_segments.append(segment)
         self._deliver_segments_with_known_past()
+        self._skip_gaps_after_timeout()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether bytes are missing that may still turn up in the capture."""
+        return self._missing_bytes_since_us is not None
+
+    def advance_time(self, now_us: int) -> None:
+        """Process the time of a packet of another connection."""
+        self._now_us = max(self._now_us, now_us)
         self._skip_gaps_after_timeout()
 
     def skip_gaps_at_capture_end(self) -> None:
@@ -196,9 +209,12 @@ class CapturedConnection:
         )
 
     def _add_data_to_sender_stream(self, segment: Segment) -> None:
-        self._sender_and_receiver_stream(segment)[0].add(segment.first_data_sequence, segment.data)
+        self._sender_and_receiver_stream(segment)[0].add(
+            segment.first_data_sequence, segment.data, segment.time_us
+        )
 
-    def _read_request_frames_and_detect_tls(self, data: bytes) -> None:
+    def _read_request_frames_and_detect_tls(self, data: bytes, time_us: int) -> None:
+        self._frame_time_us = max(self._frame_time_us, time_us)
         if (
             not self._is_tls
             and not self._awaited_correlation_ids
@@ -207,11 +223,12 @@ class CapturedConnection:
             self._is_tls = True
         for frame in self._client_frames.feed(data):
             self._awaited_correlation_ids.append(frame[4:8])
-            self._on_request(frame)
+            self._on_request(frame, self._frame_time_us)
 
-    def _on_server_bytes(self, data: bytes) -> None:
+    def _on_server_bytes(self, data: bytes, time_us: int) -> None:
+        self._frame_time_us = max(self._frame_time_us, time_us)
         for frame in self._server_frames.feed(data):
-            self._on_response(frame)
+            self._on_response(frame, self._frame_time_us)
 
     def _looks_like_response(self, data: bytes) -> bool:
         return data[4:8] in self._awaited_correlation_ids

@@ -15,12 +15,12 @@ WAITING_BYTES_MAX = 64 * 1024 * 1024
 class ReassembledStream:
     """Delivers bytes in the sender's order, segment by segment, and reports holes between them.
 
-    `deliver` is called with bytes, `on_hole` with the size of a hole, or None if it is unknown
-    because the beginning of the connection was not captured.
+    `deliver` is called with bytes and the time of their segment, `on_hole` with the size of a hole,
+    or None if it is unknown because the beginning of the connection was not captured.
     """
 
     def __init__(
-        self, deliver: Callable[[bytes], None], on_hole: Callable[[int | None], None]
+        self, deliver: Callable[[bytes, int], None], on_hole: Callable[[int | None], None]
     ) -> None:
         self._deliver = deliver
         self._on_hole = on_hole
@@ -30,7 +30,7 @@ class ReassembledStream:
         self._lowest: int | None = None  # lowest position of the sender until then
         self._acked = 0  # the receiver has everything before this position
         self._end: int | None = None  # the end, after a FIN
-        self._undelivered_segments: list[tuple[int, bytes]] = []
+        self._undelivered_segments: list[tuple[int, int, bytes]] = []
         self._undelivered_bytes = 0
         self.out_of_order = 0
         self.retransmitted = 0
@@ -62,7 +62,7 @@ class ReassembledStream:
         if self._base is not None:  # earlier segments were captured before it
             shift = self._position(first)
             self._undelivered_segments = [
-                (at - shift, data) for at, data in self._undelivered_segments
+                (at - shift, time_us, data) for at, time_us, data in self._undelivered_segments
             ]
             self._acked = max(0, self._acked - shift)
             self._end = None if self._end is None else self._end - shift
@@ -76,7 +76,7 @@ class ReassembledStream:
             at = self._position_setting_base(sequence)
             self._lowest = at if self._lowest is None else min(at, self._lowest)
 
-    def add(self, sequence: int, data: bytes) -> None:
+    def add(self, sequence: int, data: bytes, time_us: int) -> None:
         """Process a segment of the sender."""
         at = self._position_setting_base(sequence)
         if self._has_start and at + len(data) <= self._next:
@@ -84,7 +84,7 @@ class ReassembledStream:
             return
         if self._has_start and at > self._next:
             self.out_of_order += 1
-        heapq.heappush(self._undelivered_segments, (at, data))
+        heapq.heappush(self._undelivered_segments, (at, time_us, data))
         self._undelivered_bytes += len(data)
         if self._has_start:
             self._deliver_contiguous_bytes()
@@ -121,7 +121,7 @@ class ReassembledStream:
             (self._position_setting_base(sequence), length) for sequence, length in held_segments
         ]
         starts = [at for at, length in held_positions if at + length > self._next]
-        starts += [at for at, _ in self._undelivered_segments[:1]]
+        starts += [at for at, _, _ in self._undelivered_segments[:1]]
         starts += [self._acked] * (self._acked > self._next)
         hole = min(starts, default=0) - self._next
         if hole <= 0:
@@ -154,11 +154,11 @@ class ReassembledStream:
 
     def _deliver_contiguous_bytes(self) -> None:
         while self._undelivered_segments and self._undelivered_segments[0][0] <= self._next:
-            at, data = heapq.heappop(self._undelivered_segments)
+            at, time_us, data = heapq.heappop(self._undelivered_segments)
             self._undelivered_bytes -= len(data)
             new_bytes = data[self._next - at :]
             if not new_bytes:
                 self.retransmitted += 1
                 continue
             self._next += len(new_bytes)
-            self._deliver(new_bytes)
+            self._deliver(new_bytes, time_us)
