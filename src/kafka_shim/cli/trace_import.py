@@ -174,6 +174,13 @@ def _print_log_report(args: argparse.Namespace, report: "ImportReport", name: st
         f"{report.lines} lines, {report.entries} entries, {report.unread} entries not read",
         file=sys.stderr,
     )
+    if report.entries and report.denials == report.entries:
+        print(
+            "all entries are denials, as at Kafka's default level INFO: `kafka-shim pipeline"
+            f" denials {args.trace}` lists them; for allowed accesses, set kafka.authorizer.logger"
+            " to DEBUG",
+            file=sys.stderr,
+        )
 
 
 def _import_logs_with_progress(args: argparse.Namespace) -> "ImportReport":

@@ -9,9 +9,11 @@ import io
 import json
 import lzma
 import tarfile
+import tracemalloc
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -20,8 +22,10 @@ import pytest
 import zstandard
 
 from kafka_shim.cli import main
+from kafka_shim.shim.errors import ConfigError
 from kafka_shim.trace_format.entries import Access
 from kafka_shim.trace_format.segments import Damage, read_trace
+from kafka_shim.traces.importers.log_files import logs_in_file
 from kafka_shim.traces.importers.log_import import AuthorizerLogImport, ImportReport
 from tests.recordings.audit.layouts import RECORDED
 
@@ -446,3 +450,61 @@ def test_a_log_given_as_a_trace_names_the_import(
     assert (
         f"`kafka-shim trace import --input-format {form} {source} TRACE`" in capsys.readouterr().err
     )
+
+
+DENIED_NOTE = "all entries are denials, as at Kafka's default level INFO: `kafka-shim pipeline "
+
+
+@pytest.mark.parametrize(
+    ("text", "is_noted"),
+    [
+        (OLD_LINE, True),
+        (OLD_LINE * 3, True),
+        (OLD_LINE + OLD_LINE.replace("Denied", "Allowed"), False),
+        (OLD_LINE.replace("Denied", "Allowed"), False),
+        (KAFKA, False),
+    ],
+)
+def test_a_log_of_denials_only_is_noted(
+    text: str, is_noted: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log, trace = tmp_path / "log", tmp_path / "trace"
+    log.write_text(text)
+    assert main(["trace", "import", "--input-format", "audit-log", str(log), str(trace)]) == 0
+    assert (DENIED_NOTE in capsys.readouterr().err) == is_noted
+
+
+@pytest.mark.parametrize("form", PACKED)
+@pytest.mark.parametrize("before", ["", OLD_LINE])
+def test_a_line_without_an_end_is_rejected(
+    form: str,
+    before: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kafka_shim.traces.importers.log_files.LINE_CHARACTERS_MAX", 1 << 20)
+    log, trace = tmp_path / "log", tmp_path / "trace"
+    log.write_bytes(PACKED[form](before + "x" * (1 << 20)))
+    words = ["trace", "import", "--input-format", "audit-log", str(log), str(trace)]
+    assert main(words) == (0 if before else 1)
+    log.write_bytes(PACKED[form](before + "x" * (1 << 21)))
+    assert main(words) == 2
+    assert f"line {2 if before else 1} has more than 1 MiB" in capsys.readouterr().err
+
+
+def test_the_memory_of_a_line_without_an_end_is_limited(tmp_path: Path) -> None:
+    """A gzip of 300 MB in one line is rejected with less than a quarter of that in memory."""
+    path = tmp_path / "log.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for _ in range(300):
+            file.write(b"x" * 1_000_000)
+    logs = logs_in_file(path, [], is_named_by_user=True)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ConfigError, match="line 1 has more than 16 MiB"):
+            next(chain.from_iterable(source.lines for source in logs))
+    finally:
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert peak < 75_000_000

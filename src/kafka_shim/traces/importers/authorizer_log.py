@@ -29,6 +29,7 @@ from kafka_shim.policy.formats.standard_acl import (
 from kafka_shim.policy.formats.trace_rule import format_acl_rule
 from kafka_shim.protocol.code_names import api_key_by_name
 from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.traces.importers.logged_principal import principal_or_none
 
 UNKNOWN_API = -1
 
@@ -37,7 +38,7 @@ _LABELS = r"\{(?:\w+=\"[^\"{}]*\",? ?)+\}"
 """Labels that logcli prints before a line of Loki."""
 _LAYOUT = re.compile(rf"(?:(?:[^{{}}]|{_LABELS})*[\s\]>:|-])?")
 _DECISION = (
-    r"(?P<principal>[A-Za-z][\w-]*:.+?) is (?P<outcome>Allowed|Denied) "
+    r"(?P<principal>[A-Za-z_][\w.$-]*[:({\[].+?) is (?P<outcome>Allowed|Denied) "
     r"(?P<wording>[Oo]peration) = (?P<operation>\w+) from host = (?P<host>\S+) "
     r"(?:via listener \S+ )?on resource = "
     r"(?P<type>\w+):(?:(?:LITERAL|PREFIXED):)?(?P<name>.*?)"
@@ -136,12 +137,15 @@ def _decision_from_match(match: re.Match[str]) -> LoggedDecision:
         _parse_operation(match["operation"]),
         _parse_resource_type(match["type"]),
     )
-    raise_if_decision_is_invalid(match["principal"], match["host"], resource_type, match["name"])
+    principal = principal_or_none(match["principal"])
+    if principal is None:
+        raise InvalidDecisionError(f"unknown form of a principal: `{match['principal']}`")
+    raise_if_decision_is_invalid(principal, match["host"], resource_type, match["name"])
     api = api_key_by_name(match["request"] or "")
     if api is None and match["request"] is not None:
         raise InvalidDecisionError(f"unknown API `{match['request']}`")
     return LoggedDecision(
-        match["principal"],
+        principal,
         match["host"],
         operation,
         resource_type,

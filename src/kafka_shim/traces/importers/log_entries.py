@@ -116,7 +116,7 @@ class LogEntryReader:
             return line
         text = line[match.end() :]
         preceding_part = self._partial.pop(match["stream"], "")
-        if match["tag"] == "P":
+        if match["tag"] == "P" and len(preceding_part) <= ENTRY_CHARACTERS_MAX:
             self._partial[match["stream"]] = (preceding_part or match[0]) + text.rstrip("\r\n")
             return ""
         return preceding_part + text if preceding_part else match[0] + text

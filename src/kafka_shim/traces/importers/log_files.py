@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import tzinfo
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from tarfile import ReadError, TarFile
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 STANDARD_INPUT = "-"
+LINE_CHARACTERS_MAX = 16 * 1024 * 1024
+"""A longer line has no end, as in a damaged or foreign file."""
 _HEAD_BYTES = 512
 _TAR = slice(257, 262)
 _LINES_BEFORE_A_TIME = 50
@@ -134,9 +137,17 @@ def _logs_in_stream(
 
 
 def _lines_unless_damaged(name: str, text: io.TextIOWrapper) -> Generator[str, None, None]:
-    """Yield the lines. Raise ConfigError where the compressed log is damaged or cut off."""
+    """Yield the lines. Raise ConfigError where the compressed log is damaged or cut off, or if a
+    line is too long.
+    """
     with _damage_as_config_error(name):
-        for line in text:  # noqa: UP028 - `yield from` would also close the text
+        read_line = partial(text.readline, LINE_CHARACTERS_MAX + 1)
+        for number, line in enumerate(iter(read_line, ""), start=1):
+            if len(line) > LINE_CHARACTERS_MAX:
+                raise ConfigError(
+                    f"`{name}`: line {number} has more than {LINE_CHARACTERS_MAX >> 20} MiB;"
+                    " expected a log, with a line for each entry"
+                )
             yield line
 
 

@@ -39,13 +39,15 @@ class UnreadLine(msgspec.Struct):
 class ImportReport(msgspec.Struct):
     """Counts of lines, of the trace's entries, and of log entries that could not be read.
 
-    `examples` are the first of those. `unknown` are fields of messages that were left out, with
-    their counts; `skipped` are files that are no text.
+    `denials` are entries of denied accesses. `examples` are the first unread entries. `unknown`
+    are fields of messages that were left out, with their counts; `skipped` are files that are no
+    text.
     """
 
     lines: int = 0
     entries: int = 0
     unread: int = 0
+    denials: int = 0
     examples: list[UnreadLine] = []
     unknown: dict[str, int] = {}
     skipped: list[str] = []
@@ -166,6 +168,7 @@ class AuthorizerLogImport(LogImport):
             )
         )
         self.report.entries += 1
+        self.report.denials += not decision.allowed
 
 
 class _LineEnds:
