@@ -29,7 +29,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 def test_a_fresh_clone_has_the_changes_of_its_last_commit(clone: Path) -> None:
-    assert changed_files(clone) == {"packages/go/a.go"}
+    assert changed_files(clone) == frozenset({"packages/go/a.go"})
 
 
 def test_commits_that_are_not_published_count_and_so_do_new_files(clone: Path) -> None:
@@ -37,7 +37,7 @@ def test_commits_that_are_not_published_count_and_so_do_new_files(clone: Path) -
     git(clone, "commit", "-q", "-a", "-m", "three")
     (clone / "examples").mkdir()
     (clone / "examples" / "new.py").write_text("")
-    assert changed_files(clone) == {"README.md", "examples/new.py"}
+    assert changed_files(clone) == frozenset({"README.md", "examples/new.py"})
 
 
 def test_without_git_all_tests_run(tmp_path: Path) -> None:
