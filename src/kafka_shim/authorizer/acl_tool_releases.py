@@ -25,28 +25,17 @@ class AclToolOutput(msgspec.Struct, frozen=True):
     or sentences, `... has ...`.
     """
 
-    heading: ResourceHeadingForm
-    lists_entries_as_objects: bool
-    prints_added_entries_as_objects: bool
-    lists_acls_after_changes: bool
-    padding: str
+    heading: ResourceHeadingForm = ResourceHeadingForm.TYPE
+    lists_entries_as_objects: bool = False
+    prints_added_entries_as_objects: bool = False
+    lists_acls_after_changes: bool = True
+    padding: str = " "
     """Before the first line of a list's entries, and behind the last one."""
-    lists_named_resources_without_acls: bool
+    lists_named_resources_without_acls: bool = True
     """A resource that the options name is listed even if it has no ACLs."""
-    producer_creates_by_cluster_acl: bool
+    producer_creates_by_cluster_acl: bool = True
     """`--producer` lets topics be created by the cluster, not by their own name."""
 
-
-OLDEST_TOOL = AclToolOutput(
-    heading=ResourceHeadingForm.TYPE,
-    lists_entries_as_objects=False,
-    prints_added_entries_as_objects=False,
-    lists_acls_after_changes=True,
-    padding=" ",
-    lists_named_resources_without_acls=True,
-    producer_creates_by_cluster_acl=True,
-)
-"""Of 0.11."""
 
 CHANGES: tuple[Change, ...] = (
     Change(
@@ -71,7 +60,7 @@ CHANGES: tuple[Change, ...] = (
 @cache
 def acl_tool_output_of_release(release: str) -> AclToolOutput:
     """Return the tool of a release such as `2.8` or `4.3.1`."""
-    return apply_changes_up_to_release(OLDEST_TOOL, CHANGES, release)
+    return apply_changes_up_to_release(AclToolOutput(), CHANGES, release)
 
 
 NEWEST_TOOL = acl_tool_output_of_release(RELEASES[-1])

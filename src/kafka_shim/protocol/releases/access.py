@@ -9,36 +9,24 @@ class AccessFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts of a release about authorization."""
 
     # responses
-    denied_topics_are_unknown: bool
+    denied_topics_are_unknown: bool = True
     """A topic without DESCRIBE is unknown (3); existence is checked first."""
-    unrequested_operations_value: int  # value of authorized operations that were not requested
-    acl_request_ok_message: str | None  # error message of a successful CreateAcls or DescribeAcls
-    unexpected_acl_error_has_message: bool
+    unrequested_operations_value: int = 0  # value of authorized operations that were not requested
+    acl_request_ok_message: str | None = None
+    """Error message of a successful CreateAcls or DescribeAcls."""
+    unexpected_acl_error_has_message: bool = True
     """CreateAcls has an error message for UNKNOWN_SERVER_ERROR (-1), too."""
     # the audit log
-    audit_line_has_pattern_type: bool  # the audit line has the pattern type of the resource
-    audit_line_has_api_name: bool  # the audit line has the API
-    audit_line_has_deciding_rule: bool  # the audit line ends in the deciding rule
-    audit_line_acl_brackets: str  # brackets around an ACL that is the rule
+    audit_line_has_pattern_type: bool = False  # the audit line has the pattern type of the resource
+    audit_line_has_api_name: bool = False  # the audit line has the API
+    audit_line_has_deciding_rule: bool = False  # the audit line ends in the deciding rule
+    audit_line_acl_brackets: str = "()"  # brackets around an ACL that is the rule
     # configuration
-    signed_tokens_require_issuer_and_audience: bool
+    signed_tokens_require_issuer_and_audience: bool = False
     """Signed tokens: an issuer and an audience must be configured, or waived."""
-    default_authorizer_class: str  # class of the release's authorizer, for authorizer.class.name
+    default_authorizer_class: str = "kafka.security.auth.SimpleAclAuthorizer"
+    """Class of the release's authorizer, for authorizer.class.name."""
 
-
-OLDEST = AccessFacts(
-    denied_topics_are_unknown=True,
-    unrequested_operations_value=0,
-    acl_request_ok_message=None,
-    unexpected_acl_error_has_message=True,
-    audit_line_has_pattern_type=False,
-    audit_line_has_api_name=False,
-    audit_line_has_deciding_rule=False,
-    audit_line_acl_brackets="()",
-    signed_tokens_require_issuer_and_audience=False,
-    default_authorizer_class="kafka.security.auth.SimpleAclAuthorizer",
-)
-"""The facts of 0.11."""
 
 CHANGES: tuple[Change, ...] = (
     Change(

@@ -10,45 +10,29 @@ class ClusterFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts of a release about the cluster itself."""
 
     # controllers
-    brokers_forward_admin_requests: bool
+    brokers_forward_admin_requests: bool = False
     """Brokers forward admin requests to the controller (False: only it accepts them)."""
-    brokers_have_process_roles: bool  # brokers are configured by node.id and process.roles
-    denied_replica_requests_list_each_partition: bool
+    brokers_have_process_roles: bool = False  # brokers are configured by node.id and process.roles
+    denied_replica_requests_list_each_partition: bool = False
     """A denied LeaderAndIsr or StopReplica lists each partition of the request."""
-    stale_controller_error_lists_partitions: bool
+    stale_controller_error_lists_partitions: bool = False
     """STALE_CONTROLLER_EPOCH (11) to LeaderAndIsr lists the partitions."""
     # features
-    feature_update_ok_message: str | None  # error message of an updated feature
-    update_features_ok_message: str | None  # error message of a successful UpdateFeatures
-    update_features_is_supported: bool  # UpdateFeatures works (False: it always fails)
-    unknown_feature_accepts_level_zero: bool  # an unknown feature can be set to level 0
-    unsupported_feature_level_error: ErrorCode  # error code of an unsupported feature or level
-    one_failed_feature_update_fails_all: bool  # one failed update fails the whole request
+    feature_update_ok_message: str | None = None  # error message of an updated feature
+    update_features_ok_message: str | None = None  # error message of a successful UpdateFeatures
+    update_features_is_supported: bool = True  # UpdateFeatures works (False: it always fails)
+    unknown_feature_accepts_level_zero: bool = False  # an unknown feature can be set to level 0
+    unsupported_feature_level_error: ErrorCode = ErrorCode.INVALID_REQUEST
+    """Error code of an unsupported feature or level."""
+    one_failed_feature_update_fails_all: bool = False  # one failed update fails the whole request
     # brokers and versions
-    unregister_has_message: bool  # UnregisterBroker returns error messages
-    request_items_are_limited: bool
+    unregister_has_message: bool = False  # UnregisterBroker returns error messages
+    request_items_are_limited: bool = False
     """A request with over 10,000 tagged fields in one section, or over 1,000,000 elements in an
     array, closes the connection."""
-    unsupported_version_returns_range: bool
+    unsupported_version_returns_range: bool = False
     """The response to an unsupported ApiVersions version has the supported range."""
 
-
-OLDEST = ClusterFacts(
-    brokers_forward_admin_requests=False,
-    brokers_have_process_roles=False,
-    denied_replica_requests_list_each_partition=False,
-    stale_controller_error_lists_partitions=False,
-    feature_update_ok_message=None,
-    update_features_ok_message=None,
-    update_features_is_supported=True,
-    unknown_feature_accepts_level_zero=False,
-    unsupported_feature_level_error=ErrorCode.INVALID_REQUEST,
-    one_failed_feature_update_fails_all=False,
-    unregister_has_message=False,
-    request_items_are_limited=False,
-    unsupported_version_returns_range=False,
-)
-"""The facts of 0.11."""
 
 CHANGES: tuple[Change, ...] = (
     Change(

@@ -10,108 +10,73 @@ from kafka_shim.protocol.releases.change import Change
 class ConfigFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts of a release about describing and altering settings."""
 
-    describable_config_resource_types: tuple[int, ...]  # resource types with settings
-    config_errors_echo_resource_types: tuple[int, ...] | None
+    describable_config_resource_types: tuple[int, ...] = (2, 4)  # resource types with settings
+    config_errors_echo_resource_types: tuple[int, ...] | None = (2, 3, 4)
     """Types that error responses repeat (others become 0); None: all."""
-    describe_configs_uses_generated_messages: bool
+    describe_configs_uses_generated_messages: bool = False
     """DescribeConfigs uses the generated messages, with their bugs."""
-    describe_configs_ok_message: str | None  # error message of a successful description
-    describe_configs_denial_messages: Mapping[
-        int, str | None
-    ]  # error message of a denial, by its code
-    describe_configs_rejects_missing_topics: bool
+    describe_configs_ok_message: str | None = None  # error message of a successful description
+    describe_configs_denial_messages: Mapping[int, str | None] = {}
+    """Error message of a denial, by its code."""
+    describe_configs_rejects_missing_topics: bool = False
     """A missing topic is an error (False: it is described by defaults)."""
-    broker_configs_can_be_altered: bool  # settings of brokers can be altered (KIP-226)
-    configs_wrongly_shown_as_alterable: tuple[str, ...]
+    broker_configs_can_be_altered: bool = False  # settings of brokers can be altered (KIP-226)
+    configs_wrongly_shown_as_alterable: tuple[str, ...] = ()
     """Settings that cannot be altered, although DescribeConfigs says they can."""
-    configs_wrongly_shown_as_read_only: tuple[str, ...]
-    """Settings that can be altered, although DescribeConfigs says they cannot."""
-    client_metrics_describe_default_configs: bool
-    """A metrics subscription is described with all settings."""
-    client_metrics_configs_have_documentation: bool
-    """They have a documentation (False: an empty one)."""
-    controller_alters_configs_unchecked: bool
-    """The controller alters settings, without checking that topics or brokers exist."""
-    topic_configs_are_validated: bool
-    """Settings of topics are checked (False: any name and value is accepted)."""
-    config_delete_rejects_value: bool
-    """IncrementalAlterConfigs: DELETE with a value is INVALID_REQUEST (42)."""
-    brokers_check_configs_before_permission: bool
-    """Brokers check what they can before the permission is checked."""
-    denied_alter_configs_has_message: bool  # a denied alteration has an error message
-    alter_broker_configs_checks_permission_first: bool
-    """Permissions of brokers come before checks, without an error message."""
-    alter_configs_echoes_unknown_types: bool  # AlterConfigs repeats unknown resource types
-    broker_list_config_rejects_duplicates: bool
-    """Duplicates in a list setting are an error (False: they are removed)."""
-    alter_configs_null_value_effect: str
-    """AlterConfigs with a null value: "fail resource", "fail" the request, or "close"."""
-    alter_configs_null_value_error: int  # error code of IncrementalAlterConfigs with a null value
-    invalid_topic_config_value_error: int  # error code of an invalid value of a topic's setting
-    alter_configs_checks_topic_name: bool
-    """An invalid topic name has another error than a missing topic."""
-    alter_configs_checks_values_before_topic: bool
-    """An invalid value is reported before a missing topic."""
-    alter_configs_empty_topic_name_error: int  # error code of AlterConfigs for an empty topic name
-    alter_configs_checks_empty_name_first: bool
-    """IncrementalAlterConfigs reports an empty topic name before all else."""
-    alter_configs_missing_topic_error: int  # error code of altering a missing topic
-    zero_cleaner_threads_error: int  # error code of log.cleaner.threads=0
-    append_to_unset_list_starts_with_default: bool
-    """APPEND to a list that is not set begins with its default."""
-    append_skips_present_elements: bool  # APPEND does not add elements that the list has already
-    long_setting_value_error: int
-    """Error code of a value over 32,767 bytes, which only APPEND can make; 0: none."""
-    long_setting_value_fails_validation: bool  # also where nothing is stored
-    unexpected_alter_configs_error_has_message: bool
-    """UNKNOWN_SERVER_ERROR (-1) of altering has a message."""
-    append_to_unknown_broker_config_error: int  # error code of APPEND to an unknown broker setting
-    append_to_unknown_topic_config_is_not_list_error: bool
-    """APPEND to an unknown topic setting fails like one to a setting that is no list."""
-
-
-OLDEST = ConfigFacts(
-    describable_config_resource_types=(2, 4),
-    config_errors_echo_resource_types=(2, 3, 4),
-    describe_configs_uses_generated_messages=False,
-    describe_configs_ok_message=None,
-    describe_configs_denial_messages={},
-    describe_configs_rejects_missing_topics=False,
-    broker_configs_can_be_altered=False,
-    configs_wrongly_shown_as_alterable=(),
-    configs_wrongly_shown_as_read_only=(
+    configs_wrongly_shown_as_read_only: tuple[str, ...] = (
         "leader.replication.throttled.rate",
         "follower.replication.throttled.rate",
         "replica.alter.log.dirs.io.max.bytes.per.second",
-    ),
-    client_metrics_describe_default_configs=False,
-    client_metrics_configs_have_documentation=False,
-    controller_alters_configs_unchecked=False,
-    topic_configs_are_validated=True,
-    config_delete_rejects_value=False,
-    brokers_check_configs_before_permission=False,
-    denied_alter_configs_has_message=False,
-    alter_broker_configs_checks_permission_first=False,
-    alter_configs_echoes_unknown_types=False,
-    broker_list_config_rejects_duplicates=False,
-    alter_configs_null_value_effect="fail resource",
-    alter_configs_null_value_error=-1,
-    invalid_topic_config_value_error=42,
-    alter_configs_checks_topic_name=True,
-    alter_configs_checks_values_before_topic=False,
-    alter_configs_empty_topic_name_error=17,
-    alter_configs_checks_empty_name_first=True,
-    alter_configs_missing_topic_error=-1,
-    zero_cleaner_threads_error=-1,
-    append_to_unset_list_starts_with_default=False,
-    append_skips_present_elements=False,
-    long_setting_value_error=0,
-    long_setting_value_fails_validation=False,
-    unexpected_alter_configs_error_has_message=True,
-    append_to_unknown_broker_config_error=-1,
-    append_to_unknown_topic_config_is_not_list_error=False,
-)
-"""The facts of 0.11."""
+    )
+    """Settings that can be altered, although DescribeConfigs says they cannot."""
+    client_metrics_describe_default_configs: bool = False
+    """A metrics subscription is described with all settings."""
+    client_metrics_configs_have_documentation: bool = False
+    """They have a documentation (False: an empty one)."""
+    controller_alters_configs_unchecked: bool = False
+    """The controller alters settings, without checking that topics or brokers exist."""
+    topic_configs_are_validated: bool = True
+    """Settings of topics are checked (False: any name and value is accepted)."""
+    config_delete_rejects_value: bool = False
+    """IncrementalAlterConfigs: DELETE with a value is INVALID_REQUEST (42)."""
+    brokers_check_configs_before_permission: bool = False
+    """Brokers check what they can before the permission is checked."""
+    denied_alter_configs_has_message: bool = False  # a denied alteration has an error message
+    alter_broker_configs_checks_permission_first: bool = False
+    """Permissions of brokers come before checks, without an error message."""
+    alter_configs_echoes_unknown_types: bool = False  # AlterConfigs repeats unknown resource types
+    broker_list_config_rejects_duplicates: bool = False
+    """Duplicates in a list setting are an error (False: they are removed)."""
+    alter_configs_null_value_effect: str = "fail resource"
+    """AlterConfigs with a null value: "fail resource", "fail" the request, or "close"."""
+    alter_configs_null_value_error: int = -1
+    """Error code of IncrementalAlterConfigs with a null value."""
+    invalid_topic_config_value_error: int = 42
+    """Error code of an invalid value of a topic's setting."""
+    alter_configs_checks_topic_name: bool = True
+    """An invalid topic name has another error than a missing topic."""
+    alter_configs_checks_values_before_topic: bool = False
+    """An invalid value is reported before a missing topic."""
+    alter_configs_empty_topic_name_error: int = 17
+    """Error code of AlterConfigs for an empty topic name."""
+    alter_configs_checks_empty_name_first: bool = True
+    """IncrementalAlterConfigs reports an empty topic name before all else."""
+    alter_configs_missing_topic_error: int = -1  # error code of altering a missing topic
+    zero_cleaner_threads_error: int = -1  # error code of log.cleaner.threads=0
+    append_to_unset_list_starts_with_default: bool = False
+    """APPEND to a list that is not set begins with its default."""
+    append_skips_present_elements: bool = False
+    """APPEND does not add elements that the list has already."""
+    long_setting_value_error: int = 0
+    """Error code of a value over 32,767 bytes, which only APPEND can make; 0: none."""
+    long_setting_value_fails_validation: bool = False  # also where nothing is stored
+    unexpected_alter_configs_error_has_message: bool = True
+    """UNKNOWN_SERVER_ERROR (-1) of altering has a message."""
+    append_to_unknown_broker_config_error: int = -1
+    """Error code of APPEND to an unknown broker setting."""
+    append_to_unknown_topic_config_is_not_list_error: bool = False
+    """APPEND to an unknown topic setting fails like one to a setting that is no list."""
+
 
 CHANGES: tuple[Change, ...] = (
     Change(

@@ -1,9 +1,9 @@
 """The facts of a release, which say how it behaves, from all parts.
 
-Each part has a module: a class of facts, their values in the oldest release, and a chain of
-changes. Handlers use `context.facts.<part>.<fact>`, never a release number. To add a difference,
-add a field (its comment says what True means), its value in OLDEST, and a Change for the release,
-after others of the same release.
+Each part has a module: a class of facts, whose defaults are those of the oldest release, and a
+chain of changes. Handlers use `context.facts.<part>.<fact>`, never a release number. To add a
+difference, add a field (its comment says what True means) with its oldest value, and a Change for
+the release, after others of the same release.
 
 ACL rules are in `authorizer/acl_releases.py` in the same form, version ranges in `api_versions.py`,
 required permissions in `authorizer/requirements`.
@@ -45,12 +45,14 @@ def facts_of_release(release: str) -> Facts:
     known ones, if that fails.
     """
     return Facts(
-        access=apply_changes_up_to_release(access.OLDEST, access.CHANGES, release),
-        cluster=apply_changes_up_to_release(cluster.OLDEST, cluster.CHANGES, release),
-        configs=apply_changes_up_to_release(configs.OLDEST, configs.CHANGES, release),
-        groups=apply_changes_up_to_release(groups.OLDEST, groups.CHANGES, release),
-        records=apply_changes_up_to_release(records.OLDEST, records.CHANGES, release),
-        telemetry=apply_changes_up_to_release(telemetry.OLDEST, telemetry.CHANGES, release),
-        topics=apply_changes_up_to_release(topics.OLDEST, topics.CHANGES, release),
-        users=apply_changes_up_to_release(users.OLDEST, users.CHANGES, release),
+        access=apply_changes_up_to_release(access.AccessFacts(), access.CHANGES, release),
+        cluster=apply_changes_up_to_release(cluster.ClusterFacts(), cluster.CHANGES, release),
+        configs=apply_changes_up_to_release(configs.ConfigFacts(), configs.CHANGES, release),
+        groups=apply_changes_up_to_release(groups.GroupFacts(), groups.CHANGES, release),
+        records=apply_changes_up_to_release(records.RecordFacts(), records.CHANGES, release),
+        telemetry=apply_changes_up_to_release(
+            telemetry.TelemetryFacts(), telemetry.CHANGES, release
+        ),
+        topics=apply_changes_up_to_release(topics.TopicFacts(), topics.CHANGES, release),
+        users=apply_changes_up_to_release(users.UserFacts(), users.CHANGES, release),
     )

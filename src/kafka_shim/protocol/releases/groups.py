@@ -12,209 +12,144 @@ from kafka_shim.protocol.releases.change import Change
 class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts of a release about groups."""
 
-    protocols: tuple[str, ...]  # group protocols that are enabled by default
-    java_group_coordinator: bool  # the coordinator of KIP-848, in Java, which differs in details
+    protocols: tuple[str, ...] = ("classic",)  # group protocols that are enabled by default
+    java_group_coordinator: bool = False
+    """The coordinator of KIP-848, in Java, which differs in details."""
     # classic groups
-    awaiting_sync_state_name: str  # name of the state in which the leader must send the assignment
-    session_timeout_ms_max: int  # default of group.max.session.timeout.ms
-    failed_join_generation: int  # generation in the response to a failed JoinGroup
-    empty_group_id_is_invalid_group_id: bool
+    awaiting_sync_state_name: str = "AwaitingSync"
+    """Name of the state in which the leader must send the assignment."""
+    session_timeout_ms_max: int = 300_000  # default of group.max.session.timeout.ms
+    failed_join_generation: int = 0  # generation in the response to a failed JoinGroup
+    empty_group_id_is_invalid_group_id: bool = False
     """An empty group id is INVALID_GROUP_ID (24) (False: UNKNOWN_MEMBER_ID)."""
-    join_requires_protocol_type: bool
+    join_requires_protocol_type: bool = False
     """JoinGroup without a protocol type is INCONSISTENT_GROUP_PROTOCOL (23)."""
-    unknown_instance_is_unknown_member: bool
+    unknown_instance_is_unknown_member: bool = False
     """Unknown instances, or a generation without a member, are UNKNOWN_MEMBER_ID (25)."""
-    heartbeat_checks_generation_before_state: bool
+    heartbeat_checks_generation_before_state: bool = False
     """A wrong generation is reported before REBALANCE_IN_PROGRESS (27)."""
-    commit_checks_member_before_state: bool
+    commit_checks_member_before_state: bool = False
     """An unknown member is reported before REBALANCE_IN_PROGRESS (27)."""
-    heartbeat_succeeds_while_awaiting_assignment: bool
+    heartbeat_succeeds_while_awaiting_assignment: bool = False
     """Heartbeat succeeds while the assignment is awaited (False: 27)."""
-    member_without_sync_is_removed: bool
+    member_without_sync_is_removed: bool = False
     """A member without SyncGroup within the rebalance timeout is removed."""
-    rejoin_updates_member_timeouts: bool  # the timeouts in the JoinGroup of a known member count
-    static_rejoin_before_assignment_rebalances: bool
+    rejoin_updates_member_timeouts: bool = False
+    """The timeouts in the JoinGroup of a known member count."""
+    static_rejoin_before_assignment_rebalances: bool = False
     """A static member that rejoins before the assignment starts a rebalance."""
-    static_rejoin_with_other_protocol_rebalances: bool
+    static_rejoin_with_other_protocol_rebalances: bool = False
     """A static member with other protocols can cause a rebalance."""
     # epochs, assignments, descriptions, offsets, coordinators
-    empty_group_epoch: int  # epoch of a group without members (KIP-848)
-    upgraded_group_keeps_epoch: bool
+    empty_group_epoch: int = 0  # epoch of a group without members (KIP-848)
+    upgraded_group_keeps_epoch: bool = False
     """A classic group that becomes a consumer group keeps its epoch if nothing changes."""
-    downgraded_group_with_stale_target_rebalances: bool
+    downgraded_group_with_stale_target_rebalances: bool = False
     """A group that becomes classic with a stale target rebalances (KIP-848)."""
-    classic_members_rejoin_after_target_exists: bool
+    classic_members_rejoin_after_target_exists: bool = False
     """Classic members rejoin only once the new target assignment exists (KIP-848)."""
-    disabled_migration_rejects_classic_members: bool
+    disabled_migration_rejects_classic_members: bool = False
     """No classic member can join a consumer group with members."""
-    describe_lists_partitions_to_revoke: bool
+    describe_lists_partitions_to_revoke: bool = False
     """ConsumerGroupDescribe shows partitions that a member has yet to revoke."""
-    commit_accepts_epoch_since_assignment: bool
+    commit_accepts_epoch_since_assignment: bool = False
     """Commits with an older epoch succeed for partitions assigned by then."""
-    new_preferred_assignor_raises_epoch: bool
+    new_preferred_assignor_raises_epoch: bool = False
     """Another assignor with most votes begins a group epoch."""
-    uniform_keeps_surplus_with_owner: bool
+    uniform_keeps_surplus_with_owner: bool = False
     """Uniform: surplus partitions are left for later members that own them."""
-    recomputes_target_when_empty: (
-        bool  # the target is computed immediately when the last member leaves
-    )
-    unsubscribed_partitions_are_revoked_immediately: bool
+    recomputes_target_when_empty: bool = False
+    """The target is computed immediately when the last member leaves."""
+    unsubscribed_partitions_are_revoked_immediately: bool = False
     """Unsubscribed partitions are revoked immediately (KIP-848)."""
-    known_member_can_send_epoch_zero: bool
+    known_member_can_send_epoch_zero: bool = False
     """A known member may send epoch 0 (False: that epoch is checked)."""
-    revoking_partitions_can_return: bool
+    revoking_partitions_can_return: bool = False
     """A consumer gets back partitions that it was about to revoke immediately."""
-    dropped_regex_changes_subscription: bool
+    dropped_regex_changes_subscription: bool = False
     """Dropping a regular expression changes the subscription (KIP-848)."""
-    describe_rejects_empty_group_id_alone: bool
+    describe_rejects_empty_group_id_alone: bool = False
     """An empty id in ConsumerGroupDescribe is INVALID_GROUP_ID (24), not -1 for all."""
-    target_assignment_interval_ms: int
+    target_assignment_interval_ms: int = 0
     """Default of group.consumer.assignment.interval.ms and its like."""
-    streams_task_offset_interval_ms: int  # returned to members of streams groups; 0: no reports
-    streams_acceptable_recovery_lag: int
+    streams_task_offset_interval_ms: int = 0  # returned to members of streams groups; 0: no reports
+    streams_acceptable_recovery_lag: int = -1
     """Acceptable lag returned to members of streams groups; -1: none."""
-    streams_tasks_stay_with_current_owner: bool
+    streams_tasks_stay_with_current_owner: bool = False
     """Tasks stay with their owner (False: with the owner of the target)."""
-    standby_prefers_other_owner: bool
+    standby_prefers_other_owner: bool = False
     """Other owners of a standby task are preferred if the first has the task."""
-    streams_assignor_uses_reported_offsets: bool
+    streams_assignor_uses_reported_offsets: bool = False
     """Reported offsets count, and tasks change their role immediately."""
-    streams_supports_static_members: bool
+    streams_supports_static_members: bool = False
     """Static members, reported offsets and warm-up tasks (False: INVALID_REQUEST)."""
-    streams_members_learn_changed_endpoints: bool
+    streams_members_learn_changed_endpoints: bool = False
     """All members learn a changed or removed endpoint of a member."""
-    describe_groups_returns_member_metadata: bool
+    describe_groups_returns_member_metadata: bool = True
     """DescribeGroups returns a member's metadata (False: its assignment twice)."""
-    describe_groups_lists_each_repeated_group: bool  # a repeated group id is described twice
-    list_groups_filters_ignore_case: bool  # filters of ListGroups by state and type ignore case
-    offset_fetch_lists_each_repeated_group: bool
+    describe_groups_lists_each_repeated_group: bool = False
+    """A repeated group id is described twice."""
+    list_groups_filters_ignore_case: bool = False
+    """Filters of ListGroups by state and type ignore case."""
+    offset_fetch_lists_each_repeated_group: bool = False
     """OffsetFetch lists a repeated group twice (False: once)."""
-    offset_fetch_fails_for_repeated_group: bool
+    offset_fetch_fails_for_repeated_group: bool = False
     """A repeated group fails the request with -1 unless it is denied."""
-    denied_offset_fetch_lists_each_topic: bool
+    denied_offset_fetch_lists_each_topic: bool = False
     """OffsetFetch lists denied topics as requested, also repeated ones."""
-    failed_offset_fetch_v1_is_empty: bool  # OffsetFetch v1 has no partitions if its group fails
-    single_leave_error: int | None
+    failed_offset_fetch_v1_is_empty: bool = False
+    """OffsetFetch v1 has no partitions if its group fails."""
+    single_leave_error: int | None = None
     """Error code of LeaveGroup before v3 for an unknown member; None: none."""
-    delete_groups_accepts_empty_group_id: bool
+    delete_groups_accepts_empty_group_id: bool = False
     """DeleteGroups accepts an empty group id (False: INVALID_GROUP_ID)."""
-    zookeeper_offset_commit_is_supported: bool
+    zookeeper_offset_commit_is_supported: bool = True
     """OffsetCommit and OffsetFetch v0 work (False: UNSUPPORTED_VERSION)."""
-    commit_rejects_missing_partition: bool
+    commit_rejects_missing_partition: bool = False
     """OffsetCommit: a missing partition is an error, not only a missing topic."""
-    denied_commit_lists_each_partition: bool  # OffsetCommit: a repeated partition is denied twice
-    failed_commit_lists_each_partition: bool
+    denied_commit_lists_each_partition: bool = False
+    """OffsetCommit: a repeated partition is denied twice."""
+    failed_commit_lists_each_partition: bool = False
     """Repeated partitions of a missing topic fail twice; also in TxnOffsetCommit."""
-    offset_delete_lists_topic_per_partition: bool
+    offset_delete_lists_topic_per_partition: bool = False
     """OffsetDelete: a topic with two partitions is listed twice."""
-    offset_record_value_version: int
+    offset_record_value_version: int = 1
     """Of the records of offsets; version 1 has the time when they expire."""
-    all_offset_records_have_topic_ids: bool  # also of commits that name topics (version 4)
-    classic_group_record_value_version: int  # of the records of classic groups
-    find_coordinator_ok_message: str | None
+    all_offset_records_have_topic_ids: bool = False  # also of commits that name topics (version 4)
+    classic_group_record_value_version: int = 1  # of the records of classic groups
+    find_coordinator_ok_message: str | None = None
     """Error_message of a successful FindCoordinator; None: failures have none either."""
-    find_coordinator_unknown_type_error: int | None
+    find_coordinator_unknown_type_error: int | None = None
     """Error code of FindCoordinator for it; None: the connection is closed."""
-    find_coordinator_share_key_error: int | None
+    find_coordinator_share_key_error: int | None = None
     """Error code of FindCoordinator for share keys; 0: works, None: unknown type."""
-    share_group_id_accepts_colons: bool  # group ids in share keys may contain colons
-    share_offset_deletion_always_checks_group: bool
+    share_group_id_accepts_colons: bool = False  # group ids in share keys may contain colons
+    share_offset_deletion_always_checks_group: bool = False
     """DeleteShareGroupOffsets checks the group even if no topic is left."""
-    share_read_accepts_unknown_leader_epoch: bool
+    share_read_accepts_unknown_leader_epoch: bool = False
     """Leader epoch -1 of a share partition is not fenced."""
-    share_write_accepts_unknown_leader_epoch: bool  # the same when share group state is written
-    share_delivery_count_starts_with_given_offset: bool
+    share_write_accepts_unknown_leader_epoch: bool = False
+    """The same when share group state is written."""
+    share_delivery_count_starts_with_given_offset: bool = False
     """Delivery_complete_count is known if a start offset is given."""
-    classic_unreadable_subscription_error: int
+    classic_unreadable_subscription_error: int = -1
     """Error code of a classic member that joins a consumer group with it."""
-    share_start_offset_never_decreases: bool
+    share_start_offset_never_decreases: bool = False
     """The start offset never decreases, and negative epochs are errors."""
-    share_records_have_current_form: bool  # share coordinators write records in today's form
-    share_records_have_delivery_count: bool  # these records have delivery_complete_count
-    share_session_null_id_error: int  # error code of a null group or member id in a share session
-    share_limits_redelivered_records: bool
+    share_records_have_current_form: bool = False
+    """Share coordinators write records in today's form."""
+    share_records_have_delivery_count: bool = False  # these records have delivery_complete_count
+    share_session_null_id_error: int = -1
+    """Error code of a null group or member id in a share session."""
+    share_limits_redelivered_records: bool = False
     """Records that were delivered often are returned in ever smaller parts."""
-    share_new_partitions_start_at_zero: bool  # partitions added to a known topic begin at offset 0
-    one_denied_share_key_fails_all: bool  # one denied share key fails the whole FindCoordinator
-    share_fetch_deleted_topic_fails_alone: bool
+    share_new_partitions_start_at_zero: bool = False
+    """Partitions added to a known topic begin at offset 0."""
+    one_denied_share_key_fails_all: bool = False
+    """One denied share key fails the whole FindCoordinator."""
+    share_fetch_deleted_topic_fails_alone: bool = False
     """ShareFetch: a deleted topic of a session fails its own partitions, not the whole request."""
 
-
-OLDEST = GroupFacts(
-    protocols=("classic",),
-    java_group_coordinator=False,
-    awaiting_sync_state_name="AwaitingSync",
-    session_timeout_ms_max=300_000,
-    failed_join_generation=0,
-    empty_group_id_is_invalid_group_id=False,
-    join_requires_protocol_type=False,
-    unknown_instance_is_unknown_member=False,
-    heartbeat_checks_generation_before_state=False,
-    commit_checks_member_before_state=False,
-    heartbeat_succeeds_while_awaiting_assignment=False,
-    member_without_sync_is_removed=False,
-    rejoin_updates_member_timeouts=False,
-    static_rejoin_before_assignment_rebalances=False,
-    static_rejoin_with_other_protocol_rebalances=False,
-    empty_group_epoch=0,
-    disabled_migration_rejects_classic_members=False,
-    downgraded_group_with_stale_target_rebalances=False,
-    classic_members_rejoin_after_target_exists=False,
-    upgraded_group_keeps_epoch=False,
-    describe_lists_partitions_to_revoke=False,
-    commit_accepts_epoch_since_assignment=False,
-    new_preferred_assignor_raises_epoch=False,
-    uniform_keeps_surplus_with_owner=False,
-    recomputes_target_when_empty=False,
-    unsubscribed_partitions_are_revoked_immediately=False,
-    known_member_can_send_epoch_zero=False,
-    revoking_partitions_can_return=False,
-    dropped_regex_changes_subscription=False,
-    describe_rejects_empty_group_id_alone=False,
-    target_assignment_interval_ms=0,
-    streams_task_offset_interval_ms=0,
-    streams_acceptable_recovery_lag=-1,
-    streams_tasks_stay_with_current_owner=False,
-    standby_prefers_other_owner=False,
-    streams_assignor_uses_reported_offsets=False,
-    streams_supports_static_members=False,
-    streams_members_learn_changed_endpoints=False,
-    describe_groups_returns_member_metadata=True,
-    describe_groups_lists_each_repeated_group=False,
-    list_groups_filters_ignore_case=False,
-    offset_fetch_lists_each_repeated_group=False,
-    offset_fetch_fails_for_repeated_group=False,
-    denied_offset_fetch_lists_each_topic=False,
-    failed_offset_fetch_v1_is_empty=False,
-    single_leave_error=None,
-    delete_groups_accepts_empty_group_id=False,
-    zookeeper_offset_commit_is_supported=True,
-    commit_rejects_missing_partition=False,
-    denied_commit_lists_each_partition=False,
-    failed_commit_lists_each_partition=False,
-    offset_delete_lists_topic_per_partition=False,
-    offset_record_value_version=1,
-    all_offset_records_have_topic_ids=False,
-    classic_group_record_value_version=1,
-    find_coordinator_ok_message=None,
-    find_coordinator_unknown_type_error=None,
-    find_coordinator_share_key_error=None,
-    share_group_id_accepts_colons=False,
-    share_offset_deletion_always_checks_group=False,
-    share_read_accepts_unknown_leader_epoch=False,
-    share_write_accepts_unknown_leader_epoch=False,
-    share_delivery_count_starts_with_given_offset=False,
-    classic_unreadable_subscription_error=-1,
-    share_start_offset_never_decreases=False,
-    share_records_have_current_form=False,
-    share_records_have_delivery_count=False,
-    share_session_null_id_error=-1,
-    share_limits_redelivered_records=False,
-    share_new_partitions_start_at_zero=False,
-    one_denied_share_key_fails_all=False,
-    share_fetch_deleted_topic_fails_alone=False,
-)
-"""The facts of 0.11."""
 
 CHANGES: tuple[Change, ...] = (
     Change("1.0", "JoinGroup checks the member's protocols", join_requires_protocol_type=True),

@@ -17,222 +17,154 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts of a release about records and transactions."""
 
     # formats that Produce accepts
-    unreadable_produce_closes_connection: bool
+    unreadable_produce_closes_connection: bool = True
     """Produce without a readable batch closes the connection."""
-    empty_produce_v0_to_v2_closes_connection: bool
+    empty_produce_v0_to_v2_closes_connection: bool = False
     """Versions 0 to 2 without any message close the connection."""
-    wrong_batch_format_closes_connection: bool
+    wrong_batch_format_closes_connection: bool = True
     """Another format than 2, or two batches, close the connection."""
-    invalid_record_error: ErrorCode  # error code of invalid records
-    invalid_record_returns_log_start_offset: bool  # its response also has the log start offset
-    every_rejected_record_is_listed: bool
+    invalid_record_error: ErrorCode = ErrorCode.CORRUPT_MESSAGE  # error code of invalid records
+    invalid_record_returns_log_start_offset: bool = False
+    """Its response also has the log start offset."""
+    every_rejected_record_is_listed: bool = False
     """All rejected records are listed with a reason (False: only the first)."""
-    zstd_is_supported: bool
-    null_records_fail_whole_produce: bool
+    zstd_is_supported: bool = False
+    null_records_fail_whole_produce: bool = False
     """Null records keep all others of a request from being stored."""
-    append_time_from_producer_is_invalid: bool
+    append_time_from_producer_is_invalid: bool = True
     """Append times are INVALID_TIMESTAMP (32) if producers set times."""
-    record_damage_is_checked_one_by_one: bool
+    record_damage_is_checked_one_by_one: bool = True
     """Records are read one by one, without a check for all kinds of damage."""
-    compressed_records_ignore_claimed_size: bool
+    compressed_records_ignore_claimed_size: bool = True
     """Records of compressed batches are read whatever their size says."""
-    oversized_header_name_fails_produce: bool
+    oversized_header_name_fails_produce: bool = True
     """A header name that exceeds the record fails the request."""
-    compressed_records_must_have_claimed_size: bool
+    compressed_records_must_have_claimed_size: bool = True
     """Records of a compressed batch must have the size that they claim."""
-    compressed_offset_gap_error: ErrorCode
+    compressed_offset_gap_error: ErrorCode = ErrorCode.NONE
     """Error code of a compressed batch whose offsets are not 0, 1, 2 and so on."""
     # producers in Produce
-    min_isr_is_capped_by_replicas: bool  # min.insync.replicas is at most the number of replicas
-    repeated_produce_partition_checks_all_batches: bool
+    min_isr_is_capped_by_replicas: bool = False
+    """`min.insync.replicas` is at most the number of replicas."""
+    repeated_produce_partition_checks_all_batches: bool = False
     """Of a repeated partition, all batches are checked (False: one)."""
-    last_partition_makes_produce_transactional: bool
+    last_partition_makes_produce_transactional: bool = True
     """The last partition decides if a request is transactional."""
-    missing_transactional_id_error: ErrorCode
+    missing_transactional_id_error: ErrorCode = ErrorCode.NONE
     """Error code of batches without a transactional id; NONE: a denial."""
-    unknown_producer_error: ErrorCode  # error code of an unknown producer that does not begin at 0
-    producer_batches_remembered: int
+    unknown_producer_error: ErrorCode = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    """Error code of an unknown producer that does not begin at 0."""
+    producer_batches_remembered: int = 1
     """Batches remembered for each producer, to recognise duplicates."""
-    marker_replaces_last_producer_batch: bool
+    marker_replaces_last_producer_batch: bool = True
     """A marker takes the place of its producer's last batch."""
     # transactions in Produce and TxnOffsetCommit
-    produce_verifies_transaction_partitions: bool
+    produce_verifies_transaction_partitions: bool = False
     """Partitions must have been added to the transaction."""
-    transaction_is_verified_before_acks: bool
+    transaction_is_verified_before_acks: bool = False
     """The partition of a producer is verified before the number of acks."""
-    offset_commit_verifies_transaction_group: bool  # groups must have been added to the transaction
-    open_transaction_verifies_producer_epoch: bool
+    offset_commit_verifies_transaction_group: bool = False
+    """Groups must have been added to the transaction."""
+    open_transaction_verifies_producer_epoch: bool = False
     """Epochs are verified even if the producer's transaction is open."""
-    unverified_partition_has_message: bool  # Produce has an error message for unverified partitions
-    produce_abortable_error_since: int  # first version of Produce with TRANSACTION_ABORTABLE (120)
-    txn_offset_commit_abortable_error_since: int
+    unverified_partition_has_message: bool = False
+    """Produce has an error message for unverified partitions."""
+    produce_abortable_error_since: int = NEVER
+    """First version of Produce with TRANSACTION_ABORTABLE (120)."""
+    txn_offset_commit_abortable_error_since: int = NEVER
     """First version of TxnOffsetCommit with TRANSACTION_ABORTABLE (120)."""
-    unverified_partition_error: ErrorCode  # error code of AddPartitionsToTxn with verify_only
-    produce_adds_partitions_since: int
+    unverified_partition_error: ErrorCode = ErrorCode.INVALID_TXN_STATE
+    """Error code of AddPartitionsToTxn with verify_only."""
+    produce_adds_partitions_since: int = NEVER
     """First version of Produce that adds its partitions to the transaction."""
-    unknown_producer_must_start_at_zero_since: int
+    unknown_producer_must_start_at_zero_since: int = NEVER
     """First version of Produce in which unknown producers must begin at 0."""
-    txn_offset_commit_adds_group_since: int
+    txn_offset_commit_adds_group_since: int = NEVER
     """First version of TxnOffsetCommit that adds its group to the transaction."""
-    txn_commit_rejects_missing_partition: bool  # TxnOffsetCommit: a missing partition is an error
-    txn_commit_rejects_empty_group_id: bool
+    txn_commit_rejects_missing_partition: bool = False
+    """TxnOffsetCommit: a missing partition is an error."""
+    txn_commit_rejects_empty_group_id: bool = False
     """TxnOffsetCommit: an empty group id is INVALID_GROUP_ID (24)."""
-    denied_txn_commit_lists_each_partition: bool
+    denied_txn_commit_lists_each_partition: bool = False
     """TxnOffsetCommit: a repeated partition is denied twice."""
-    txn_commit_rejects_older_epoch: bool
+    txn_commit_rejects_older_epoch: bool = False
     """TxnOffsetCommit: an older epoch is INVALID_PRODUCER_EPOCH (47)."""
     # Fetch
-    followers_require_topic_read: bool  # followers need READ on the topics, too
-    fetch_always_returns_last_stable_offset: bool
+    followers_require_topic_read: bool = True  # followers need READ on the topics, too
+    fetch_always_returns_last_stable_offset: bool = False
     """The last stable offset is returned to read_uncommitted, too."""
-    emptied_batches_are_returned_unconverted: bool
+    emptied_batches_are_returned_unconverted: bool = False
     """Batches that are empty after conversion are returned unconverted."""
-    fetch_without_replica_error: ErrorCode
+    fetch_without_replica_error: ErrorCode = ErrorCode.NONE
     """Error code of brokers without a replica; NONE: an empty response."""
-    fetch_keeps_missing_partitions_in_order: bool
+    fetch_keeps_missing_partitions_in_order: bool = True
     """Missing partitions are in place (False: after the readable ones)."""
-    null_topic_id_fails_fetch_session: bool
+    null_topic_id_fails_fetch_session: bool = True
     """Sessions cannot add or forget partitions of the null topic id."""
-    unknown_replica_error: ErrorCode
+    unknown_replica_error: ErrorCode = ErrorCode.UNKNOWN_SERVER_ERROR
     """Fetch from an unknown replica id: error code of the whole request."""
-    leader_fetches_itself_error: ErrorCode
+    leader_fetches_itself_error: ErrorCode = ErrorCode.UNKNOWN_SERVER_ERROR
     """Fetch from the leader's own id: error code of the whole request."""
-    negative_leader_epoch_is_fenced: bool  # a leader epoch below -1 is an old one (False: none)
-    unknown_isolation_level_closes_connection: bool
+    negative_leader_epoch_is_fenced: bool = True
+    """A leader epoch below -1 is an old one (False: none)."""
+    unknown_isolation_level_closes_connection: bool = True
     """An unknown isolation level closes the connection."""
-    missing_partition_is_unsupported_compression: bool
+    missing_partition_is_unsupported_compression: bool = False
     """Versions without zstd get error 76 for a missing partition."""
-    zstd_topic_is_unsupported_compression: bool
+    zstd_topic_is_unsupported_compression: bool = True
     """Versions without zstd get error 76 for topics with compression.type=zstd."""
-    empty_fetch_lists_all_aborted_transactions: bool
+    empty_fetch_lists_all_aborted_transactions: bool = True
     """All aborted transactions are listed if nothing can be read."""
-    fetch_at_stable_offset_lists_all_aborted: bool
+    fetch_at_stable_offset_lists_all_aborted: bool = True
     """That also applies to readers at the last stable offset."""
-    aborted_transactions_without_records_are_listed: bool
+    aborted_transactions_without_records_are_listed: bool = True
     """Aborted transactions without records are listed, too."""
-    delete_records_forgets_producers: bool
+    delete_records_forgets_producers: bool = True
     """DeleteRecords forgets producers whose records are deleted."""
-    fetch_error_has_empty_aborted_list: bool
+    fetch_error_has_empty_aborted_list: bool = False
     """An unreadable partition has no aborted transactions, not null."""
-    failed_fetch_has_empty_records: bool  # a failed request has empty records, not null
+    failed_fetch_has_empty_records: bool = True  # a failed request has empty records, not null
     # ListOffsets and OffsetForLeaderEpoch
-    epoch_lookup_merges_repeated_partitions: bool
+    epoch_lookup_merges_repeated_partitions: bool = True
     """OffsetForLeaderEpoch lists a repeated partition once."""
-    first_leader_epoch_starts_at_creation: bool
+    first_leader_epoch_starts_at_creation: bool = False
     """The first leader epoch begins before the first record."""
-    list_offsets_returns_leader_epoch: bool  # ListOffsets returns leader epochs
-    list_offsets_lists_each_repeated_partition: bool  # a repeated partition is listed twice
-    list_offsets_lists_each_denied_partition: bool
+    list_offsets_returns_leader_epoch: bool = False  # ListOffsets returns leader epochs
+    list_offsets_lists_each_repeated_partition: bool = False  # a repeated partition is listed twice
+    list_offsets_lists_each_denied_partition: bool = False
     """A repeated and denied partition is listed twice."""
-    list_offsets_v0_rejects_repeated_partitions: bool  # duplicates are errors in version 0, too
-    max_timestamp_lookup_since: int  # first version with timestamp -3 (largest timestamp)
-    earliest_local_lookup_since: int  # first version with timestamp -4
-    latest_tiered_lookup_since: int  # first version with timestamp -5
-    pending_upload_lookup_since: int  # first version with timestamp -6
-    unknown_negative_timestamps_are_rejected: bool
+    list_offsets_v0_rejects_repeated_partitions: bool = False
+    """Duplicates are errors in version 0, too."""
+    max_timestamp_lookup_since: int = NEVER  # first version with timestamp -3 (largest timestamp)
+    earliest_local_lookup_since: int = NEVER  # first version with timestamp -4
+    latest_tiered_lookup_since: int = NEVER  # first version with timestamp -5
+    pending_upload_lookup_since: int = NEVER  # first version with timestamp -6
+    unknown_negative_timestamps_are_rejected: bool = False
     """Other negative timestamps are errors (False: very early times)."""
-    max_timestamp_returns_last_record_of_batch: bool
+    max_timestamp_returns_last_record_of_batch: bool = True
     """Timestamp -3 finds the last record of a batch, not its newest."""
     # transactions
-    denied_init_producer_epoch: int  # producer epoch in a denied InitProducerId
-    add_partitions_merges_repeated_partitions: bool
+    denied_init_producer_epoch: int = 0  # producer epoch in a denied InitProducerId
+    add_partitions_merges_repeated_partitions: bool = True
     """AddPartitionsToTxn lists repeated partitions once if all codes are equal."""
-    transaction_accepts_missing_partitions: bool
+    transaction_accepts_missing_partitions: bool = False
     """Missing partitions of existing topics can be added."""
-    add_internal_partition_error: ErrorCode  # error code of adding a partition of an internal topic
-    fencing_raises_epoch_twice: bool  # fencing raises the epoch by two
-    old_epoch_accepted_after_abort: bool
+    add_internal_partition_error: ErrorCode = ErrorCode.OPERATION_NOT_ATTEMPTED
+    """Error code of adding a partition of an internal topic."""
+    fencing_raises_epoch_twice: bool = False  # fencing raises the epoch by two
+    old_epoch_accepted_after_abort: bool = False
     """After an abort, the producer may ask for the new epoch by its old one."""
-    new_transaction_has_no_start_time: bool  # the transaction of a new producer has no start time
+    new_transaction_has_no_start_time: bool = False
+    """The transaction of a new producer has no start time."""
     # compaction
-    tombstones_have_delete_horizon: bool
+    tombstones_have_delete_horizon: bool = False
     """Tombstones and markers have the time when they may be deleted."""
     # DescribeProducers
-    describe_producers_denial_message: str | None
+    describe_producers_denial_message: str | None = None
     """Error message of a denial; None: a missing topic has no message either."""
-    describe_producers_checks_name_first: bool
+    describe_producers_checks_name_first: bool = False
     """DescribeProducers checks the name before the permission."""
 
-
-OLDEST = RecordFacts(
-    unreadable_produce_closes_connection=True,
-    empty_produce_v0_to_v2_closes_connection=False,
-    wrong_batch_format_closes_connection=True,
-    invalid_record_error=ErrorCode.CORRUPT_MESSAGE,
-    invalid_record_returns_log_start_offset=False,
-    every_rejected_record_is_listed=False,
-    zstd_is_supported=False,
-    null_records_fail_whole_produce=False,
-    append_time_from_producer_is_invalid=True,
-    record_damage_is_checked_one_by_one=True,
-    compressed_records_ignore_claimed_size=True,
-    oversized_header_name_fails_produce=True,
-    compressed_records_must_have_claimed_size=True,
-    compressed_offset_gap_error=ErrorCode.NONE,
-    min_isr_is_capped_by_replicas=False,
-    repeated_produce_partition_checks_all_batches=False,
-    last_partition_makes_produce_transactional=True,
-    missing_transactional_id_error=ErrorCode.NONE,
-    unknown_producer_error=ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
-    producer_batches_remembered=1,
-    marker_replaces_last_producer_batch=True,
-    produce_verifies_transaction_partitions=False,
-    transaction_is_verified_before_acks=False,
-    offset_commit_verifies_transaction_group=False,
-    open_transaction_verifies_producer_epoch=False,
-    unverified_partition_has_message=False,
-    produce_abortable_error_since=NEVER,
-    txn_offset_commit_abortable_error_since=NEVER,
-    unverified_partition_error=ErrorCode.INVALID_TXN_STATE,
-    produce_adds_partitions_since=NEVER,
-    unknown_producer_must_start_at_zero_since=NEVER,
-    txn_offset_commit_adds_group_since=NEVER,
-    txn_commit_rejects_missing_partition=False,
-    txn_commit_rejects_empty_group_id=False,
-    denied_txn_commit_lists_each_partition=False,
-    txn_commit_rejects_older_epoch=False,
-    followers_require_topic_read=True,
-    fetch_always_returns_last_stable_offset=False,
-    emptied_batches_are_returned_unconverted=False,
-    fetch_without_replica_error=ErrorCode.NONE,
-    fetch_keeps_missing_partitions_in_order=True,
-    null_topic_id_fails_fetch_session=True,
-    unknown_replica_error=ErrorCode.UNKNOWN_SERVER_ERROR,
-    leader_fetches_itself_error=ErrorCode.UNKNOWN_SERVER_ERROR,
-    negative_leader_epoch_is_fenced=True,
-    unknown_isolation_level_closes_connection=True,
-    missing_partition_is_unsupported_compression=False,
-    zstd_topic_is_unsupported_compression=True,
-    empty_fetch_lists_all_aborted_transactions=True,
-    fetch_at_stable_offset_lists_all_aborted=True,
-    aborted_transactions_without_records_are_listed=True,
-    delete_records_forgets_producers=True,
-    fetch_error_has_empty_aborted_list=False,
-    failed_fetch_has_empty_records=True,
-    epoch_lookup_merges_repeated_partitions=True,
-    first_leader_epoch_starts_at_creation=False,
-    list_offsets_returns_leader_epoch=False,
-    list_offsets_lists_each_repeated_partition=False,
-    list_offsets_lists_each_denied_partition=False,
-    list_offsets_v0_rejects_repeated_partitions=False,
-    max_timestamp_lookup_since=NEVER,
-    earliest_local_lookup_since=NEVER,
-    latest_tiered_lookup_since=NEVER,
-    pending_upload_lookup_since=NEVER,
-    unknown_negative_timestamps_are_rejected=False,
-    max_timestamp_returns_last_record_of_batch=True,
-    denied_init_producer_epoch=0,
-    add_partitions_merges_repeated_partitions=True,
-    transaction_accepts_missing_partitions=False,
-    add_internal_partition_error=ErrorCode.OPERATION_NOT_ATTEMPTED,
-    fencing_raises_epoch_twice=False,
-    old_epoch_accepted_after_abort=False,
-    new_transaction_has_no_start_time=False,
-    tombstones_have_delete_horizon=False,
-    describe_producers_denial_message=None,
-    describe_producers_checks_name_first=False,
-)
-"""The facts of 0.11."""
 
 CHANGES: tuple[Change, ...] = (
     Change(

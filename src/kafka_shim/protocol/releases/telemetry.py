@@ -10,35 +10,25 @@ from kafka_shim.protocol.releases.change import Change
 
 
 class TelemetryFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """Facts of a release about clients' metrics."""
+    """Facts of a release about clients' metrics, since 3.7, the first release with them."""
 
     # subscriptions
-    empty_metrics_match_selects_all_clients: bool
+    empty_metrics_match_selects_all_clients: bool = False
     """An empty `match` matches all clients (False: it is an invalid pattern)."""
-    metrics_match_ignores_spaces: bool
+    metrics_match_ignores_spaces: bool = False
     """Spaces around `=` are ignored (False: they are part of the pattern)."""
-    invalid_metrics_interval_error: ErrorCode  # error code of an interval that is not a number
-    metrics_interval_ignores_spaces: bool
+    invalid_metrics_interval_error: ErrorCode = ErrorCode.UNKNOWN_SERVER_ERROR
+    """Error code of an interval that is not a number."""
+    metrics_interval_ignores_spaces: bool = False
     """Spaces around an interval are ignored (False: it is invalid)."""
     # requests
-    outdated_subscription_allows_immediate_get: bool
+    outdated_subscription_allows_immediate_get: bool = False
     """A client with an outdated subscription may ask again immediately."""
-    pushed_metrics_are_decompressed: bool
+    pushed_metrics_are_decompressed: bool = False
     """Pushed metrics are decompressed (False: receivers get the bytes as sent)."""
-    push_limit_counts_decompressed_bytes: bool
+    push_limit_counts_decompressed_bytes: bool = False
     """The limit for a push also applies to its decompressed size."""
 
-
-OLDEST = TelemetryFacts(
-    empty_metrics_match_selects_all_clients=False,
-    metrics_match_ignores_spaces=False,
-    invalid_metrics_interval_error=ErrorCode.UNKNOWN_SERVER_ERROR,
-    metrics_interval_ignores_spaces=False,
-    outdated_subscription_allows_immediate_get=False,
-    pushed_metrics_are_decompressed=False,
-    push_limit_counts_decompressed_bytes=False,
-)
-"""The facts of 3.7, the first release with them."""
 
 CHANGES: tuple[Change, ...] = (
     Change(

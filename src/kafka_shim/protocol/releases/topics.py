@@ -9,128 +9,85 @@ class TopicFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts of a release about topics and partitions."""
 
     # CreateTopics, CreatePartitions, DeleteTopics, Metadata
-    internal_topics: tuple[str, ...]  # topics that only coordinators write
-    metadata_rejects_invalid_topic_names: bool
+    internal_topics: tuple[str, ...] = ("__consumer_offsets", "__transaction_state")
+    """Topics that only coordinators write."""
+    metadata_rejects_invalid_topic_names: bool = False
     """An invalid name is INVALID_TOPIC_EXCEPTION (17) even without auto-creation."""
-    metadata_creates_internal_topics: bool
+    metadata_creates_internal_topics: bool = True
     """Metadata for an internal topic creates it, even without auto-creation."""
-    auto_created_topic_error: int  # error code of a topic that this Metadata request has created
-    controller_auto_created_topic_error: int  # the same, if the broker is the controller
-    create_topics_checks_name_first: bool
+    auto_created_topic_error: int = 5
+    """Error code of a topic that this Metadata request has created."""
+    controller_auto_created_topic_error: int = 5  # the same, if the broker is the controller
+    create_topics_checks_name_first: bool = False
     """CreateTopics checks the name, then settings, then replicas."""
-    create_topics_checks_replication_factor_first: bool
+    create_topics_checks_replication_factor_first: bool = False
     """-1 replicas are reported before -1 partitions."""
-    create_topics_checks_existing_topic_first: bool
+    create_topics_checks_existing_topic_first: bool = False
     """An existing topic is reported before other errors."""
-    create_topics_checks_configs_before_partitions: bool
+    create_topics_checks_configs_before_partitions: bool = True
     """Settings are checked before partitions and replicas."""
-    create_topics_accepts_default_counts: bool
+    create_topics_accepts_default_counts: bool = False
     """-1 partitions or replicas mean the broker's default."""
-    create_topics_denial_message: str | None  # error message of a denied CreateTopics
-    topic_admin_lists_each_repeated_name: bool
+    create_topics_denial_message: str | None = None  # error message of a denied CreateTopics
+    topic_admin_lists_each_repeated_name: bool = False
     """A repeated name has a result for each time (CreateTopics, DeleteTopics)."""
-    create_topics_honours_validate_only: bool  # CreateTopics honours validate_only
-    create_partitions_honours_validate_only: bool  # CreatePartitions honours validate_only
-    zookeeper_invalid_name_fails_create_partitions: bool
+    create_topics_honours_validate_only: bool = True  # CreateTopics honours validate_only
+    create_partitions_honours_validate_only: bool = True  # CreatePartitions honours validate_only
+    zookeeper_invalid_name_fails_create_partitions: bool = True
     """CreatePartitions fails for a name that ZooKeeper cannot have."""
-    create_partitions_denial_has_message: bool  # a denial or a missing topic has an error message
-    assigned_replicas_must_exist: bool  # assigned replicas must be existing brokers
-    stopped_brokers_receive_new_replicas: bool
+    create_partitions_denial_has_message: bool = True
+    """A denial or a missing topic has an error message."""
+    assigned_replicas_must_exist: bool = False  # assigned replicas must be existing brokers
+    stopped_brokers_receive_new_replicas: bool = False
     """Stopped brokers get replicas of new partitions if too few are running."""
-    assignment_gap_error: int  # error code of assignments that do not number the partitions from 0
-    negative_assigned_partition_error: int
+    assignment_gap_error: int = 0
+    """Error code of assignments that do not number the partitions from 0."""
+    negative_assigned_partition_error: int = -1
     """Error code of an assignment for a negative partition, if that is checked."""
-    remote_storage_requires_broker_support: bool
-    """Remote.storage.enable requires a broker with remote storage."""
-    unparsable_topic_config_error: int  # error code of a value that cannot be parsed
-    create_topics_null_config_error: int  # error code of a null value in CreateTopics
-    create_metadata_topic_error: int  # error code of creating `__cluster_metadata`
-    every_page_lists_all_denials: bool  # each page of DescribeTopicPartitions has all denied topics
-    create_topics_returns_configs: bool
+    remote_storage_requires_broker_support: bool = False
+    """`remote.storage.enable` requires a broker with remote storage."""
+    unparsable_topic_config_error: int = -1  # error code of a value that cannot be parsed
+    create_topics_null_config_error: int = -1  # error code of a null value in CreateTopics
+    create_metadata_topic_error: int = 0  # error code of creating `__cluster_metadata`
+    every_page_lists_all_denials: bool = True
+    """Each page of DescribeTopicPartitions has all denied topics."""
+    create_topics_returns_configs: bool = True
     """The response to CreateTopics has the settings of the new topic."""
-    create_topics_returns_configs_as_sent: bool
+    create_topics_returns_configs_as_sent: bool = False
     """They are returned as sent (False: in canonical form)."""
-    create_topics_returns_ids_without_configs: bool
+    create_topics_returns_ids_without_configs: bool = False
     """Topic ids are returned even if settings are denied, or with validate_only."""
-    topic_names_collide_by_dot_and_underscore: bool
+    topic_names_collide_by_dot_and_underscore: bool = True
     """Names that differ in `.` and `_` only cannot coexist."""
-    disabled_topic_deletion_has_own_error: bool  # disabled topic deletion has its own error code
-    delete_topics_rejects_repeated_topics: bool
+    disabled_topic_deletion_has_own_error: bool = False
+    """Disabled topic deletion has its own error code."""
+    delete_topics_rejects_repeated_topics: bool = False
     """DeleteTopics: a repeated topic is an error, and results are in any order."""
     # elections, reassignments and log directories
-    election_not_needed_error: int  # error code of an election that would change nothing
-    elect_leaders_denial_message: str | None  # error message of a denied ElectLeaders
-    elect_leaders_lists_partitions_as_requested: bool
+    election_not_needed_error: int = 0  # error code of an election that would change nothing
+    elect_leaders_denial_message: str | None = None  # error message of a denied ElectLeaders
+    elect_leaders_lists_partitions_as_requested: bool = False
     """Results are as requested (False: each partition once, no empty topics)."""
-    empty_election_checks_type: bool  # the election type is checked even if there are no topics
-    unknown_election_type_error: int  # error code of an unknown election type
-    unknown_election_type_has_message: bool  # an unknown election type has an error message
-    elect_leaders_is_supported: bool  # ElectLeaders works (False: UNSUPPORTED_VERSION (35))
-    reassignment_lists_repeated_partitions: bool
+    empty_election_checks_type: bool = True
+    """The election type is checked even if there are no topics."""
+    unknown_election_type_error: int = -1  # error code of an unknown election type
+    unknown_election_type_has_message: bool = True  # an unknown election type has an error message
+    elect_leaders_is_supported: bool = True  # ElectLeaders works (False: UNSUPPORTED_VERSION (35))
+    reassignment_lists_repeated_partitions: bool = False
     """A repeated partition has two results (False: the last one counts)."""
-    reassignment_checks_topic_first: bool
+    reassignment_checks_topic_first: bool = False
     """A missing topic is reported before errors in replicas or a cancellation."""
-    reassignment_raises_leader_epoch: bool  # a new leader epoch, though the leader stays
-    reassignment_ok_message: str | None  # error message of a successful reassignment
-    alter_log_dir_missing_replica_error: int
+    reassignment_raises_leader_epoch: bool = True  # a new leader epoch, though the leader stays
+    reassignment_ok_message: str | None = ""  # error message of a successful reassignment
+    alter_log_dir_missing_replica_error: int = 9
     """Error code of a replica that this broker does not have."""
-    denied_alter_log_dirs_lists_each_partition: bool
+    denied_alter_log_dirs_lists_each_partition: bool = False
     """A denied AlterReplicaLogDirs has a result for each repeated partition."""
-    describe_log_dirs_lists_unrequested_topics: bool
+    describe_log_dirs_lists_unrequested_topics: bool = False
     """DescribeLogDirs lists topics that were not requested, without partitions."""
-    created_records_per_request_max: int | None
+    created_records_per_request_max: int | None = None
     """Maximum number of topics and partitions that one request creates."""
 
-
-OLDEST = TopicFacts(
-    internal_topics=("__consumer_offsets", "__transaction_state"),
-    metadata_rejects_invalid_topic_names=False,
-    metadata_creates_internal_topics=True,
-    auto_created_topic_error=5,
-    controller_auto_created_topic_error=5,
-    create_topics_checks_name_first=False,
-    create_topics_checks_replication_factor_first=False,
-    create_topics_checks_existing_topic_first=False,
-    create_topics_checks_configs_before_partitions=True,
-    create_topics_accepts_default_counts=False,
-    create_topics_denial_message=None,
-    topic_admin_lists_each_repeated_name=False,
-    create_topics_honours_validate_only=True,
-    create_partitions_honours_validate_only=True,
-    zookeeper_invalid_name_fails_create_partitions=True,
-    create_partitions_denial_has_message=True,
-    stopped_brokers_receive_new_replicas=False,
-    assigned_replicas_must_exist=False,
-    assignment_gap_error=0,
-    negative_assigned_partition_error=-1,
-    remote_storage_requires_broker_support=False,
-    unparsable_topic_config_error=-1,
-    create_topics_null_config_error=-1,
-    create_metadata_topic_error=0,
-    every_page_lists_all_denials=True,
-    create_topics_returns_configs=True,
-    create_topics_returns_configs_as_sent=False,
-    create_topics_returns_ids_without_configs=False,
-    topic_names_collide_by_dot_and_underscore=True,
-    disabled_topic_deletion_has_own_error=False,
-    delete_topics_rejects_repeated_topics=False,
-    election_not_needed_error=0,
-    elect_leaders_denial_message=None,
-    elect_leaders_lists_partitions_as_requested=False,
-    empty_election_checks_type=True,
-    unknown_election_type_error=-1,
-    unknown_election_type_has_message=True,
-    elect_leaders_is_supported=True,
-    reassignment_lists_repeated_partitions=False,
-    reassignment_checks_topic_first=False,
-    reassignment_raises_leader_epoch=True,
-    reassignment_ok_message="",
-    alter_log_dir_missing_replica_error=9,
-    denied_alter_log_dirs_lists_each_partition=False,
-    describe_log_dirs_lists_unrequested_topics=False,
-    created_records_per_request_max=None,
-)
-"""The facts of 0.11."""
 
 CHANGES: tuple[Change, ...] = (
     Change(

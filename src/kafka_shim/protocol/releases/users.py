@@ -19,93 +19,63 @@ class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Facts of a release about users."""
 
     # authentications
-    scram_nonce_check: NonceCheck
-    sessions_end_with_their_token: bool
+    scram_nonce_check: NonceCheck = NonceCheck.NONE
+    sessions_end_with_their_token: bool = False
     """A session ends when its token expires, even without connections.max.reauth.ms."""
-    late_handshake_lists_mechanisms: bool
+    late_handshake_lists_mechanisms: bool = True
     """A SaslHandshake after the authentication, an error, lists the mechanisms."""
-    second_api_versions_closes_connection: bool
+    second_api_versions_closes_connection: bool = False
     """A second ApiVersions before the authentication closes the connection."""
-    unknown_sasl_mechanism_closes_connection: bool
+    unknown_sasl_mechanism_closes_connection: bool = False
     """SaslHandshake with an unsupported mechanism closes the connection."""
-    plain_ignores_nuls_after_password: bool
+    plain_ignores_nuls_after_password: bool = True
     """NUL characters after the password of PLAIN are ignored."""
     # delegation tokens
-    failed_token_request_expiry: int
+    failed_token_request_expiry: int = -1
     """Expiry in the response to a failed RenewDelegationToken or ExpireDelegationToken."""
-    token_renewal_is_capped_by_default_period: bool
+    token_renewal_is_capped_by_default_period: bool = False
     """A token is renewed for at most the default period; 0 means that period."""
-    renew_token_checks_owner_before_expiry: bool
+    renew_token_checks_owner_before_expiry: bool = True
     """RenewDelegationToken: a missing permission is reported before expiry."""
-    expire_token_checks_owner_before_expiry: bool
+    expire_token_checks_owner_before_expiry: bool = True
     """ExpireDelegationToken: a missing permission is reported before expiry."""
-    expire_token_removes_expired_tokens: bool
+    expire_token_removes_expired_tokens: bool = False
     """ExpireDelegationToken with a negative period also removes expired tokens."""
-    removed_token_returns_requested_period: bool
+    removed_token_returns_requested_period: bool = False
     """Its response then has that period (False: the current time)."""
-    token_expiry_never_overflows: bool
+    token_expiry_never_overflows: bool = False
     """Expiry times end at the largest number (False: they overflow)."""
     # credentials
-    alter_scram_ok_message: str | None  # error message of a successful AlterUserScramCredentials
-    alter_scram_denial_message: str | None  # error message of a denied AlterUserScramCredentials
-    changed_scram_credentials_per_request_max: int | None
+    alter_scram_ok_message: str | None = ""
+    """Error message of a successful AlterUserScramCredentials."""
+    alter_scram_denial_message: str | None = None
+    """Error message of a denied AlterUserScramCredentials."""
+    changed_scram_credentials_per_request_max: int | None = None
     """Maximum number of credentials that one request changes; more are an unknown error (-1)."""
-    alter_scram_rejects_repeated_users: bool
+    alter_scram_rejects_repeated_users: bool = False
     """A user named twice is an error (False: only with the same mechanism)."""
-    denied_describe_scram_lists_users: bool
+    denied_describe_scram_lists_users: bool = False
     """A denied DescribeUserScramCredentials has a result for each user."""
     # quotas
-    describe_quotas_ok_message: str | None  # error message of a successful DescribeClientQuotas
-    alter_quotas_denial_message: str | None  # error message of a denied AlterClientQuotas
-    quota_entity_types: tuple[str, ...]  # entity types of quotas
-    describe_quotas_rejects_invalid_filter: bool
+    describe_quotas_ok_message: str | None = None
+    """Error message of a successful DescribeClientQuotas."""
+    alter_quotas_denial_message: str | None = None  # error message of a denied AlterClientQuotas
+    quota_entity_types: tuple[str, ...] = ("user", "client-id")  # entity types of quotas
+    describe_quotas_rejects_invalid_filter: bool = False
     """An invalid filter is INVALID_REQUEST (42) (False: it matches nothing)."""
-    quota_of_zero_is_valid: bool  # 0 is a valid quota
-    quotas_must_be_finite: bool  # NaN and infinity are no quotas
-    changed_quotas_per_request_max: int | None
+    quota_of_zero_is_valid: bool = True  # 0 is a valid quota
+    quotas_must_be_finite: bool = False  # NaN and infinity are no quotas
+    changed_quotas_per_request_max: int | None = None
     """Maximum number of limits that one request changes; more are POLICY_VIOLATION (44)."""
-    alter_quotas_rejects_repeated_entities: bool
+    alter_quotas_rejects_repeated_entities: bool = False
     """A repeated entity or key is an error (False: the last one counts)."""
-    quota_filter_accepts_empty_name: bool
+    quota_filter_accepts_empty_name: bool = False
     """An exact match may have an empty name (False: UNKNOWN_SERVER_ERROR (-1))."""
-    validate_only_counts_for_mutation_quota: bool
+    validate_only_counts_for_mutation_quota: bool = False
     """Validate_only requests count for the controller_mutation_rate quota."""
-    describe_quotas_checks_entity_type_first: bool
+    describe_quotas_checks_entity_type_first: bool = False
     """An unknown entity type is reported before other errors of a filter."""
 
-
-OLDEST = UserFacts(
-    scram_nonce_check=NonceCheck.NONE,
-    sessions_end_with_their_token=False,
-    late_handshake_lists_mechanisms=True,
-    second_api_versions_closes_connection=False,
-    unknown_sasl_mechanism_closes_connection=False,
-    plain_ignores_nuls_after_password=True,
-    failed_token_request_expiry=-1,
-    token_renewal_is_capped_by_default_period=False,
-    renew_token_checks_owner_before_expiry=True,
-    expire_token_checks_owner_before_expiry=True,
-    expire_token_removes_expired_tokens=False,
-    removed_token_returns_requested_period=False,
-    token_expiry_never_overflows=False,
-    alter_scram_ok_message="",
-    alter_scram_denial_message=None,
-    changed_scram_credentials_per_request_max=None,
-    alter_scram_rejects_repeated_users=False,
-    denied_describe_scram_lists_users=False,
-    describe_quotas_ok_message=None,
-    alter_quotas_denial_message=None,
-    quota_entity_types=("user", "client-id"),
-    describe_quotas_rejects_invalid_filter=False,
-    quota_of_zero_is_valid=True,
-    quotas_must_be_finite=False,
-    changed_quotas_per_request_max=None,
-    alter_quotas_rejects_repeated_entities=False,
-    quota_filter_accepts_empty_name=False,
-    validate_only_counts_for_mutation_quota=False,
-    describe_quotas_checks_entity_type_first=False,
-)
-"""The facts of 0.11."""
 
 CHANGES: tuple[Change, ...] = (
     Change(
