@@ -34,7 +34,7 @@ def main(count: int) -> None:
     pairs = list(zip(values, done.stdout.split(), strict=True))
     unlike = [pair for pair in pairs if java_double(of_bits(pair[0])) != pair[1]]
     sys.stdout.write(f"{len(unlike)} of {count} differ {unlike[:5]}\n")
-    # where Java's digits are not the shortest ones, the algorithm matters most
+    # values that Python writes in another form
     odd = [pair for pair in pairs if repr(float(pair[1])) != pair[1]]
     lines = "".join(f"{bits} {text}\n" for bits, text in odd[:RECORDED_COUNT])
     RECORDED.write_bytes(gzip.compress(lines.encode(), mtime=0))
