@@ -9,9 +9,10 @@ from typing import Any, Self
 
 import msgspec
 
-from kafka_shim.conformance.commands import COMMANDS
-from kafka_shim.conformance.contract import CAPABILITIES, VERSION
+from kafka_shim.conformance.commands import read_contract
+from kafka_shim.conformance.contract import VERSION
 from kafka_shim.conformance.processor_wait import processor_wait_s
+from kafka_shim.conformance.shapes import answer_violation
 from kafka_shim.shim.errors import UnavailableError
 
 LINE_BYTES_MAX = 64 * 1024 * 1024
@@ -129,7 +130,9 @@ class Driver:
         self.name = hello_fields["name"]
         self.version = hello_fields["version"]
         self.commands = frozenset(hello_fields["commands"])
-        self.capabilities = frozenset(hello_fields.get("capabilities", CAPABILITIES))
+        self.capabilities = frozenset(
+            hello_fields.get("capabilities", read_contract().capabilities)
+        )
 
     def first_missing_feature(self, commands: Set[str], capabilities: Set[str]) -> str:
         """Return the first missing command or capability; empty if the driver has all of them."""
@@ -163,7 +166,7 @@ class Driver:
         if not line_read:
             raise ContractError(f"the driver ended before it answered `{command}`")
         response = _parse_response_line(line_read, number)
-        violation = None if response.ok is None else COMMANDS[command].first_violation(response.ok)
+        violation = None if response.ok is None else answer_violation(command, response.ok)
         if violation is not None:
             raise ContractError(f"the driver answered `{command}` wrongly: {violation}")
         return response
