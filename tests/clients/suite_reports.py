@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from kafka_shim.conformance.cases import all_cases
-from kafka_shim.conformance.html_report import PAGE_FORMS
+from kafka_shim.conformance.html_report import as_html
 from kafka_shim.conformance.report import read_report
 from kafka_shim.schemas.pins import read_pins
 from tests.clients.report_page import PAGE, write_reports
@@ -76,16 +76,14 @@ def main() -> int:
     }
     PAGE.parent.mkdir(exist_ok=True)
     write_reports("\n".join((*page(reports, read_findings()), "")))
-    write_forms([name for name in COMMANDS if name in reports])
+    write_html([name for name in COMMANDS if name in reports])
     return 0
 
 
-def write_forms(names: Sequence[str]) -> None:
-    """Write a badge for each client, and the page with all frames, which is not committed."""
-    read = {name: read_report(str(KEPT / f"{name}.json")) for name in names}
-    for name, report in read.items():
-        (PAGE.parent / f"{name}.svg").write_text(PAGE_FORMS["badge"]([report]))
-    (KEPT / "report.html").write_text(PAGE_FORMS["html"](list(read.values())))
+def write_html(names: Sequence[str]) -> None:
+    """Write the page with all frames, which is not committed."""
+    reports = [read_report(str(KEPT / f"{name}.json")) for name in names]
+    (KEPT / "report.html").write_text(as_html(reports))
     sys.stderr.write(f"{KEPT / 'report.html'} has the errors and the frames of each client\n")
 
 
@@ -129,8 +127,6 @@ def page(reports: Mapping[str, ReplayReport], findings: Sequence[Finding]) -> It
         failed = [row["id"] for row in report["results"] if row["breaks"]]
         yield ""
         yield f"### {report['client']}"
-        yield ""
-        yield f"![share of passed cases]({name}.svg)"
         yield ""
         yield from causes(failed, [each for each in findings if each.concerns(name)])
 

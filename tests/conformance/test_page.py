@@ -1,17 +1,16 @@
-"""The page of reports in a real headless browser, and the badge."""
+"""The page of reports in a real headless browser."""
 
 import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
 
 from kafka_shim.conformance.case import CaseOutcome
 from kafka_shim.conformance.frames import ReportedExchange
-from kafka_shim.conformance.html_report import as_html, as_svg_badge
+from kafka_shim.conformance.html_report import as_html
 from kafka_shim.conformance.report import Report, ResultRow
 from kafka_shim.conformance.requirement_level import RequirementLevel
 from tests.support.browser import BROWSER, DRIVER
@@ -138,13 +137,6 @@ def test_the_page_loads_no_other_resources() -> None:
     assert "src=" not in page
 
 
-@pytest.mark.parametrize(
-    ("reports", "text"), [(REPORTS, "2 of 5"), (REPORTS[1:], "1 of 1"), ([], "0 of 0")]
-)
-def test_a_badge_is_svg(reports: list[Report], text: str) -> None:
-    assert ET.fromstring(as_svg_badge(reports)).attrib["aria-label"] == f"kafka conformance: {text}"
-
-
 def report(*words: str) -> "subprocess.CompletedProcess[str]":
     command = [*SHIM, "conformance", "report", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
@@ -158,7 +150,6 @@ def test_reports_are_read_from_files(tmp_path: Path) -> None:
         files.append(tmp_path / f"{number}.json")
         files[-1].write_text(as_json(each))
     words = [str(file) for file in files]
-    assert report(*words, "--format", "badge").stdout == as_svg_badge(REPORTS)
     assert report(*words).stdout == as_html(REPORTS)
     files[0].write_text(json.dumps({"client": "x"}))
     done = report(words[0])

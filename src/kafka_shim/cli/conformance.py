@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="COMMAND")
     suite = verbs.add_parser("suite", help="Put a client into prepared situations and judge it")
     conformance_suite.add_arguments(suite)
-    report = verbs.add_parser("report", help="Turn reports of the suite into a page or a badge")
+    report = verbs.add_parser("report", help="Turn reports of the suite into a page or a baseline")
     conformance_report.add_arguments(report)
     run_verb = verbs.add_parser("run", help=RUN, description=RUN)
     run_verb.add_argument(

@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kafka_shim.cli import EXIT_MISMATCH
-from kafka_shim.cli.conformance_report import PAGES
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.scorecard_formats import OUTPUTS
 from kafka_shim.cli.usage import split_command
@@ -122,7 +121,7 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
         help="Print the commands that a driver must support, as JSON schema or, with --format"
         " markdown, as tables",
     )
-    forms = (*OUTPUTS, *PAGES)
+    forms = (*OUTPUTS, "html")
     parser.add_argument(
         "--format",
         choices=forms,
@@ -201,7 +200,7 @@ def _parse_one_or_all_releases(text: str) -> Sequence[str]:
 def _run_cases_and_print_report(
     driver_command: list[str], cases_by_release: "CasesByRelease", args: argparse.Namespace
 ) -> int:
-    from kafka_shim.conformance.html_report import PAGE_FORMS
+    from kafka_shim.conformance.html_report import as_html
     from kafka_shim.conformance.output_formats import FORMS
     from kafka_shim.conformance.report import report_from_results
 
@@ -217,7 +216,7 @@ def _run_cases_and_print_report(
         ),
     )
     report = baseline.note_known_failures(report_from_results(name, results))
-    text = PAGE_FORMS[args.format]([report]) if args.format in PAGES else FORMS[args.format](report)
+    text = as_html([report]) if args.format == "html" else FORMS[args.format](report)
     print(text, end="")
     return 0 if report.has_passed else EXIT_MISMATCH
 
