@@ -96,9 +96,7 @@ def test_grep_returns_matching_entries(
     assert len(lines(capsys)) == count
 
 
-@pytest.mark.parametrize(
-    "words", [["info"], ["cat"], ["grep"], ["export"], ["export", "--format", "protocol-log"]]
-)
+@pytest.mark.parametrize("words", [["info"], ["cat"], ["grep"], ["export"]])
 def test_every_subcommand_reports_damage(
     words: list[str], trace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -119,7 +119,7 @@ def test_a_failed_import_leaves_no_files(tmp_path: Path, is_there: bool) -> None
     if is_there:
         folder.mkdir(parents=True)
         kept.write_text("mine")
-    for form in ("audit-log", "request-log", "protocol-log"):
+    for form in ("audit-log", "request-log"):
         assert main(["trace", "import", "--input-format", form, str(log), str(folder)]) == 1
     assert list(tmp_path.rglob("*")) == [
         log,

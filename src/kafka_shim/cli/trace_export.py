@@ -11,10 +11,9 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.text.extras import requires
 from kafka_shim.trace_format.segments import Damage, trace_size_in_bytes
 
-FORMS = ("request-log", "protocol-log", "pcap")
+FORMS = ("request-log", "pcap")
 FORMS_HELP = """Format of the export. request-log (default): one JSON object per request, like
-Kafka's own request log. protocol-log: one per entry, like kroxylicious' ProtocolLogger. pcap: a
-network capture, for Wireshark; requires --output"""
+Kafka's own request log. pcap: a network capture, for Wireshark; requires --output"""
 
 
 def add_export_arguments(verb: argparse.ArgumentParser) -> None:
@@ -27,14 +26,10 @@ def add_export_arguments(verb: argparse.ArgumentParser) -> None:
 def run_export(args: argparse.Namespace) -> int:
     if args.format == "pcap":
         return _export_as_pcap(args)
-    if args.format == "protocol-log":
-        from kafka_shim.traces.importers.protocol_log_export import (
-            exported_protocol_log_entries as rows,
-        )
-    else:
-        from kafka_shim.traces.importers.request_log_export import (
-            exported_request_log_rows as rows,
-        )
+    from kafka_shim.traces.importers.request_log_export import (
+        exported_request_log_rows as rows,
+    )
+
     damage: list[Damage] = []
     if args.output is None:
         for row in rows(args.trace, damage=damage):

@@ -1,4 +1,4 @@
-"""`kafka-shim trace import`: make a trace of a broker's log, a proxy's log or a capture."""
+"""`kafka-shim trace import`: make a trace of a broker's log or a capture."""
 
 import argparse
 import json
@@ -6,7 +6,6 @@ import sys
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, tzinfo
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
     from kafka_shim.traces.importers.log_files import LogSource
     from kafka_shim.traces.importers.log_import import ImportReport
 
-FORMS = ("pcap", "request-log", "audit-log", "protocol-log")
+FORMS = ("pcap", "request-log", "audit-log")
 FORMS_HELP = """Format of the source. pcap: a network capture, pcap or pcapng.
 request-log: a broker's request log in JSON (KIP-673). audit-log: a broker's authorizer log
-(decisions only). protocol-log: the log of kroxylicious' ProtocolLogger"""
+(decisions only)"""
 UNREAD_MAX = 1.0
 """Percent of a log's entries."""
 
@@ -205,10 +204,6 @@ def _import_logs_with_progress(args: argparse.Namespace) -> "ImportReport":
 def _import_log_sources(
     args: argparse.Namespace, sources: Iterator[tuple["LogSource", Iterator[str]]]
 ) -> "ImportReport":
-    if args.input_format == "protocol-log":
-        from kafka_shim.traces.importers.protocol_log_import import import_protocol_log
-
-        return import_protocol_log(chain.from_iterable(lines for _, lines in sources), args.trace)
     from kafka_shim.traces.importers.log_import import AuthorizerLogImport, RequestLogImport
 
     kind = AuthorizerLogImport if args.input_format == "audit-log" else RequestLogImport

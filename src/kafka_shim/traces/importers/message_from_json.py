@@ -11,54 +11,59 @@ from typing import Any
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.wire_json import SIZE, lower_first_letter
-from kafka_shim.traces.importers.earlier_names import EARLIER
 
 
 class JsonMessageError(ValueError):
     """The JSON does not describe the message; the text says where."""
 
 
-def message_from_json(name: str, content: Any, unknown: set[str]) -> Any:
+def message_from_json(name: str, version: int, content: Any, unknown: set[str]) -> Any:
     """Return a message by its full name, such as `CreateAclsRequest`.
 
-    Unknown keys are ignored, and their places are added to `unknown`. Raise JsonMessageError.
+    Unknown keys are ignored, and their places are added to `unknown`. Raise JsonMessageError if
+    the content is invalid, or if a field seems to have the name of an earlier release.
     """
     try:
-        return _JsonMessageReader(
-            message_classes_by_name(name), unknown
-        ).read_struct_without_records(load_message_spec(name).top_level_struct, content, name)
+        reader = _JsonMessageReader(message_classes_by_name(name), version, unknown)
+        return reader.read_struct_without_records(
+            load_message_spec(name).top_level_struct, content, name
+        )
     except (TypeError, AttributeError, KeyError) as error:
         raise JsonMessageError(f"{name}: {error}") from error
 
 
 class _JsonMessageReader:
-    """One message: the classes of its structs, and its unknown fields."""
+    """One message: the classes of its structs, its version, and its unknown fields."""
 
-    def __init__(self, types: Mapping[str, Any], unknown: set[str]) -> None:
+    def __init__(self, types: Mapping[str, Any], version: int, unknown: set[str]) -> None:
         self._types = types
+        self._version = version
         self._unknown = unknown
 
     def read_struct_without_records(self, spec: StructSpec, content: Any, path: str) -> Any:
         if not isinstance(content, dict):
             raise JsonMessageError(f"{path}: `{str(content)[:40]}` is not an object")
-        values = {}
+        values, missing_fields = {}, list[str]()
         remaining_fields = dict(content)
         for field in spec.fields:
             name = lower_first_letter(field.name)
-            field_path = f"{path}.{name}"
-            earlier_name = EARLIER.get(field_path, name)
             if field.element_kind == "records":
-                for key in (name, f"{name}{SIZE}", f"{earlier_name}{SIZE}"):
+                for key in (name, f"{name}{SIZE}"):
                     remaining_fields.pop(key, None)
                 if (
                     field.nullable_versions.high < field.versions.high
                 ):  # ShareFetch: null in version 0 only
                     values[field.attribute] = b""
-            elif name in remaining_fields or earlier_name in remaining_fields:
-                field_content = remaining_fields.pop(
-                    name if name in remaining_fields else earlier_name
-                )
-                values[field.attribute] = self._field_value(field, field_content, field_path)
+            elif name in remaining_fields:
+                field_content = remaining_fields.pop(name)
+                values[field.attribute] = self._field_value(field, field_content, f"{path}.{name}")
+            elif field.versions.has(self._version) and field.tag < 0:
+                missing_fields.append(name)
+        if missing_fields and remaining_fields:
+            raise JsonMessageError(
+                f"{path}: unknown field `{next(iter(remaining_fields))}`, and"
+                f" `{missing_fields[0]}` is missing; earlier releases have other names"
+            )
         self._unknown.update(f"{path}.{key}" for key in remaining_fields)
         return self._types[spec.name](**values)
 

@@ -77,7 +77,7 @@ def _parse_logged_request(content: dict[str, Any]) -> LoggedRequest:
     unknown: set[str] = set()
     try:
         name = api_name(key)
-        request = message_from_json(f"{name}Request", content["request"], unknown)
+        request = message_from_json(f"{name}Request", version, content["request"], unknown)
         frame = write_request_header(header) + codecs.write_request(request, version)
         response = _encode_response(f"{name}Response", content.get("response"), header, unknown)
     except ProtocolError as error:
@@ -105,7 +105,8 @@ def _encode_response(
 ) -> bytes | None:
     if not isinstance(content, dict):
         return None
-    return write_response_frame(header, message_from_json(name, content, unknown))
+    message = message_from_json(name, header.api_version, content, unknown)
+    return write_response_frame(header, message)
 
 
 def _client_address_or_empty(connection: str) -> tuple[str, int]:
