@@ -11,10 +11,13 @@ from kafka_shim.cli import main
 from kafka_shim.policy.checked_accesses import checked_operations_by_resource_type
 from kafka_shim.policy.formats import parse_distinct_acls
 from kafka_shim.policy.least.compaction import compacted_acls
-from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.policy.relations import Relation
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from tests.authorizer.test_against_naive import ACL_SETS, naive
 from tests.policy.naive import NEWEST, authorizer, questions
+from tests.policy.plain_decisions import PlainPolicy, contradictions
 
+LITERAL, PREFIXED = PatternType.LITERAL, PatternType.PREFIXED
 OPERATIONS = "[Read, Write, Create, Delete, Alter, AlterConfigs]"
 MANY = f"""\
 - {{principal: User:a, allow: {OPERATIONS}, topic: t}}
@@ -22,10 +25,6 @@ MANY = f"""\
 - {{principal: User:b, allow: Read, topic: team-, pattern: prefixed}}
 - {{principal: User:b, allow: [Read, Describe], topic: team-a}}
 - {{principal: User:c, deny: Write, topic: t}}
-"""
-CONTRADICTION = """\
-- {principal: User:a, allow: Write, topic: t}
-- {principal: User:a, deny: [Read, Write], topic: t}
 """
 
 
@@ -41,7 +40,9 @@ def test_all_replaces_all_operations_and_the_rest_is_covered(
         ("User:a", Operation.ALL, "t"),
         ("User:b", Operation.READ, "team-"),
     ]
-    assert printed.err == "2 ACLs instead of 11; every decision stays; fewer are not possible\n"
+    assert printed.err == (
+        "2 ACLs instead of 11; every decision stays; none of them can be left out\n"
+    )
     (tmp_path / "few.yaml").write_text(printed.out)
     assert main(["policy", "equivalent", str(file), str(tmp_path / "few.yaml")]) == 0
     requests = json.loads(plan.read_text())["requests"]
@@ -51,46 +52,38 @@ def test_all_replaces_all_operations_and_the_rest_is_covered(
     ]
 
 
-@pytest.mark.parametrize(
-    ("acls", "options", "text", "fewest"),
-    [
-        (MANY, [], "fewer are not possible", True),
-        (
-            CONTRADICTION,
-            ["--allow-everyone-if-no-acl-found"],
-            "none can be left out; the fewest are 1 or more",
-            False,
-        ),
-    ],
-)
-def test_the_output_says_whether_fewer_are_possible(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    acls: str,
-    options: list[str],
-    text: str,
-    fewest: bool,
-) -> None:
-    file, compact = tmp_path / "acls.yaml", tmp_path / "compact.json"
-    file.write_text(acls)
-    assert main(["policy", "compact", str(file), "--format", "json", *options]) == 0
-    printed = capsys.readouterr()
-    result = json.loads(printed.out)
-    assert result["fewest"] is fewest
-    assert printed.err.endswith(f"; {text}\n")
-    compact.write_text(printed.out)
-    rules = ["--a-set", f"allow.everyone.if.no.acl.found={str(bool(options)).lower()}"]
-    rules += ["--b-set", rules[1]]
-    assert main(["policy", "equivalent", str(file), str(compact), *rules]) == 0
-
-
 @pytest.mark.deep
 @settings(max_examples=25, deadline=None)
 @given(ACL_SETS, st.booleans(), st.data())
 def test_every_decision_stays(acls: list[Acl], everyone: bool, data: st.DataObject) -> None:
-    compact = compacted_acls(authorizer(acls, everyone=everyone), NEWEST).acls
+    compact = compacted_acls(authorizer(acls, everyone=everyone), NEWEST)
     assert len(compact) <= len(set(acls))
     kind = data.draw(st.sampled_from([ResourceType.TOPIC, ResourceType.GROUP]))
     operation = data.draw(st.sampled_from(checked_operations_by_resource_type(NEWEST)[kind]))
     for actor, action in questions(acls, [operation], [kind]):
         assert naive(compact, actor, action, everyone) is naive(acls, actor, action, everyone)
+
+
+PATTERNS = [("*", LITERAL), ("a", LITERAL), ("a", PREFIXED), ("abc", LITERAL), ("abx", PREFIXED)]
+IDS = ResourceType.TRANSACTIONAL_ID
+SMALL_ACLS = st.builds(
+    lambda pattern, *rest: Acl(IDS, *pattern, *rest),
+    st.sampled_from(PATTERNS),
+    st.sampled_from(["User:a", "User:b", "User:*"]),
+    st.sampled_from(["*", "*", "10.0.0.1", "10.0.0.2/31"]),
+    st.sampled_from([*checked_operations_by_resource_type(NEWEST)[IDS], Operation.ALL]),
+    st.sampled_from([Permission.DENY, Permission.ALLOW, Permission.ALLOW]),
+)
+
+
+@pytest.mark.deep
+@settings(max_examples=30, deadline=None)
+@given(st.lists(SMALL_ACLS, min_size=2, max_size=6), st.booleans())
+def test_no_acl_can_be_left_out(acls: list[Acl], everyone: bool) -> None:
+    compact = compacted_acls(authorizer(acls, everyone=everyone), NEWEST)
+    whole = PlainPolicy(tuple(compact), NEWEST, allow_everyone=everyone)
+    given = PlainPolicy(tuple(acls), NEWEST, allow_everyone=everyone)
+    assert contradictions(Relation.EQUIVALENT, [given, whole])[0] == []
+    for acl in compact:
+        less = PlainPolicy(tuple(compact - {acl}), NEWEST, allow_everyone=everyone)
+        assert contradictions(Relation.EQUIVALENT, [whole, less])[0], acl

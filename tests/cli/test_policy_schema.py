@@ -186,7 +186,6 @@ def test_a_state_file_that_the_broker_rejects_is_invalid(text: str) -> None:
         ("lint", ["lint", "{acls}", "{new}", "--json"]),
         ("matrix", ["matrix", "{acls}", "--json"]),
         ("check", ["check", "no-new-access", "{acls}", "{new}", "--json"]),
-        ("compact", ["compact", "{acls}", "--format", "json"]),
         ("relation", ["equivalent", "{acls}", "{acls}", "--json"]),
         ("relation", ["implies", "{acls}", "{new}", "--json"]),
         ("relation", ["disjoint", "{acls}", "{new}", "--json"]),
@@ -213,26 +212,6 @@ def test_a_saved_plan_is_valid(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["policy", "compact", f"{tmp_path}/acls.yaml", "--plan", str(plan)]) == 0
     capsys.readouterr()
     validator_of("plan").validate(json.loads(plan.read_text()))
-
-
-@pytest.mark.parametrize("new", ["acls", "new"])
-def test_a_certificate_is_valid_and_nothing_in_it_is_optional(
-    new: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "acls.yaml").write_text(ACLS)
-    (tmp_path / "new.yaml").write_text(ACLS.replace("orders", "other"))
-    proof = tmp_path / "proof.json"
-    words = [f"{tmp_path}/acls.yaml", f"{tmp_path}/{new}.yaml", "--certificate", str(proof)]
-    assert main(["policy", "equivalent", *words]) == (0 if new == "acls" else 3)
-    certificate = json.loads(proof.read_text())
-    validator = validator_of("certificate")
-    validator.validate(certificate)
-    assert main(["policy", "verify", str(proof)]) == 0
-    for key in certificate:
-        assert not validator.is_valid({k: v for k, v in certificate.items() if k != key}), key
-    proof.write_text(json.dumps({**certificate, "format": "other"}))
-    assert main(["policy", "verify", str(proof)]) == 2
-    assert not validator.is_valid({**certificate, "format": "other"})
 
 
 @pytest.mark.parametrize("name", sorted(set(SCHEMAS) - {"state"}))

@@ -8,7 +8,6 @@ addresses of its own IP version.
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import pairwise
 
 import msgspec
 
@@ -109,22 +108,6 @@ def smallest_enclosing_candidate_or_wildcard(host: str, candidate_hosts: Iterabl
         ):
             within.append(_host_size_sort_key(each))
     return min(within)[1] if within else WILDCARD
-
-
-def enclosing_networks(hosts: Iterable[str]) -> set[str]:
-    """Return the smallest networks around all groups of the hosts, apart from `*`."""
-    ranges = sorted(
-        (each.ip_version, each.first_address, -each.last_address)
-        for each in map(_address_range_of, hosts)
-        if each is not None
-    )
-    networks = set()
-    for (version, first, _), (other_version, _, last) in pairwise(ranges):
-        if version == other_version:
-            length = _BITS[version] - (first ^ -last).bit_length()
-            start = first >> (_BITS[version] - length) << (_BITS[version] - length)
-            networks.add(f"{address_text(version, start)}/{length}")
-    return networks
 
 
 def _host_size_sort_key(host: str) -> tuple[int, str]:

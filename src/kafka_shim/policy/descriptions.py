@@ -9,7 +9,6 @@ from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Decision, DecisionReason
 from kafka_shim.authorizer.networks import smallest_enclosing_candidate_or_wildcard
 from kafka_shim.policy.access_changes import AccessChange
-from kafka_shim.policy.certificate import witness_object
 from kafka_shim.policy.name_sets import ALL_NAMES, STARRED_NAMES, NameSet
 from kafka_shim.policy.witness import Witness
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
@@ -223,6 +222,16 @@ def decision_object(decision: Decision) -> dict[str, Any]:
     }
 
 
+def access_object(witness: Witness) -> dict[str, Any]:
+    return {
+        "principal": witness.actor.principal,
+        "host": witness.actor.host,
+        "operation": witness.operation.name,
+        "resource_type": witness.resource_type.name,
+        "resource_name": witness.resource_name,
+    }
+
+
 def witness_object_with_decisions(witness: Witness | None) -> dict[str, Any] | None:
     """Return the access with both decisions; None for a change that no client can notice."""
     if witness is None:
@@ -231,4 +240,4 @@ def witness_object_with_decisions(witness: Witness | None) -> dict[str, Any] | N
         "before": decision_object(witness.before),
         "after": decision_object(witness.after),
     }
-    return witness_object(witness) | decisions
+    return access_object(witness) | decisions

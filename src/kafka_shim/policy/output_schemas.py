@@ -1,15 +1,14 @@
-"""JSON schemas of saved plans and certificates, and of what commands print with --json."""
+"""JSON schemas of saved plans, and of what commands print with --json."""
 
 from typing import Any
 
 from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS
 from kafka_shim.authorizer.model import DecisionReason
-from kafka_shim.policy import certificate, plan_file
+from kafka_shim.policy import plan_file
 from kafka_shim.policy.formats.json_objects import KEYS as ACL_KEYS
 from kafka_shim.policy.gates import GATES
 from kafka_shim.policy.lint import FINDING_KINDS
 from kafka_shim.policy.relations import Relation
-from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 Schema = dict[str, Any]
@@ -164,11 +163,6 @@ def check_schema() -> Schema:
     )
 
 
-def compact_schema() -> Schema:
-    """Return the schema of `policy compact --format json`."""
-    return _object({"fewest": _FLAG, "lower_bound": _COUNT, "acls": _list(_ACL)})
-
-
 def relation_schema() -> Schema:
     """Return the schema of `policy equivalent`, `implies` and `disjoint` with --json."""
     return _object(
@@ -179,34 +173,6 @@ def relation_schema() -> Schema:
             "b": _TEXT,
             "counterexample": _or_null(_object({**_ACCESS, "a": _DECISION, "b": _DECISION})),
             "impossible_differences": _COUNT,
-        }
-    )
-
-
-def certificate_schema() -> Schema:
-    """Return the schema of the files of `--certificate`, which `policy verify` checks."""
-    side = _object(
-        {
-            "source": _TEXT,
-            "release": {"enum": list(RELEASES)},
-            "super_users": _list(_TEXT),
-            "allow_everyone_if_no_acl_found": _FLAG,
-            "acl_count": _COUNT,
-            "acls_sha256": _SHA256,
-        }
-    )
-    return _object(
-        {
-            "format": {"const": certificate.FORMAT},
-            "version": {"const": certificate.VERSION},
-            "relation": _RELATION,
-            "holds": _FLAG,
-            "counterexample": _or_null(_object({**_ACCESS, "before": _FLAG, "after": _FLAG})),
-            "a": side,
-            "b": side,
-            "acls_of_both": _list(_ACL),
-            "acls_of_a": _list(_ACL),
-            "acls_of_b": _list(_ACL),
         }
     )
 

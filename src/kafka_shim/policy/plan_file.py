@@ -1,5 +1,6 @@
 """Saved plans: the requests as they were reviewed, and checksums of the ACLs before and after."""
 
+import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,7 +13,6 @@ from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import Step
-from kafka_shim.policy.certificate import acls_sha256
 from kafka_shim.policy.descriptions import (
     resource_text_or_at_least_one,
     signed_access_change_line,
@@ -184,3 +184,10 @@ def saved_plan(
     return SavedPlan(
         release, acls_sha256(old_acls), acls_sha256(new_acls), tuple(requests), texts, source
     )
+
+
+def acls_sha256(acls: Iterable[Acl]) -> str:
+    """Return a checksum of a set of ACLs, which does not depend on order and repetitions."""
+    objects = sorted(acls_to_objects(set(acls)), key=lambda each: tuple(each.values()))
+    text = json.dumps(objects, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()

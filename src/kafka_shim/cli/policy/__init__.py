@@ -29,9 +29,8 @@ VERBS = {
     "equivalent": "Prove that A and B decide every access alike",
     "implies": "Prove that everything that A allows, B allows too",
     "disjoint": "Prove that no access is allowed by both A and B",
-    "verify": "Check the certificate of `equivalent`, `implies` or `disjoint`",
     "check": "Fail if a change grants access that it must not grant",
-    "compact": "Print the fewest ACLs that decide every access alike",
+    "compact": "Print fewer ACLs that decide every access alike",
     "schema": "Print the JSON schema of a file, or of what a command prints as JSON",
 }
 _MODULES = {

@@ -18,8 +18,13 @@ from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.usage import UsageError
 from kafka_shim.client.acls import send_steps
 from kafka_shim.client.client import ClientError
-from kafka_shim.policy.certificate import acls_sha256
-from kafka_shim.policy.plan_file import SavedPlan, plan_object, read_plan, write_plan
+from kafka_shim.policy.plan_file import (
+    SavedPlan,
+    acls_sha256,
+    plan_object,
+    read_plan,
+    write_plan,
+)
 from kafka_shim.text.message_text import count_with_noun
 
 DESCRIPTION = """\

@@ -1,14 +1,12 @@
-"""`kafka-shim policy compact`: the fewest ACLs that decide the same."""
+"""`kafka-shim policy compact`: fewer ACLs that decide the same."""
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.cli import EXIT_FAILURE
 from kafka_shim.cli.policy_options import (
     add_cluster_and_rule_arguments,
@@ -18,24 +16,18 @@ from kafka_shim.cli.policy_options import (
 from kafka_shim.cli.usage import UsageError
 from kafka_shim.policy.checked_accesses import InexactReleaseError
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
-from kafka_shim.policy.least.compaction import CompactedAcls, compacted_acls
+from kafka_shim.policy.least.compaction import compacted_acls
 from kafka_shim.policy.plan_file import plan_object, write_plan
 from kafka_shim.policy.planned_change import plan_change
 from kafka_shim.policy.relations import Relation, check_relation
 from kafka_shim.text.message_text import count_with_noun
 
 DESCRIPTION = """\
-Print the fewest ACLs that decide every access like the given ACLs, as `policy equivalent` proves.
-If the search for the fewest ACLs does not end, the result has no superfluous ACL, and the output
-says how many ACLs are needed at least. By default, the result denies nothing more than the given
-DENY ACLs do, because a new DENY would also override ACLs that are added later. `--add-denies`
-permits such a DENY.
+Print fewer ACLs that decide every access like the given ACLs, as `policy equivalent` proves. None
+of the printed ACLs can be left out.
 
   kafka-shim policy compact acls/ > compact.yaml
   kafka-shim policy compact --bootstrap-server 127.0.0.1:9092 --plan plan.json
-
-`--format json` prints the ACLs, `fewest` (whether they are proven to be the fewest) and
-`lower_bound`.
 
 Exit codes: 0 done, 2 usage error, 1 the broker failed.
 """
@@ -47,7 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "files", nargs="*", metavar="FILE", help="File or folder with ACLs (default: the cluster's)"
     )
-    add("--add-denies", action="store_true", help="Use any DENY that saves ACLs")
     add("--plan", type=Path, metavar="FILE", help="Save the plan that gets there, for `apply`")
     add(
         "--format",
@@ -64,10 +55,9 @@ def run(args: argparse.Namespace) -> int:
     write_assumption_notes(given)
     authorizer, release = given.authorizer(), given.release
     try:
-        found = compacted_acls(authorizer, release, adds_denies=args.add_denies)
+        acls = compacted_acls(authorizer, release)
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
-    acls = found.acls
     compacted = msgspec.structs.replace(given, acls=tuple(acls))
     result = check_relation(
         Relation.EQUIVALENT, authorizer, compacted.authorizer(), release, release
@@ -76,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
         print("kafka-shim policy compact: the result is not equivalent", file=sys.stderr)
         return EXIT_FAILURE
     try:
-        print(_formatted(found, args.format), end="")
+        print(format_acls_losslessly(sorted(acls, key=str), args.format), end="")
     except AclTextError as error:
         raise UsageError(f"--format {args.format}: {error}") from error
     if args.plan:
@@ -84,25 +74,8 @@ def run(args: argparse.Namespace) -> int:
         write_plan(args.plan, plan_object(plan.saved, plan.interim_between_requests))
     count = count_with_noun(len(acls), "ACL")
     print(
-        f"{count} instead of {len(set(given.acls))}; every decision stays; {_proof(found)}",
+        f"{count} instead of {len(set(given.acls))}; every decision stays;"
+        " none of them can be left out",
         file=sys.stderr,
     )
     return 0
-
-
-def _formatted(found: CompactedAcls, acl_format: str) -> str:
-    acls = sorted(found.acls, key=str)
-    if acl_format != "json":
-        return format_acls_losslessly(acls, acl_format)
-    result = {
-        "fewest": found.are_fewest,
-        "lower_bound": found.lower_bound,
-        "acls": acls_to_objects(acls),
-    }
-    return json.dumps(result, indent=2, ensure_ascii=False) + "\n"
-
-
-def _proof(found: CompactedAcls) -> str:
-    if found.are_fewest:
-        return "fewer are not possible"
-    return f"none can be left out; the fewest are {found.lower_bound} or more"

@@ -2,17 +2,14 @@
 
 import argparse
 import json
-from pathlib import Path
 from typing import Any
 
 from kafka_shim.cli import EXIT_MISMATCH
 from kafka_shim.cli.policy.relation_sides import add_side_arguments, sides_of_arguments
 from kafka_shim.cli.policy_options import add_rule_arguments, require_known_mode
 from kafka_shim.cli.usage import UsageError
-from kafka_shim.policy.certificate import certificate_object
 from kafka_shim.policy.checked_accesses import InexactReleaseError
-from kafka_shim.policy.descriptions import decision_object, witness_lines
-from kafka_shim.policy.plain_decisions import PlainPolicy
+from kafka_shim.policy.descriptions import access_object, decision_object, witness_lines
 from kafka_shim.policy.policy import Policy
 from kafka_shim.policy.relations import STATEMENTS, Relation, RelationResult, check_relation
 from kafka_shim.text.message_text import count_with_noun
@@ -23,7 +20,7 @@ names. If this does not hold, print an access that contradicts it. A and B are f
 folders, or the clusters of --a and --b.
 
   kafka-shim policy {verb} old.yaml new.yaml
-  kafka-shim policy {verb} --a old:9092 --b new:9092 --certificate proof.json
+  kafka-shim policy {verb} --a old:9092 --b new:9092
 
 Exit codes: 0 it holds, 3 it does not, 2 usage error, 1 a broker failed.
 """
@@ -36,12 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("files", nargs="*", metavar="FILE", help="A and B, unless --a or --b names a cluster")
     add("--json", action="store_true", help="Print JSON instead of text")
-    add(
-        "--certificate",
-        type=Path,
-        metavar="FILE",
-        help="Write the ACLs and the result to this file, for `policy verify`",
-    )
     add_side_arguments(parser)
     add_rule_arguments(parser.add_argument_group("Rules"))
 
@@ -59,8 +50,6 @@ def run(args: argparse.Namespace) -> int:
         require_known_mode(first, second, lambda *each: check(*each).holds)
     except InexactReleaseError as error:
         raise UsageError(str(error)) from error
-    if args.certificate:
-        _write_certificate(args.certificate, result, first, second)
     if args.json:
         print(json.dumps(_result_object(result, first, second), indent=2, ensure_ascii=False))
     else:
@@ -77,17 +66,6 @@ def _print_result(result: RelationResult, first: Policy, second: Policy) -> None
     if result.impossible_differences:
         count = count_with_noun(result.impossible_differences, "difference")
         print(f"not counted: {count} about hosts or names that no client can have")
-
-
-def _write_certificate(path: Path, result: RelationResult, first: Policy, second: Policy) -> None:
-    plain_first, plain_second = (
-        PlainPolicy(tuple(each.acls), each.release, each.super_users, each.allow_everyone)
-        for each in (first, second)
-    )
-    certificate = certificate_object(
-        result, (plain_first, plain_second), (first.source, second.source)
-    )
-    path.write_text(json.dumps(certificate, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _side_text(side: Policy) -> str:
@@ -110,14 +88,7 @@ def _result_object(result: RelationResult, first: Policy, second: Policy) -> dic
         "a": _side_text(first),
         "b": _side_text(second),
         "counterexample": access
-        and {
-            "principal": access.actor.principal,
-            "host": access.actor.host,
-            "operation": access.operation.name,
-            "resource_type": access.resource_type.name,
-            "resource_name": access.resource_name,
-            "a": decision_object(access.before),
-            "b": decision_object(access.after),
-        },
+        and access_object(access)
+        | {"a": decision_object(access.before), "b": decision_object(access.after)},
         "impossible_differences": result.impossible_differences,
     }

@@ -28,17 +28,14 @@ SCHEMAS: dict[str, Callable[[], Schema]] = {
     "lint": output_schemas.lint_schema,
     "matrix": output_schemas.matrix_schema,
     "check": output_schemas.check_schema,
-    "compact": output_schemas.compact_schema,
     "relation": output_schemas.relation_schema,
-    "certificate": output_schemas.certificate_schema,
     "state": _state_schema,
 }
 DESCRIPTION = """\
 Print a JSON schema (draft 2020-12). With these schemas, editors complete and check files: `acls`
-(rules in YAML), `expectations`, `state` (the file of `serve --state`), `plan` (saved by `policy
-plan --out`) and `certificate`. With the others, programs read the output of `policy test`, `diff`,
-`lint`, `matrix` and `check` with --json, of `equivalent`, `implies` and `disjoint` (`relation`),
-and of `compact --format json`.
+(rules in YAML), `expectations`, `state` (the file of `serve --state`) and `plan` (saved by `policy
+plan --out`). With the others, programs read the output of `policy test`, `diff`, `lint`, `matrix`
+and `check` with --json, and of `equivalent`, `implies` and `disjoint` (`relation`).
 
   kafka-shim policy schema expectations > .vscode/policy-expectations.json
 

@@ -1,8 +1,7 @@
-"""As few ACLs as possible that decide every access alike.
+"""Fewer ACLs that decide every access alike.
 
 Operations are joined into All where that covers just those that brokers check; then every ACL is
-left out without which no decision changes. No further ACL can be left out of this result. If a
-smaller set is found for the ACLs on a type of resources, it is used instead.
+left out without which no decision changes. No further ACL can be left out of this result.
 """
 
 from collections.abc import Iterable
@@ -14,53 +13,22 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.policy.access_changes import access_changes
 from kafka_shim.policy.checked_accesses import checked_operations_by_resource_type
-from kafka_shim.policy.fewest_acls import fewest_acls_of_type
 from kafka_shim.policy.redundant_acls import AclRemovalEffects
-from kafka_shim.policy.witness import one_client_address_per_host
 from kafka_shim.protocol.enums import Operation, Permission, ResourceType
 
 
-class CompactedAcls(msgspec.Struct, frozen=True):
-    """ACLs of which none can be left out; no set that decides alike is below `lower_bound`."""
-
-    acls: frozenset[Acl]
-    lower_bound: int
-
-    @property
-    def are_fewest(self) -> bool:
-        """Return whether it is proven that fewer ACLs do not suffice."""
-        return len(self.acls) == self.lower_bound
-
-
-def compacted_acls(
-    authorizer: StandardAuthorizer, release: str, *, adds_denies: bool = False
-) -> CompactedAcls:
+def compacted_acls(authorizer: StandardAuthorizer, release: str) -> set[Acl]:
     """Return ACLs that decide like those of the authorizer, which stays unchanged.
 
-    Unless `adds_denies`, they deny nothing that no DENY of the authorizer denies, and the lower
-    bound is that of such sets. Raise InexactReleaseError for a release whose decisions cannot be
-    computed for all names.
+    Raise InexactReleaseError for a release whose decisions cannot be computed for all names.
     """
     by_type: dict[ResourceType, list[Acl]] = {}
     for acl in authorizer.store:
         by_type.setdefault(acl.resource_type, []).append(acl)
-    acls, lower_bound = set[Acl](), 0
-    for kind, given in by_type.items():
-        of_type = _copy_with_acls(authorizer, given)
-        irreducible = _irreducible_acls(of_type, release)
-        fewest = fewest_acls_of_type(of_type, kind, release, adds_denies=adds_denies)
-        lower_bound += fewest.lower_bound
-        if fewest.acls is not None and len(fewest.acls) < len(irreducible):
-            candidate = _copy_with_acls(authorizer, fewest.acls)
-            if not any(
-                one_client_address_per_host(change.hosts, change.except_hosts)
-                for change in access_changes(of_type, candidate, release)
-            ):
-                irreducible = _irreducible_acls(candidate, release)
-            elif not fewest.acls:
-                lower_bound += 1  # without ACLs, something is decided otherwise
-        acls |= irreducible
-    return CompactedAcls(frozenset(acls), lower_bound)
+    parts = (
+        _irreducible_acls(_copy_with_acls(authorizer, acls), release) for acls in by_type.values()
+    )
+    return set[Acl]().union(*parts)
 
 
 def _irreducible_acls(authorizer: StandardAuthorizer, release: str) -> set[Acl]:

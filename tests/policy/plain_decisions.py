@@ -1,7 +1,6 @@
-"""Decide by reading all ACLs one after the other, without an index, to check certificates.
+"""Decide by reading all ACLs one after the other: the oracle for statements over all accesses.
 
-This repeats what `decide` and `name_sets` do, on purpose and as plainly as possible: a certificate
-is worth as much as the independence of what checks it.
+It shares neither the index nor the division of names with the code that makes these statements.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +13,15 @@ from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.decide import PROBED_NAME
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Actor
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
+from kafka_shim.policy.checked_accesses import (
+    checked_operations_by_resource_type,
+    operations_checked_for_any_resource,
+)
+from kafka_shim.policy.relations import Relation
+from kafka_shim.policy.witness import resource_can_exist
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
+
+_UNNAMED_PRINCIPAL = "User:everyone-else"
 
 
 class PlainPolicy(msgspec.Struct, frozen=True):
@@ -163,3 +170,97 @@ def _dominates(deny: Acl, allow: Acl) -> bool:
     if deny.pattern_type is PatternType.PREFIXED:
         return allow.resource_name.startswith(deny.resource_name)
     return allow.pattern_type is PatternType.LITERAL and allow.resource_name == deny.resource_name
+
+
+def contradictions(relation: Relation, sides: Sequence[PlainPolicy]) -> tuple[list[str], int]:
+    """Return what contradicts a relation, and how many accesses were decided."""
+    found, decided = list[str](), 0
+    for kind in _resource_types_checked_by_any_side(sides):
+        for principal in _named_principals_and_one_unnamed(sides):
+            if relation is not Relation.DISJOINT and _have_equal_decision_inputs(
+                sides, principal, kind
+            ):
+                continue
+            for problem, count in _contradictions_or_empty_with_decision_counts(
+                relation, sides, principal, kind
+            ):
+                decided += count
+                found += [problem] if problem else []
+    return found, decided
+
+
+def contradicts(relation: Relation, first: bool, second: bool) -> bool:
+    """Return whether decisions of A and B about one access contradict the relation."""
+    match relation:
+        case Relation.EQUIVALENT:
+            return first is not second
+        case Relation.IMPLIES:
+            return first and not second
+        case Relation.DISJOINT:
+            return first and second
+
+
+def _named_principals_and_one_unnamed(sides: Sequence[PlainPolicy]) -> list[str]:
+    """Return the principals that are named anywhere, and one that is not."""
+    named = {acl.principal for side in sides for acl in side.acls}
+    supers = {principal for side in sides for principal in side.super_users}
+    return sorted((named | supers | {_UNNAMED_PRINCIPAL}) - {ANY_USER})
+
+
+def _resource_types_checked_by_any_side(sides: Sequence[PlainPolicy]) -> list[ResourceType]:
+    return sorted(
+        {kind for side in sides for kind in checked_operations_by_resource_type(side.release)}
+    )
+
+
+def _have_equal_decision_inputs(
+    sides: Sequence[PlainPolicy], principal: str, kind: ResourceType
+) -> bool:
+    """Return whether everything that decisions about a principal depend on is equal."""
+    first, second = (
+        (
+            side.rules,
+            side.allow_everyone,
+            principal in side.super_users,
+            frozenset(side.relevant_to(principal, kind).acls),
+        )
+        for side in sides
+    )
+    return first == second
+
+
+def _contradictions_or_empty_with_decision_counts(
+    relation: Relation, sides: Sequence[PlainPolicy], principal: str, kind: ResourceType
+) -> Iterable[tuple[str, int]]:
+    """Yield what contradicts the relation, or an empty text, with the number of decisions."""
+    if relation is Relation.DISJOINT and all(principal in side.super_users for side in sides):
+        return
+    relevant = [side.relevant_to(principal, kind) for side in sides]
+    operations = {
+        operation
+        for side in sides
+        for operation in checked_operations_by_resource_type(side.release).get(kind, ())
+    }
+    by_type = {
+        operation
+        for side in sides
+        for operation, checked_kind in operations_checked_for_any_resource(side.release)
+        if checked_kind is kind
+    }
+    hosts = dict[str, None]()
+    for actor, name in boundary_actors_and_names(relevant, principal, kind):
+        hosts[actor.host] = None
+        if not resource_can_exist(kind, name):
+            continue
+        for operation in operations:
+            first, second = (side.allows(actor, operation, kind, name) for side in relevant)
+            text = f"{principal} from {actor.host}: {operation.name} on {kind.name} `{name}`"
+            yield (text if contradicts(relation, first, second) else ""), 2
+    for host in hosts:
+        for operation in by_type:
+            first, second = (
+                side.allows_on_any_resource(Actor(principal, host), operation, kind)
+                for side in relevant
+            )
+            text = f"{principal} from {host}: {operation.name} on any {kind.name}"
+            yield (text if contradicts(relation, first, second) else ""), 2
