@@ -111,7 +111,7 @@ APIS_WITH_HANDLER: tuple[ApiKey, ...] = (
     ApiKey.UNREGISTER_CONTROLLER,
 )
 """In the order of keys. Each has `shim/handlers/<name>.py`, imported on the first request; those of
-ALWAYS_REJECTED are in `shim/handlers/always_rejected/`."""
+ALWAYS_REJECTED are in the table of `shim/handlers/always_rejected.py`."""
 
 ALWAYS_REJECTED: frozenset[ApiKey] = frozenset(
     {
@@ -223,9 +223,9 @@ def _cache_last_result(write: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
 
 
 def import_handler(key: ApiKey) -> Handler:
-    folder = "handlers.always_rejected" if key in ALWAYS_REJECTED else "handlers"
-    module = importlib.import_module(f"kafka_shim.shim.{folder}.{key.name.lower()}")
-    return cast("Handler", module)
+    name = "always_rejected" if key in ALWAYS_REJECTED else key.name.lower()
+    module = importlib.import_module(f"kafka_shim.shim.handlers.{name}")
+    return cast("Handler", module.HANDLERS[key] if key in ALWAYS_REJECTED else module)
 
 
 @cache

@@ -1,1 +1,0 @@
-"""Handlers of requests that are checked and then always rejected; they change nothing."""
