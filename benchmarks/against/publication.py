@@ -34,7 +34,6 @@ What was tried:
 |---|---|
 | mypyc for 20 modules (`against/compiled.py`) | x1.01 with 64 in flight, x0.95 with one |
 | uvloop, Python 3.13 | below 5 % |
-| records of `__transaction_state` are made when they are read | transactions: x1.4 |
 | up to 15 records are checked one by one | Produce of 10: x1.1 |
 | the broker polls 100 us after a response, not 50 | x1.1 with one in flight |
 | DescribeAcls: resources from the store, without making ACLs | x1.11 |

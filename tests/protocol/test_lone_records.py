@@ -1,4 +1,4 @@
-"""Batches of one record are those that the general writer returns; control records."""
+"""Markers are the batches that the general writer returns; control records."""
 
 import pytest
 from hypothesis import given, strategies as st
@@ -12,7 +12,6 @@ from kafka_shim.protocol.records.batches import (
     marker_commits_transaction,
 )
 from kafka_shim.protocol.records.single_record_batches import (
-    encode_single_record_batch,
     prepend_offset_length_and_leader_epoch,
     transaction_marker_after_leader_epoch,
 )
@@ -20,16 +19,6 @@ from tests.protocol.record_lists import NOW
 
 OFFSETS = TIMES = IDS = st.integers(0, 2**63 - 1)
 EPOCHS = st.integers(-1, 2**31 - 1)
-CONTENTS = st.binary(max_size=200) | st.integers(0, 20_000).map(bytes)
-
-
-@given(OFFSETS, TIMES | st.just(-1), CONTENTS, st.none() | CONTENTS, EPOCHS)
-def test_a_batch_of_one_record(
-    offset: int, timestamp: int, key: bytes, value: bytes | None, epoch: int
-) -> None:
-    record = Record(offset, timestamp, key, value)
-    expected = encode_batch([record], BatchOptions(partition_leader_epoch=epoch))
-    assert encode_single_record_batch(offset, timestamp, key, value, epoch) == expected
 
 
 @given(st.tuples(IDS, st.integers(-1, 2**15 - 1)), TIMES, st.booleans(), EPOCHS, OFFSETS, EPOCHS)

@@ -38,7 +38,7 @@ from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from kafka_shim.protocol.messages.transaction_log_value import TransactionLogValue
+from kafka_shim.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from kafka_shim.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
@@ -49,8 +49,6 @@ from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group_records import NOTES_MAX
-from kafka_shim.shim.state.transactions import transaction_log
-from kafka_shim.shim.state.transactions.transaction import Transaction, TransactionalIdState
 from tests.recordings.conformance.deviations import is_meant
 from tests.recordings.conformance.scenario import Step
 from tests.recordings.records.batches import batch
@@ -250,32 +248,30 @@ def test_replaced_records_of_the_topic_of_groups_are_not_made() -> None:
     assert keys_and_ends(stage) == ([b"\0\1"], NOTES_MAX + 1)
 
 
-def test_the_first_share_groups_have_no_records() -> None:
-    stage = Stage("4.0")
+def test_topics_of_transactions_and_share_partitions_are_empty() -> None:
+    stage = Stage("4.4")
+    request = InitProducerIdRequest(transactional_id="t", transaction_timeout_ms=1000)
+    assert stage.ask(ApiKey.INIT_PRODUCER_ID, 4, request).error_code == 0
     key = ("g", stage.topic("orders").topic_id, 0)
     assert stage.cluster.share_states.create_or_reset_state(key, 1, 0) == 0
-    partitions = stage.cluster.coordinators.topic_or_create(KeyType.SHARE).partitions
-    assert not any(partition.log.end_offset for partition in partitions)
+    for name in ("__transaction_state", "__share_group_state"):
+        partitions = stage.found(name).partitions
+        assert not any(partition.log.end_offset for partition in partitions)
 
 
-def test_a_record_has_the_first_partitions_of_a_large_transaction() -> None:
-    transaction = Transaction("t", 1, 0)
-    transaction.partitions = dict.fromkeys(("orders", index) for index in range(1_000))
-    transaction.state = TransactionalIdState.ONGOING
-    content = transaction_log.encode_values(transaction_log.values_of_transaction(transaction, 1))
-    (row,) = codecs.read_message(TransactionLogValue, 1, content, 2).transaction_partitions
-    assert row.partition_ids == list(range(500))
-
-
-def test_many_transactions_leave_a_small_log(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transaction_log, "BATCHES_MAX", 20)
-    stage = Stage("4.4", properties={"transaction.state.log.num.partitions": "1"})
-    request = InitProducerIdRequest(transactional_id="t", transaction_timeout_ms=1000)
-    for _ in range(100):
-        assert stage.ask(ApiKey.INIT_PRODUCER_ID, 4, request).error_code == 0
-    (partition,) = stage.cluster.coordinators.topic_or_create(KeyType.TRANSACTION).partitions
-    assert partition.log.end_offset == 100
-    assert len(partition.log.batches) < 20
+def test_members_of_share_groups_have_no_records() -> None:
+    stage = Stage("4.4", properties={"offsets.topic.num.partitions": "1"})
+    stage.topic("orders")
+    heartbeat = ShareGroupHeartbeatRequest(
+        group_id="g",
+        member_id="AAAAAAAAAAAAAAAAAAAAAQ",
+        member_epoch=0,
+        subscribed_topic_names=["orders"],
+    )
+    assert stage.ask(ApiKey.SHARE_GROUP_HEARTBEAT, 1, heartbeat).error_code == 0
+    assert keys_and_ends(stage) == ([], 0)
+    commit(stage, "c", (0, 1))
+    assert keys_and_ends(stage) == ([b"\0\1"], 1)
 
 
 def test_a_client_may_have_the_name_of_the_wildcard_principal() -> None:

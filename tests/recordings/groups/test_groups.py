@@ -13,6 +13,13 @@ UNLIKE: dict[tuple[str, str], str] = {
         "does not speak the selected protocol"
         for release in ("2.3.1", "2.4.1", "2.5.1")
     },
+    **{
+        (
+            release,
+            "share_state-idle",
+        ): "no records of share groups are written, or deleted"
+        for release in ("4.2.2", "4.3.1", "4.4.0")
+    },
 }
 """Behaviour of real brokers that the shim does not imitate, by release and scenario."""
 

@@ -19,31 +19,12 @@ DAY_MS = 86_400_000
 PARTITION = ("t", 0)
 
 
-class Log:
-    """A log that records each written id with its state; None for a tombstone."""
-
-    transaction_version = 0
-
-    def __init__(self) -> None:
-        self.written: list[tuple[str, TransactionalIdState | None]] = []
-
-    def write_state(self, transaction: Transaction) -> None:
-        self.written.append((transaction.transactional_id, transaction.state))
-
-    def write_tombstone(self, transactional_id: str) -> None:
-        self.written.append((transactional_id, None))
-
-    def write_all_partitions(self) -> None:
-        """All are written."""
-
-
 class Coordinator:
     """Transactions whose markers are kept in a list."""
 
     def __init__(self) -> None:
         self.clock = ManualClock()
         self.markers: list[tuple[list[tuple[str, int]], int, bool]] = []
-        self.log = Log()
         settings = TransactionSettings(
             timeout_ms_max=15 * MINUTE_MS,
             expiration_ms=7 * DAY_MS,
@@ -51,7 +32,7 @@ class Coordinator:
             expiry_interval_ms=60 * MINUTE_MS,
         )
         facts = facts_of_release("3.9").records
-        self.transactions = Transactions(self.clock, self._mark, self.log, settings, facts)
+        self.transactions = Transactions(self.clock, self._mark, lambda: None, settings, facts)
 
     def _mark(self, ended: Transaction) -> None:
         is_committed = ended.state is TransactionalIdState.PREPARE_COMMIT
@@ -127,20 +108,6 @@ def test_markers_go_to_every_partition_once() -> None:
     assert coordinator.state() is TransactionalIdState.COMPLETE_COMMIT
 
 
-def test_each_change_of_state_is_written() -> None:
-    coordinator = Coordinator()
-    owner = coordinator.open()
-    coordinator.transactions.add_partitions("x", *owner, [PARTITION])  # changes nothing
-    coordinator.end(owner)
-    states = [
-        TransactionalIdState.EMPTY,
-        TransactionalIdState.ONGOING,
-        TransactionalIdState.PREPARE_COMMIT,
-        TransactionalIdState.COMPLETE_COMMIT,
-    ]
-    assert coordinator.log.written == [("x", state) for state in states]
-
-
 def test_an_end_can_be_repeated_but_not_changed() -> None:
     coordinator = Coordinator()
     owner = coordinator.open()
@@ -213,9 +180,9 @@ def test_unused_transactional_ids_expire() -> None:
     coordinator = Coordinator()
     coordinator.begin()
     coordinator.clock.advance(7 * DAY_MS - 1)
-    assert coordinator.log.written == [("x", TransactionalIdState.EMPTY)]
+    assert coordinator.transactions.get_for_reading("x") is not None
     coordinator.clock.advance(1)
-    assert coordinator.log.written == [("x", TransactionalIdState.EMPTY), ("x", None)]
+    assert coordinator.transactions.get_for_reading("x") is None
     assert list(coordinator.transactions) == []
     assert coordinator.begin() == (ErrorCode.NONE, 1, 0)
 

@@ -136,9 +136,8 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Error code of a classic member that joins a consumer group with it."""
     share_start_offset_never_decreases: bool = False
     """The start offset never decreases, and negative epochs are errors."""
-    share_records_have_current_form: bool = False
-    """Share coordinators write records in today's form."""
-    share_records_have_delivery_count: bool = False  # these records have delivery_complete_count
+    share_coordinators_have_topic: bool = False
+    """A state of a share partition creates the topic `__share_group_state`."""
     share_session_null_id_error: int = -1
     """Error code of a null group or member id in a share session."""
     share_limits_redelivered_records: bool = False
@@ -265,7 +264,7 @@ CHANGES: tuple[Change, ...] = (
         "4.1",
         "KIP-932: share coordinators",
         find_coordinator_share_key_error=0,
-        share_records_have_current_form=True,
+        share_coordinators_have_topic=True,
     ),
     Change("4.1", "KIP-848: records of offsets can have topic ids", offset_record_value_version=4),
     Change(
@@ -285,7 +284,6 @@ CHANGES: tuple[Change, ...] = (
         "KIP-932, KIP-1071: two more kinds of groups",
         protocols=("classic", "consumer", "share", "streams"),
         share_offset_deletion_always_checks_group=True,
-        share_records_have_delivery_count=True,
         share_limits_redelivered_records=True,
     ),
     Change(

@@ -27,7 +27,6 @@ from kafka_shim.protocol.messages.add_partitions_to_txn import (
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.transactions.transaction import TopicPartition
-from kafka_shim.shim.state.transactions.transactions import VERSION_2
 
 BATCHED_SINCE = 4
 FENCED_SINCE = 2
@@ -162,7 +161,7 @@ def _add_or_verify_for_broker(
         results = context.offload(_group_errors_by_topic, errors)
     else:
         added = [*partitions]  # a plain list: the transaction changes in one time slice
-        error = error or transactions.add_partitions(name, *owner, added, VERSION_2)
+        error = error or transactions.add_partitions(name, *owner, added)
         results = _same_error_in_request_order(
             topics_of_first_entry, _error_for_version_and_release(error, context)
         )

@@ -149,8 +149,6 @@ def _append_to_partitions(
         if partition_rows:
             data = topic.topic
             responses.append(TopicProduceResponse(data.name, data.topic_id, partition_rows))
-    if request.transactional_id is not None:
-        context.cluster.transactions.write_deferred_records()
     response = ProduceResponse(responses)
     if context.version >= LEADERS_SINCE:
         _add_leaders_of_unled_partitions(response, context)

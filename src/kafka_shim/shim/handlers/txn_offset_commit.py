@@ -185,15 +185,13 @@ def _verify_or_add_group_to_transaction(
         return NO_ERROR
     if not request.transactional_id:
         return ErrorCode.INVALID_REQUEST
-    error = verify_or_add_partition(
+    return verify_or_add_partition(
         TransactionOwner(request.transactional_id, *producer),
         target,
         context,
         facts.txn_offset_commit_adds_group_since,
         facts.txn_offset_commit_abortable_error_since,
     )
-    context.cluster.transactions.write_deferred_records()
-    return error
 
 
 def _append_offsets_or_error(

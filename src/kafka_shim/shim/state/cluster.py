@@ -27,7 +27,6 @@ from kafka_shim.shim.state.authorization import configured_policy
 from kafka_shim.shim.state.delegation_tokens import DelegationTokens
 from kafka_shim.shim.state.lazy_partition import (
     GROUPS_TOPIC,
-    TRANSACTIONS_TOPIC,
     PartitionFactory,
 )
 from kafka_shim.shim.state.leadership import ElectionRules, update_leaders_and_isrs
@@ -136,8 +135,8 @@ def _make_member_requests(cluster: "Cluster") -> "MemberRequests":
     )
 
 
-def _make_transactions_and_register_record_writer(cluster: "Cluster") -> "Transactions":
-    from kafka_shim.shim.state.transactions.transaction_log import TransactionLog
+def _make_transactions(cluster: "Cluster") -> "Transactions":
+    from kafka_shim.shim.state.coordinators import KeyType
     from kafka_shim.shim.state.transactions.transaction_markers import write_end_markers
     from kafka_shim.shim.state.transactions.transactions import (
         Transactions,
@@ -152,15 +151,13 @@ def _make_transactions_and_register_record_writer(cluster: "Cluster") -> "Transa
         overdue_interval_ms=setting(of_cleanup("abort.timed.out")),
         expiry_interval_ms=setting(of_cleanup("remove.expired")),
     )
-    facts = cluster.facts.records
-    log = TransactionLog(
-        cluster.coordinators,
+    return Transactions(
         cluster.clock,
-        partial(_transaction_version, cluster),
-        stamps_horizon=facts.tombstones_have_delete_horizon,
+        partial(write_end_markers, cluster),
+        partial(cluster.coordinators.topic_or_create, KeyType.TRANSACTION),
+        settings,
+        cluster.facts.records,
     )
-    cluster.partition_factory.writers[TRANSACTIONS_TOPIC] = log.write_partition
-    return Transactions(cluster.clock, partial(write_end_markers, cluster), log, settings, facts)
 
 
 def _make_quotas(cluster: "Cluster") -> "Quotas":
@@ -170,13 +167,11 @@ def _make_quotas(cluster: "Cluster") -> "Quotas":
 
 
 def _make_share_states(cluster: "Cluster") -> "ShareStates":
-    from kafka_shim.shim.state.share_partitions.share_log import ShareLog, share_log_settings
+    from kafka_shim.shim.state.coordinators import KeyType
     from kafka_shim.shim.state.share_partitions.share_state import ShareStates
 
-    facts = cluster.facts.groups
-    settings = share_log_settings(cluster.configs)
-    log = ShareLog(cluster.coordinators, cluster.clock, settings, facts)
-    return ShareStates(cluster.topics, facts, log)
+    create_topic = partial(cluster.coordinators.topic_or_create, KeyType.SHARE)
+    return ShareStates(cluster.topics, cluster.facts.groups, create_topic)
 
 
 def _make_share_partitions(cluster: "Cluster") -> "SharePartitions":
@@ -229,13 +224,6 @@ def _update_throttles_for_quotas(cluster: "Cluster") -> None:
         cluster.throttles = None
     elif cluster.throttles is None:
         cluster.throttles = Throttles(cluster.quotas, cluster.configs, cluster.clock)
-
-
-def _transaction_version(cluster: "Cluster") -> int:
-    for feature in cluster.features:
-        if feature.name == "transaction.version":
-            return feature.finalized_level
-    return 0
 
 
 def _new_share_sessions(cluster: "Cluster") -> "ShareSessions":
@@ -294,11 +282,11 @@ class Cluster:
     )
     member_requests = LazyStore(_make_member_requests)
     transactions = LazyStore(
-        _make_transactions_and_register_record_writer,
+        _make_transactions,
         stop=lambda transactions: transactions.stop_all_timers(),
     )
     quotas = LazyStore(_make_quotas)
-    share_states = LazyStore(_make_share_states, stop=lambda states: states.stop_log_timers())
+    share_states = LazyStore(_make_share_states)
     share_partitions = LazyStore(
         _make_share_partitions, stop=lambda partitions: partitions.stop_lock_timers()
     )

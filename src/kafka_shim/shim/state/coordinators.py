@@ -1,13 +1,13 @@
 """Coordinators of groups, transactional ids and share partitions.
 
 As in Kafka, the coordinator is the leader of the internal topic's partition that the key's Java
-hash selects. The topic is created on the first lookup of a coordinator. Coordinators write records
-into these topics for tools that read them.
+hash selects. The topic is created on the first lookup of a coordinator. The coordinator of
+groups writes records into its topic for tools that read them. DEVIATION: the other topics are
+empty, and the topic of groups has nothing about share and streams groups but offsets.
 """
 
 import random
 import re
-from base64 import urlsafe_b64encode
 from collections.abc import Callable, Iterable
 from enum import IntEnum
 from functools import lru_cache
@@ -16,13 +16,11 @@ import msgspec
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.records.single_record_batches import encode_single_record_batch
 from kafka_shim.shim.state.java_collections import (
     in_concurrent_hash_map_order,
     in_timeline_hash_map_order,
     java_hash,
 )
-from kafka_shim.shim.state.logs.log import PartitionLog, StoredBatch
 from kafka_shim.shim.state.node import Node
 from kafka_shim.shim.state.placement import place_replicas
 from kafka_shim.shim.state.settings.configs import Configs
@@ -188,11 +186,6 @@ def _positive_hash(key: str) -> int:
 _known_hash = lru_cache(maxsize=1024)(_positive_hash)
 
 
-def share_key(group_id: str, topic_id: bytes, partition: int) -> str:
-    """Return the key of a share partition in FindCoordinator."""
-    return f"{group_id}:{urlsafe_b64encode(topic_id).decode().rstrip('=')}:{partition}"
-
-
 def is_share_key(key: str, *, allows_colons_in_group_id: bool) -> bool:
     """Return whether a text is `group:topic id:partition`, with the id in URL-safe
     base64.
@@ -214,13 +207,3 @@ def encode_with_version(
     """Return a key or a value after a number of 16 bits: its version, unless another is given."""
     before = version if prefix_instead_of_version is None else prefix_instead_of_version
     return before.to_bytes(2, "big") + codecs.write_message(message, version)
-
-
-def append_record(
-    log: PartitionLog, leader_epoch: int, now_ms: int, key: bytes, value: bytes | None
-) -> int:
-    """Append a record, alone in its batch, and return its offset; None: a tombstone."""
-    offset = log.end_offset
-    payload = encode_single_record_batch(offset, now_ms, key, value, leader_epoch)
-    log.append_batch(StoredBatch(offset, offset, now_ms, payload), leader_epoch)
-    return offset

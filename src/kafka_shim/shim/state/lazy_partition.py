@@ -6,14 +6,10 @@ from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.topics import Partition
 
 GROUPS_TOPIC = "__consumer_offsets"
-TRANSACTIONS_TOPIC = "__transaction_state"
-_LAZY = frozenset({GROUPS_TOPIC, TRANSACTIONS_TOPIC})
 
 
 class LazyPartition(Partition):
-    """A partition of the topic of groups or transactions; its records are written before its log
-    is used.
-    """
+    """A partition of the topic of groups; its records are written before its log is used."""
 
     __slots__ = ("_log", "_write_records", "records")
 
@@ -27,9 +23,7 @@ class LazyPartition(Partition):
         """`write_records` is called with topic and index before the log is returned."""
         self._write_records = write_records
         self.records = 0
-        """Of the topic of groups: the number of records since the log was compacted, with those
-        that were left.
-        """
+        """The number of records since the log was compacted, with those that were left."""
         super().__init__(index, replicas, log)
 
     @property
@@ -47,14 +41,14 @@ class LazyPartition(Partition):
 
 
 class PartitionFactory:
-    """Makes the partitions of a cluster: those of groups and transactions are lazy."""
+    """Makes the partitions of a cluster: those of groups are lazy."""
 
     def __init__(self) -> None:
         self.writers: dict[str, Callable[[int], None]] = {}
         """What writes the records of a partition before its log is used, by topic."""
 
     def make(self, topic: str, index: int, replicas: Sequence[int], log: PartitionLog) -> Partition:
-        if topic in _LAZY:
+        if topic == GROUPS_TOPIC:
             return LazyPartition(index, replicas, log, self._write_records)
         return Partition(index, replicas, log)
 

@@ -201,7 +201,6 @@ class Storage:
     def _write_late_records_and_all_changes(self) -> None:
         marks, cluster = self._marks, self._cluster
         cluster.groups.records.write_all_partitions_if_topic_exists()
-        cluster.transactions.write_log()
         if not marks.has_rows:
             self._database.append_to_journal_and_commit_if_large(
                 [

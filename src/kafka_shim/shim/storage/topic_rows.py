@@ -57,7 +57,6 @@ class TransactionRow(msgspec.Struct):
     partitions: list[tuple[str, int]]
     started_ms: int
     updated_ms: int
-    client_version: int = 0
 
 
 def topic_row_json(topic: Topic | None) -> str | None:
@@ -181,7 +180,6 @@ def transaction_row_json(cluster: Cluster, transactional_id: str) -> str | None:
             list(found.partitions),
             found.started_ms,
             found.updated_ms,
-            found.client_version,
         )
     )
 
@@ -195,7 +193,6 @@ def restore_transactions_and_producer_ids(cluster: Cluster, rows: Mapping[str, K
         found.last_producer_id, found.timeout_ms = row.last_producer_id, row.timeout_ms
         found.state, found.started_ms = TransactionalIdState(row.state), row.started_ms
         found.partitions = dict.fromkeys(row.partitions)
-        found.client_version = row.client_version
         cluster.transactions.restore_transaction(found)
     used = int(rows.get("meta", {}).get(PRODUCER_IDS, "0"))
     blocks = -(-used // PRODUCER_ID_BLOCK)

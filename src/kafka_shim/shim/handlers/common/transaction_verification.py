@@ -9,7 +9,6 @@ from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.transactions.transaction import TopicPartition
-from kafka_shim.shim.state.transactions.transactions import VERSION_2
 
 
 class TransactionOwner(NamedTuple):
@@ -40,14 +39,13 @@ def verify_or_add_partition(
     """Return NONE if the partition is in the owner's transaction, or was added to it now.
 
     `adds_since_version` is the first API version that adds partitions, `abortable_since_version`
-    the first with TRANSACTION_ABORTABLE. The handler calls `Transactions.write_deferred_records` at
-    its end.
+    the first with TRANSACTION_ABORTABLE.
     """
     if not owner.transactional_id:
         return ErrorCode.INVALID_REQUEST
     transactions = context.cluster.transactions
     if context.version >= adds_since_version:
-        error = transactions.add_partitions(*owner, [target], VERSION_2, defers_log_record=True)
+        error = transactions.add_partitions(*owner, [target])
     else:
         error = transactions.verify_partition_in_transaction(*owner, target)
     if error is ErrorCode.PRODUCER_FENCED:

@@ -175,18 +175,18 @@ class Groups:
         self._rounds.schedule_next_round()
 
     def log_changes_of(self, group: Group) -> None:
-        """Note each change of members of a new group for the log."""
+        """Note each change of members of a new consumer group for the log."""
         group.on_changed = partial(self.queue_changes_replacing_classic_group, group)
 
     def mark_as_logged(self, group: Group) -> None:
         """Take the state of a restored group for logged."""
-        if group.type is not GroupType.CLASSIC:
+        if group.type is GroupType.CONSUMER:
             self.records.treat_members_as_logged(group, self._create_member_log)
 
     def _create_member_log(self, group: Group) -> MemberLog:
-        from kafka_shim.shim.state.groups.member_records import create_logged_group  # noqa: PLC0415 - see above
+        from kafka_shim.shim.state.groups.member_records import LoggedConsumerGroup  # noqa: PLC0415 - see above
 
-        return create_logged_group(group, self._topics)
+        return LoggedConsumerGroup(cast("ConsumerGroup", group), self._topics)
 
     def log_change_if_consumer_group(self, group_id: str) -> None:
         """Note a change by a classic member for the log, if its group is a consumer group."""
@@ -197,14 +197,15 @@ class Groups:
     def queue_changes_replacing_classic_group(
         self, group: Group, member_id: str | None = None
     ) -> None:
-        """Note for the log what has changed in a group of a newer kind, maybe of one member only;
-        it replaces a classic group with its id.
+        """Note for the log what has changed in a consumer group, maybe of one member only. A group
+        of a newer kind replaces a classic group with its id.
         """
         replaced = self._groups.get(group.group_id)
         is_classic = replaced is not None and replaced.type is GroupType.CLASSIC
         if is_classic and not self.records.has_member_records_of(group):
             self.records.queue_collected_deletions_as_batch(group.group_id, with_group=True)
-        self.records.queue_changed_member_records(group, self._create_member_log, member_id)
+        if group.type is GroupType.CONSUMER:
+            self.records.queue_changed_member_records(group, self._create_member_log, member_id)
 
     def _stop_logging_and_queue_tombstones(self, group: Group) -> None:
         group.on_changed = lambda _: None

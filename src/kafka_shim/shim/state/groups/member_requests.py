@@ -350,7 +350,7 @@ class MemberRequests:
             raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
         from kafka_shim.shim.state.groups.share.share_group import ShareGroup  # noqa: PLC0415 - see above
 
-        group = ShareGroup(
+        return ShareGroup(
             group_id,
             self._settings,
             self._facts,
@@ -358,8 +358,6 @@ class MemberRequests:
             self._share_states,
             self.groups.clock_of_group(group_id),
         )
-        self.groups.log_changes_of(group)
-        return group
 
     # the streams protocol
 
@@ -404,9 +402,7 @@ class MemberRequests:
         from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup  # noqa: PLC0415 - see above
 
         clock = self.groups.clock_of_group(group_id)
-        group = StreamsGroup(group_id, self._settings, self._facts, self._topics, clock)
-        self.groups.log_changes_of(group)
-        return group
+        return StreamsGroup(group_id, self._settings, self._facts, self._topics, clock)
 
     def create_and_store_empty_group(self, group_id: str, group_type: GroupType) -> Group:
         """Restore an empty group of a type from a snapshot."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
-from kafka_shim.shim.state.share_partitions.share_log import DELIVERIES_MAX, ShareLog
 from kafka_shim.shim.state.share_partitions.share_state_values import (
     NO_EPOCH,
     NOT_KNOWN,
@@ -38,23 +37,21 @@ need time and memory for each of them; real brokers have no limit, and seldom ha
 class ShareStates:
     """The states of all share partitions; errors are returned, as each partition has its own."""
 
-    def __init__(self, topics: Topics, facts: GroupFacts, log: ShareLog) -> None:
+    def __init__(
+        self, topics: Topics, facts: GroupFacts, create_topic: Callable[[], object]
+    ) -> None:
+        """`create_topic` creates `__share_group_state` if it does not exist."""
         self._topics = topics
         self._facts = facts
-        self._log = log
+        self._create_topic = create_topic
         self._states: dict[SharePartitionKey, ShareState] = {}
-        log.states = self._states
         self._keys_by_topic: dict[bytes, dict[SharePartitionKey, None]] = {}
         topics.when_deleted = self._delete_states_of_topic
         self._when_changed: Callable[[SharePartitionKey], None] = lambda _: None
 
     def set_change_listener(self, on_change: Callable[[SharePartitionKey], None]) -> None:
         """Call `noted` with the key of each share partition that changes."""
-        self._when_changed = self._log.when_changed = on_change
-
-    def stop_log_timers(self) -> None:
-        """Stop the log's timers."""
-        self._log.stop_periodic_work()
+        self._when_changed = on_change
 
     def create_or_reset_state(
         self, key: SharePartitionKey, state_epoch: int, start_offset: int
@@ -78,7 +75,8 @@ class ShareStates:
         state = ShareState(state_epoch, start_offset=start_offset, finished_count=finished_count)
         self._states[key] = state
         self._keys_by_topic.setdefault(key[1], {})[key] = None
-        self._log.write_first_snapshot(key, state, known)
+        if self._facts.share_coordinators_have_topic:
+            self._create_topic()
         return NO_ERROR
 
     def _delete_states_of_topic(self, topic_id: bytes) -> None:
@@ -92,7 +90,6 @@ class ShareStates:
         if not keys:
             del self._keys_by_topic[key[1]]
         self._when_changed(key)
-        self._log.write_tombstone(key)
 
     def read_and_fence_older_leaders(
         self, key: SharePartitionKey, leader_epoch: int
@@ -109,7 +106,6 @@ class ShareStates:
         if leader_epoch > state.leader_epoch:
             self._when_changed(key)
             state.leader_epoch = leader_epoch
-            self._log.write_update_or_snapshot(key, state, state.start_offset)
         return error, state
 
     def read_without_fencing(self, key: SharePartitionKey) -> tuple[ErrorCode, ShareState | None]:
@@ -152,17 +148,6 @@ class ShareStates:
             finished_count,
             deliveries,
         )
-        logged_start = (
-            start if self._facts.share_start_offset_never_decreases else update.start_offset
-        )
-        self._log.write_update_or_snapshot(
-            key,
-            state,
-            logged_start,
-            _merge_batches_highest_count_wins(
-                update.delivery_batches[:DELIVERIES_MAX], logged_start
-            ),
-        )
         return error
 
     def _start_and_finished_count_after(
@@ -192,7 +177,6 @@ class ShareStates:
         """Restore a stored state."""
         self._states[key] = state
         self._keys_by_topic.setdefault(key[1], {})[key] = None
-        self._log.start_periodic_work()
 
     def _has_forbidden_negative_epoch(self, *epochs: int) -> bool:
         return self._facts.share_start_offset_never_decreases and min(epochs) < 0

@@ -44,9 +44,7 @@ NO_EPOCH = -1
 class ShareState(msgspec.Struct):
     """The stored state of a share partition; -1: unknown.
 
-    `complete` counts the finished records from `start_offset` on. The other fields are about its
-    records in the topic: epoch, offset and time of the last snapshot, time of the first one,
-    updates.
+    `finished_count` counts the finished records from `start_offset` on.
     """
 
     state_epoch: int
@@ -54,11 +52,6 @@ class ShareState(msgspec.Struct):
     start_offset: int = NOT_KNOWN
     finished_count: int = NOT_KNOWN
     delivery_batches: list[DeliveryBatch] = []
-    snapshot_epoch: int = 0
-    snapshot_offset: int = 0
-    created_ms: int = 0
-    snapshot_ms: int = 0
-    updates_since_snapshot: int = 0
 
 
 class ShareStateUpdate(msgspec.Struct, frozen=True):

@@ -41,7 +41,6 @@ class Transaction:
     """One transactional id: its producer and the open or last transaction."""
 
     __slots__ = (
-        "client_version",
         "deadline",
         "epoch",
         "last_epoch",
@@ -67,8 +66,6 @@ class Transaction:
         self.started_ms = NO_TIME
         self.updated_ms = now_ms
         self.deadline: Deadline | None = None
-        self.client_version = 0
-        """The version of transactions that the last request about it spoke (KIP-890): 0 or 2."""
 
     @property
     def is_ongoing(self) -> bool:

@@ -1,12 +1,11 @@
 """The transaction coordinator: transactional ids, their producers and open transactions.
 
 KIP-98, with epochs by KIP-360, and transactions version 2 by KIP-890, where every transaction has a
-new epoch. Markers are written immediately, so the PREPARE states appear only in the log.
+new epoch. Markers are written immediately, so no client sees the PREPARE states.
 """
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Protocol
 
 import msgspec
 
@@ -24,8 +23,6 @@ from kafka_shim.shim.state.transactions.transaction import (
     TransactionalIdState,
 )
 
-VERSION_2 = 2
-"""The transaction version in which each transaction has a new epoch."""
 PARTITIONS_MAX = 5_000
 """DEVIATION: partitions of one transaction. All their markers are written in one turn, which takes
 40 ms; a real broker has no limit.
@@ -33,18 +30,6 @@ PARTITIONS_MAX = 5_000
 
 Marker = Callable[[Transaction], None]
 """Writes the markers of a transaction in the state PREPARE_COMMIT or PREPARE_ABORT."""
-
-
-class TransactionLogWriter(Protocol):
-    """The log of changes, which consumers read as `__transaction_state`."""
-
-    @property
-    def transaction_version(self) -> int:
-        """The transaction version of the brokers (KIP-890): 0, 1 or 2."""
-
-    def write_state(self, transaction: Transaction) -> None: ...
-    def write_tombstone(self, transactional_id: str) -> None: ...
-    def write_all_partitions(self) -> None: ...
 
 
 class TransactionSettings(msgspec.Struct, frozen=True):
@@ -65,18 +50,18 @@ class Transactions:
         self,
         clock: Clock,
         write_markers: Marker,
-        log: TransactionLogWriter,
+        create_topic: Callable[[], object],
         settings: TransactionSettings,
         facts: RecordFacts,
     ) -> None:
+        """`create_topic` creates `__transaction_state` if it does not exist."""
         self._clock = clock
         self._write_markers = write_markers
-        self._log = log
+        self._create_topic = create_topic
         self._settings = settings
         self._facts = facts
         self._began_ms = clock.now_ms()
         self._transactions: dict[str, Transaction] = {}
-        self._deferred: dict[str, Transaction] = {}
         self._expiring = PeriodicWork(
             clock, self._time_to_next_expiry_check_ms, self._remove_idle_ids_yielding_if_remaining
         )
@@ -117,10 +102,6 @@ class Transactions:
             if transaction.deadline is not None:
                 transaction.deadline.cancel()
 
-    def write_log(self) -> None:
-        """Write the records of `__transaction_state` that nobody has looked at yet."""
-        self._log.write_all_partitions()
-
     def new_producer_id(self) -> int:
         """Return an unused producer id."""
         producer_id = self.next_producer_id
@@ -159,7 +140,7 @@ class Transactions:
         if self._facts.new_transaction_has_no_start_time:
             found.started_ms = NO_TIME
         found.updated_ms = self._clock.now_ms()
-        self._log.write_state(found)
+        self._create_topic()
         return NO_ERROR, found.producer_id, found.epoch
 
     def _begin_next_epoch_unless_retry(
@@ -194,15 +175,8 @@ class Transactions:
         producer_id: int,
         epoch: int,
         partitions: list[TopicPartition],
-        client_version: int = 0,
-        *,
-        defers_log_record: bool = False,
     ) -> ErrorCode:
-        """Add partitions to the open transaction, or open one with them.
-
-        `client_version`: see `Transaction`. `defers_log_record`: the caller may add more
-        partitions, and calls `write_deferred_records` at the end of the request.
-        """
+        """Add partitions to the open transaction, or open one with them."""
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST
         found = self.notify_possible_change_and_get(transactional_id)
@@ -221,16 +195,7 @@ class Transactions:
             self._schedule_overdue_check(found, now_ms)
         found.partitions.update(dict.fromkeys(partitions))
         found.updated_ms = now_ms
-        found.client_version = client_version
-        self._deferred[transactional_id] = found
-        if not defers_log_record:
-            self.write_deferred_records()
         return NO_ERROR
-
-    def write_deferred_records(self) -> None:
-        """Write one record for each transaction to which partitions were added."""
-        while self._deferred:
-            self._log.write_state(self._deferred.popitem()[1])
 
     def verify_partition_in_transaction(
         self, transactional_id: str, producer_id: int, epoch: int, partition: TopicPartition
@@ -280,38 +245,31 @@ class Transactions:
         done = (
             TransactionalIdState.COMPLETE_COMMIT if commit else TransactionalIdState.COMPLETE_ABORT
         )
-        version = VERSION_2 if bumps_epoch else 0
         if found.is_ongoing:
-            found.client_version = version
             self._prepare_and_complete_end(found, commit=commit, bumps_epoch=bumps_epoch)
             return NO_ERROR
         if found.state is done and (is_retry or not bumps_epoch):
             return NO_ERROR
         if bumps_epoch and not commit and not is_retry:
-            found.client_version = version
-            self._prepare_and_complete_end(
-                found, commit=False, bumps_epoch=True
-            )  # empty: only a new epoch
+            # empty: only a new epoch
+            self._prepare_and_complete_end(found, commit=False, bumps_epoch=True)
             return NO_ERROR
         return ErrorCode.INVALID_TXN_STATE
 
     def _prepare_and_complete_end(
         self, transaction: Transaction, *, commit: bool, bumps_epoch: bool
     ) -> None:
-        self.write_deferred_records()
         if bumps_epoch:
             self._increment_and_remember_last_epoch(transaction)
         transaction.updated_ms = self._clock.now_ms()
         transaction.state = (
             TransactionalIdState.PREPARE_COMMIT if commit else TransactionalIdState.PREPARE_ABORT
         )
-        self._log.write_state(transaction)
         self._write_markers(transaction)
         transaction.state = (
             TransactionalIdState.COMPLETE_COMMIT if commit else TransactionalIdState.COMPLETE_ABORT
         )
         transaction.partitions.clear()
-        self._log.write_state(transaction)
 
     def _increment_and_remember_last_epoch(self, transaction: Transaction) -> None:
         transaction.last_epoch = transaction.epoch
@@ -322,7 +280,6 @@ class Transactions:
         self._increment_and_remember_last_epoch(transaction)
         if not self._facts.old_epoch_accepted_after_abort:
             transaction.last_epoch = NO_EPOCH
-        transaction.client_version = VERSION_2 if self._log.transaction_version == VERSION_2 else 0
         self._prepare_and_complete_end(
             transaction, commit=False, bumps_epoch=self._facts.fencing_raises_epoch_twice
         )
@@ -359,7 +316,6 @@ class Transactions:
             if is_over:
                 self.when_touched(transactional_id)
                 del self._transactions[transactional_id]
-                self._log.write_tombstone(transactional_id)
             yield not is_over
 
 

@@ -197,7 +197,6 @@ class ShareGroup(Group):
         member = self.members.get(heartbeat.member_id)
         if heartbeat.member_epoch == LEAVING:
             self._remove_member_and_begin_epoch(self._require_existing_member(member, heartbeat))
-            self.on_changed(None)
             return HeartbeatResult(heartbeat.member_id, LEAVING, 0, None)
         response = self.handle_heartbeat_without_timers(heartbeat)
         member = self.members[heartbeat.member_id]
@@ -205,7 +204,6 @@ class ShareGroup(Group):
         self.initialize_states_requesting_epoch_if_all_succeed(
             self.uninitialized_partitions(member)
         )
-        self.on_changed(member.member_id)
         return response
 
     def handle_heartbeat_without_timers(self, heartbeat: ShareHeartbeat) -> HeartbeatResult:
@@ -309,7 +307,6 @@ class ShareGroup(Group):
 
     def _remove_expired_member(self, member_id: str) -> None:
         self._remove_member_and_begin_epoch(self.members[member_id])
-        self.on_changed(None)
 
     def restart_session_timeout(self, member: ShareMember) -> None:
         """Start or restart the session timeout of a member."""

@@ -185,11 +185,9 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         """Handle a heartbeat that joins, stays or leaves. Raise RequestRejected if invalid."""
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
             return self._handle_leaving_heartbeat(heartbeat)
-        response = self.handle_heartbeat_without_timers(
+        return self.handle_heartbeat_without_timers(
             heartbeat, self.restart_session_and_update_rebalance_timeout
         )
-        self.on_changed(heartbeat.member_id)
-        return response
 
     def handle_heartbeat_without_timers(
         self, heartbeat: StreamsHeartbeat, restart_member_timers: Callable[[StreamsMember], None]
@@ -467,7 +465,6 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             self.leave_as_static_member(member)
         else:
             self.remove_members_and_begin_epoch(member)
-        self.on_changed(None)
         if not self.members:
             self._shut_down_by = None
         return StreamsHeartbeatResult(heartbeat.member_id, heartbeat.member_epoch, 0, None)
