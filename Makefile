@@ -115,7 +115,6 @@ coverage: install
 	  --hypothesis-profile quick
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
-	$(BIN)/python -m tests.project.coverage_floors
 
 # a few cases with each driver of the conformance suite, and the examples of the test vectors
 # (Java 17, Go, Node, Rust)
@@ -132,7 +131,6 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
-	$(BIN)/python -m tests.project.phrases
 	$(BIN)/python -m tests.project.portability
 
 types: install

@@ -13,7 +13,7 @@ from tests.support.generated_files import GENERATED, RECORDED, Row, outdated, ro
 DATA = re.compile(r"\.(?:json|jsonl|gz|xz|txt|svg|png|frame|1)$|^src/.*/messages/")
 BY_HAND = re.compile(
     r"\.(?:package|tsconfig)|package\.json$|^examples/|^tests/docs/migrating/|CMakeLists"
-    r"|^src/kafka_shim/schemas/releases/jars\.json$"
+    r"|^src/kafka_shim/schemas/releases/jars\.json$|/conformance/contract\.txt$"
     r"|^src/kafka_shim/shim/state/settings/config_documentation\.json$"
     r"|^tests/suites/kafka_tools/sessions/|/inspector/favicon\.svg$"
 )

@@ -3,19 +3,14 @@
 import ast
 import re
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCE_FOLDER = ROOT / "src" / "kafka_shim"
-FUNCTION_LINES_MAX = 60
 
 SOURCES = sorted(path for path in SOURCE_FOLDER.rglob("*.py") if "messages" not in path.parts)
-
-ALL_SOURCES = SOURCES + sorted(
-    path for name in ("benchmarks", "tests") for path in (ROOT / name).rglob("*.py")
-)
 
 RELEASES_MAY_BE_NAMED = (
     "protocol/releases/",
@@ -31,12 +26,6 @@ RELEASES_MAY_BE_NAMED = (
 MAY_CATCH_EVERYTHING = (
     "shim/dispatching/dispatcher.py",
     "testing/pytest_plugin.py",  # an exception in a hook would end the user's session
-)
-
-LIKE_ONE_BOUND = re.compile(
-    r"\b(?:for|lambda) [^:\n]*\bone\b|\bone\b[\w, ()]*=|\bone\s*:|\b(?:as|case|def|import) one\b"
-    r"|^ *\*{0,2}one,?$|[(,] ?\*{0,2}one[,):=]",
-    re.MULTILINE,
 )
 
 TEXT_SUFFIXES = (".py", ".md", ".toml", ".yml", ".yaml", ".go", ".java")
@@ -57,15 +46,6 @@ def read(path: Path) -> str:
     return path.read_text()
 
 
-def statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """Yield all statements below a node; faster than `ast.walk`, which visits all expressions."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.stmt):
-            yield child
-        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
-            yield from statements(child)
-
-
 def tracked() -> list[str]:
     """Return the files of the repository."""
     return subprocess.run(
@@ -73,35 +53,10 @@ def tracked() -> list[str]:
     ).stdout.splitlines()
 
 
-def bound(node: ast.AST) -> list[str | None]:
-    """Return the names that a node binds."""
-    match node:
-        case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-            return [name]
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-            return [name]
-        case ast.ExceptHandler(name=name) | ast.MatchAs(name=name) | ast.MatchStar(name=name):
-            return [name]
-        case ast.alias(name=name, asname=other):
-            return [other or name]
-    return []
-
-
 def check(offenders: Iterable[str]) -> None:
     """Fail with all offenders, each on a line `file:line what`."""
     listed = list(offenders)
     assert not listed, "\n".join(["", *listed])
-
-
-def test_functions_are_short() -> None:
-    check(
-        f"{relative(path)}:{node.lineno} {node.name} is longer than {FUNCTION_LINES_MAX} lines"
-        for path in ALL_SOURCES
-        if read(path).count("\n") >= FUNCTION_LINES_MAX
-        for node in statements(ast.parse(read(path)))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (node.end_lineno or 0) - node.lineno >= FUNCTION_LINES_MAX
-    )
 
 
 def test_every_module_has_a_docstring() -> None:
@@ -164,19 +119,6 @@ def test_every_handler_file_is_served() -> None:
     files = {path.stem for path in folder.glob("*.py")} - {"__init__", "always_rejected"}
     assert files == {key.name.lower() for key in {*APIS_WITH_HANDLER} - ALWAYS_REJECTED}
     assert always_rejected.HANDLERS.keys() == ALWAYS_REJECTED
-
-
-def test_variables_are_named_by_their_nouns() -> None:
-    """`for topic in topics`, not `for one in topics`."""
-    check(
-        f"{name}:{line} has a variable, parameter or function `one`"
-        for name in tracked()
-        if name.endswith(".py")
-        if LIKE_ONE_BOUND.search(read(ROOT / name))
-        for node in ast.walk(ast.parse(read(ROOT / name)))
-        for line in [getattr(node, "lineno", 0)]
-        if "one" in bound(node)
-    )
 
 
 def test_no_machine_paths_or_unfinished_places() -> None:

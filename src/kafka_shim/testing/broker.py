@@ -84,7 +84,7 @@ class KafkaBroker:
 
     @property
     def control_url(self) -> str | None:
-        """The URL of the control API; None with `in_process`."""
+        """The URL of the control API; None for a broker in this process."""
         return self._transport.control_url
 
     def config(
@@ -99,7 +99,7 @@ class KafkaBroker:
 
         `style` selects the names of settings: `confluent-kafka`, `kafka-python`, `aiokafka` or
         `java`. The listener uses SASL if there is a user, and TLS if the broker
-        was started with `tls`. `mechanism` is PLAIN by default, or the first one with passwords
+        has certificates. `mechanism` is PLAIN by default, or the first one with passwords
         that is enabled. `more` is added to the result. Raise ValueError for a mechanism that is not
         enabled.
         """

@@ -48,8 +48,8 @@ class KafkaPolicy:
         self, principal: str, operation: OperationName, resource: str, host: str = "127.0.0.1"
     ) -> "PolicyDecision":
         """Return whether `User:alice` may `Write` on `topic:orders`, true or false, with the
-        reason; `cluster` has no name. Raise ValueError for an invalid principal, operation or
-        resource.
+        reason. The resource `cluster` has no name. Raise ValueError for an invalid principal,
+        operation or resource.
         """
         if not is_principal(principal):
             raise ValueError(f"`{principal}`: expected Type:name, as in User:alice")

@@ -126,7 +126,7 @@ class Topics:
         self, name: str, partition: int | None = None, from_offset: int = 0
     ) -> "Sequence[RecordRow]":
         """Return the records of a partition from an offset on; by default of all partitions, one
-        after the other. Values that are not UTF-8 are None; `value_hex` has them.
+        after the other. Values that are not UTF-8 are None, and in `RecordRow.value_hex`.
         """
         if partition is None:
             [count] = [topic.partitions for topic in self.list() if topic.name == name] or [1]

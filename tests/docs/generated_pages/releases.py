@@ -36,8 +36,11 @@ def _api_lines() -> Iterator[str]:
         if not releases:
             continue
         low, high = served_versions(releases[-1])[api]
-        differs = re.search(rf"/handlers/(?:\w+/)?{api.name.lower()}\.py\)", different)
         title = api.wire_name
+        differs = re.search(
+            rf"/handlers/(?:\w+/)?{api.name.lower()}\.py\)|\b{title}\b.*/always_rejected\.py\)",
+            different,
+        )
         if api in checked:
             title = f"[{title}](permissions.md#{title.lower()})"
         span = f"{releases[0]} to {releases[-1]}"

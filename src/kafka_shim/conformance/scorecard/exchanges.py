@@ -18,9 +18,9 @@ from kafka_shim.traces.replay.events import ConnectionId, Event, Recording
 class Exchange(msgspec.Struct):
     """A request with its response.
 
-    `request` is None if it could not be decoded (`decode_error` says why), `answer` if there was
-    none. `trailing` counts the bytes after the message. `is_canonical` is None if secrets were
-    removed, since it is then unknown.
+    `request` is None if it could not be decoded (`decode_error` says why), `response` if there
+    was none. `trailing_bytes` counts the bytes after the message. `is_canonical` is None if secrets
+    were removed, since it is then unknown.
     """
 
     connection_id: ConnectionId

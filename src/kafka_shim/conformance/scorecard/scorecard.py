@@ -50,7 +50,10 @@ class Scorecard(msgspec.Struct, frozen=True):
 
 
 def evaluate_trace(trace: Path, on_bytes_read: Callable[[int], None] = lambda _: None) -> Scorecard:
-    """Evaluate every behaviour for a trace; `progress` is called with the number of bytes read."""
+    """Evaluate every behaviour for a trace.
+
+    `on_bytes_read` is called with the number of bytes read.
+    """
     decisions = Decisions()
     exchanges = exchanges_of_recording(
         load_recording(trace, on_bytes_read, decisions.count_denials_and_note_allowed_types)

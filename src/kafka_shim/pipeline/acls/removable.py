@@ -27,8 +27,8 @@ class AclUsage(msgspec.Struct):
     """The findings about an ACL.
 
     `requests` counts the accesses that it applies to, `last_used` is the last one's time.
-    `shadowed_by` is another ACL that covers everything that this one does. `can_go` is true if the
-    ACL is in the set that can be removed as a whole.
+    `shadowed_by` is another ACL that covers everything that this one does. The field
+    `can_be_removed_with_others` is true if the ACL is in the set that can be removed as a whole.
     """
 
     acl: Acl

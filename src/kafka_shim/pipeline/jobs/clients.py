@@ -19,7 +19,7 @@ _KEYS = ("principal", "software_name", "software_version", "client_id", "api")
 
 
 def versions_and_requests_by_client_and_api(client_counts: "DataFrame") -> "DataFrame":
-    """Return one row per client and API; `counts` is the table `clients`."""
+    """Return one row per client and API; the counts are those of the table `clients`."""
     rows = client_counts.groupBy(*_KEYS).agg(
         f.sort_array(f.collect_set("api_version")).alias("versions"),
         f.sort_array(f.collect_set("host")).alias("hosts"),

@@ -28,7 +28,7 @@ _HARMLESS = frozenset({DenialEffect.HIDE, DenialEffect.VALUE, DenialEffect.EMPTY
 def add_added_need_rows(
     columns: ColumnBuilder, block: Block, selection: Selection, _: PendingRequestsAndAccessCounts
 ) -> None:
-    """Add a row for each need that a request has in `selection.release` but not in `present`."""
+    """Add a row for each need that a request has in `selection.release`, but not yet."""
     who = connections_by_number(block)
     for entry in block.body.entries:
         if isinstance(entry, Request) and selection.selects_entry(entry.time_us, entry.api_key):

@@ -29,7 +29,7 @@ def run_stream(
     every: str | None,
     checkpoint: Path | None = None,
 ) -> None:
-    """Call `take` with each micro-batch and its number.
+    """Call `process_batch` with each micro-batch and its number.
 
     With `every` (such as `2 seconds`), run until SIGINT or SIGTERM; otherwise until all present
     data was processed. A checkpoint lets the next run continue. A stream whose Python worker did

@@ -21,7 +21,7 @@ from kafka_shim.pipeline.tables import TABLES
 class TraceSplits(InputPartition):
     """The splits of a task, as Spark sends them to a worker.
 
-    `known` is the result of a first pass, if it is not the reader's own.
+    `trace_facts` is the result of a first pass, if it is not the reader's own.
     """
 
     def __init__(self, splits: tuple[Split, ...], trace_facts: TraceFacts | None) -> None:

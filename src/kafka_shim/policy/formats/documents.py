@@ -223,7 +223,7 @@ def dump_yaml_documents(documents: Iterable[Mapping[str, Any]]) -> str:
 def kubernetes_resources(text: str) -> list[Mapping[str, Any]]:
     """Return the Kubernetes-like resources of a text, also those in lists, with their lines.
 
-    Resources of all kinds are returned; `signs_of_acls` checks those that are not of the format.
+    Resources of all kinds are returned, also those that are not of the format.
     """
     resources_with_lines: list[Mapping[str, Any]] = []
     for number, document in enumerate(load_documents(text, with_lines=True), start=1):

@@ -83,7 +83,7 @@ class StructSpec(NamedTuple):
 
 
 class MessageSpec(NamedTuple):
-    """A message in all its versions; `structs` holds every struct, the inner ones first."""
+    """A message in all its versions; `structs_inner_first` holds every struct."""
 
     name: str
     type: str

@@ -1,7 +1,7 @@
 """Finds record batches of format 2 in a blob, reads and changes their headers, reads their records.
 
 A blob is the content of a partition in a Produce request or Fetch response: consecutive batches.
-Batches of formats 0 and 1 are in `legacy_records`.
+Batches of formats 0 and 1 are in `message_sets`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -93,7 +93,7 @@ def validate_records(
     return summary
 
 
-def _validate_remaining_records(  # noqa: C901, PLR0912, PLR0915 - inlined: calls would dominate its time
+def _validate_remaining_records(  # noqa: PLR0912 - inlined: calls would dominate its time
     content: bytes, count: int, base_timestamp: int, checks: RecordChecks, runs: _Runs
 ) -> RecordsSummary:
     """Check the remaining records one by one; varints of one or two bytes are decoded inline."""

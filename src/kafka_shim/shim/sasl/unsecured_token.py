@@ -14,7 +14,7 @@ from kafka_shim.shim.sasl.bearer_token import (
 
 
 class UnsecuredTokenValidator:
-    """Tokens with the algorithm `none`; `sub` and `exp` are needed, `nbf` is not looked at."""
+    """Tokens with the algorithm `none`; claims `sub` and `exp` are needed, `nbf` is ignored."""
 
     def validate(self, token: str, now_ms: int) -> ValidatedToken:
         """Check format, subject and times; anyone can create such a token (KIP-255)."""

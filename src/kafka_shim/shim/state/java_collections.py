@@ -12,7 +12,7 @@ _GOLDEN_RATIO = 0x9E37_79B9_7F4A_7C15
 
 
 class JavaHashOrder(Generic[Key]):
-    """Keys in Java's order, each added once with its hash code; `size` is the initial capacity."""
+    """Keys in Java's order, each added once with its hash code."""
 
     def __init__(self, initial_capacity: int = 16) -> None:
         capacity = table_capacity_for(initial_capacity)

@@ -280,9 +280,10 @@ class GroupTarget:
         self.epoch += 1
 
     def begin_epoch_after_leave(self, *, sets_target_immediately: bool) -> None:
-        """Begin a new epoch after a member left; with `is_empty` its target is set immediately.
+        """Begin a new epoch after a member left.
 
-        Otherwise another member's heartbeat sets it. The target after that is due without delay.
+        Without `sets_target_immediately`, another member's heartbeat sets its target. The target
+        after that is due without delay.
         """
         self.epoch += 1
         if sets_target_immediately:

@@ -127,7 +127,7 @@ class PartitionLog(ChangeNotifier):
         clock: Clock,
         on_first_content: Callable[[], None] = lambda: None,
     ) -> None:
-        """`when_filled` is called when a batch or a producer is added to the empty log."""
+        """`on_first_content` is called when a batch or a producer is added to the empty log."""
         super().__init__()
         self._when_filled = on_first_content
         self._in_force = settings

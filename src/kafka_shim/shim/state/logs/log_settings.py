@@ -38,7 +38,7 @@ class LogSettings(msgspec.Struct, frozen=True, gc=False):
     `delete_retention_ms`: how long tombstones are kept after they were first compacted.
     `decompressed_bytes_max`: of a record in a compressed batch (4.4 and later).
     `min_compaction_lag_ms`: minimum age of a record to be compacted (KIP-58).
-    `is_zstd`: `compression.type` is zstd, whatever the producers' batches use.
+    `requires_zstd_support`: `compression.type` is zstd, whatever the producers' batches use.
     `timestamp_before_max_ms`, `timestamp_after_max_ms`: how far a record's time may be before and
     after now (KIP-937; earlier one limit for both), FOREVER_MS: no limit; `limits_timestamps`: at
     least one is limited.

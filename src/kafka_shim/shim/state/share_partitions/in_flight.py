@@ -71,7 +71,7 @@ class SameStateRecords(msgspec.Struct, frozen=True):
 
 
 class InFlightBatch:
-    """Records `first` to `last`; `whole` is None once each record has its own state."""
+    """Adjacent records; `common_state` is None once each record has its own state."""
 
     __slots__ = ("_record_states", "common_state", "first_offset", "last_offset")
 

@@ -43,9 +43,9 @@ class AcquiredRange(msgspec.Struct, frozen=True):
 
 
 class AcquireRequest(msgspec.Struct, frozen=True):
-    """The acquiring member and its limits; `batch_size` is in records.
+    """The acquiring member and its limits; `records_per_batch` is the batch size.
 
-    `is_strict`: `records_max` is a strict limit, even within a batch.
+    `records_max_is_strict`: it is a strict limit, even within a batch.
     """
 
     member_id: str

@@ -50,7 +50,7 @@ class ShareStates:
         self._when_changed: Callable[[SharePartitionKey], None] = lambda _: None
 
     def set_change_listener(self, on_change: Callable[[SharePartitionKey], None]) -> None:
-        """Call `noted` with the key of each share partition that changes."""
+        """Call `on_change` with the key of each share partition that changes."""
         self._when_changed = on_change
 
     def create_or_reset_state(

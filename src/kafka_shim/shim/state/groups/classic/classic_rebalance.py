@@ -241,8 +241,9 @@ class ClassicRebalance:
     def static_rejoin_result_of(
         self, member: ClassicMember, old_leader_id_unless_skips: str | None
     ) -> JoinResponse:
-        """Return the JoinGroup response for a static member that rejoined; `old_leader_id` None: it
-        is the leader and need not assign (`skip_assignment`).
+        """Return the JoinGroup response for a static member that rejoined.
+
+        `old_leader_id_unless_skips` None: it is the leader and need not assign.
         """
         joined = self.join_result_of(member)
         if old_leader_id_unless_skips is None:

@@ -98,8 +98,9 @@ class ClassicRoster:
     ) -> ErrorCode:
         """Return NONE for a current member, else UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID.
 
-        FENCED_INSTANCE_ID means that the instance now has another member id. With `strict`, an
-        unknown instance gives UNKNOWN_MEMBER_ID even if the member id exists.
+        FENCED_INSTANCE_ID means that the instance now has another member id. With
+        `unknown_instance_is_error`, an unknown instance gives UNKNOWN_MEMBER_ID even if the member
+        id exists.
         """
         if instance_id is not None:
             current = self.instances.get(instance_id)

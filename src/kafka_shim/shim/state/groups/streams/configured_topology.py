@@ -51,7 +51,7 @@ class TopologyIndex:
         return _existing_topics_of(topics.existing_among_unordered(self.names))
 
     def existing_topics_cooperatively(self, topics: Topics, time_sliced: Over) -> ExistingTopics:
-        """Return the same, with interruptions: `over` iterates over the names in time slices."""
+        """Return the same, with interruptions: `time_sliced` iterates over the names."""
         return _existing_topics_of(
             topic for name in time_sliced(self.names) if (topic := topics.get(name)) is not None
         )
