@@ -1,4 +1,4 @@
-"""`make pipeline-demo`: three clients with different rights, recorded, and what Spark makes of it.
+"""Three clients with different rights, recorded, and what Spark makes of it.
 
 The answers are known beforehand and checked; the exit code is 1 if one is not as expected.
 """

@@ -242,7 +242,7 @@ def _client_tables() -> list[str]:
 
 
 _PAGE_END = """
-`python -m tests.atlas NAME ...` (`make atlas` for all; Java 17, Maven) runs programs again.
+`python -m tests.atlas NAME ...` (all programs without NAME; Java 17, Maven) runs programs again.
 `kafka-shim least-acls -- COMMAND` finds the ACLs of your own program in the same way.
 """
 

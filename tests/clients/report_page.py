@@ -1,7 +1,8 @@
 """docs/reference/conformance/README.md has three parts, made by different commands.
 
-`make conformance` writes the reports of the conformance suite, `tests.clients.suite_against
---publish` those of Java's client on real brokers, and `make scorecards` the scorecards.
+`tests.clients.suite_reports` writes the reports of the conformance suite,
+`tests.clients.suite_against --publish` those of Java's client on real brokers, and
+`tests.clients.scorecards` the scorecards.
 """
 
 from pathlib import Path

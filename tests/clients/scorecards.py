@@ -1,4 +1,4 @@
-"""Makes the scorecard of every client of the kit by running it: `make scorecards`.
+"""Makes the scorecard of every client: `python -m tests.clients.scorecards`.
 
     python -m tests.clients.scorecards [--client NAME] [--keep DIR]
 
@@ -119,8 +119,9 @@ def _request(frame: str) -> str:
 
 INTRODUCTION = """\
 What clients send by themselves, as `kafka-shim conformance check` judges it
-([how](../../guides/conformance.md#the-scorecard)). `make scorecards` needs Java 17, Go and Node. It
-runs the clients, and writes this part. ✅ always correct, ❌ wrong at least once, · not exercised.
+([how](../../guides/conformance.md#the-scorecard)). `python -m tests.clients.scorecards` needs Java
+17, Go and Node. It runs the clients, and writes this part. ✅ always correct, ❌ wrong at least
+once, · not exercised.
 *In a loop* means three repeats within a second. Slower retries fail only in the suite.
 """
 FAILURES = """

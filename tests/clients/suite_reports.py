@@ -1,4 +1,4 @@
-"""Makes the conformance reports of all clients: plays the suite with each (`make conformance`).
+"""Makes the conformance reports of all clients: plays the suite with each.
 
     python -m tests.clients.suite_reports [--client NAME] [--case PATTERN]
 
@@ -34,10 +34,10 @@ HEAD = """\
 
 How eleven Kafka clients behave in the [conformance suite](../../guides/conformance.md#the-suite),
 against the shim as Kafka {release}. The drivers of the clients are in
-[`conformance/drivers/`](../../../conformance/drivers). `make conformance` needs Java
-17, Maven, Go, Node and Rust. It runs the clients, and writes the reports on this page, and
-`.cache/conformance/report.html` with all requests and results. Cases that need an older release are
-left out.
+[`conformance/drivers/`](../../../conformance/drivers). `python -m tests.clients.suite_reports`
+needs Java 17, Maven, Go, Node and Rust. It runs the clients, and writes the reports on this page,
+and `.cache/conformance/report.html` with all requests and results. Cases that need an older release
+are left out.
 
 A cell has the numbers of passed / failed / unsupported cases. Cases that the client did not
 exercise are not counted, so totals differ. The number in **bold** counts failures of level `must`,

@@ -1,4 +1,4 @@
-"""Late changes explain the differences of `make both-ways` that they cause, and no others."""
+"""Late changes explain the differences of `both_ways` that they cause, and no others."""
 
 from pathlib import Path
 

@@ -31,7 +31,7 @@ CASES = (
 """One or two cases for each kind of command; together they take a second or two."""
 
 QUICK = {"confluent-kafka", "kafka-python"}
-"""Other drivers must be built with their own toolchains: `make drivers`."""
+"""Other drivers must be built with their own toolchains: `pytest -m heavy`."""
 
 FAILED = {
     "kafka-python": {

@@ -25,9 +25,9 @@ def shell(demo: Mapping[str, str], tmp_path: Path) -> Shell:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the site, as `make site` builds it."""
+    """Return the folder of the site, as `make docs` builds it."""
     folder = tmp_path_factory.mktemp("site")
-    command = ["make", "-C", str(ROOT), "site", f"SITE_DIR={folder}"]
+    command = ["make", "-C", str(ROOT), "docs", f"SITE_DIR={folder}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder

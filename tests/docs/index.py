@@ -29,7 +29,7 @@ _OUTSIDE_DOCS = (
     "../vectors/README.md",
     "../CHANGELOG.md",
     "../CONTRIBUTING.md",
-    "../DEVELOPERS.md",
+    "../tests/recordings/README.md",
     "../SECURITY.md",
 )
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")

@@ -1,7 +1,6 @@
 """Each command on a page runs literally, or RUN_BY_OTHERS names the test that runs it."""
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -27,7 +26,8 @@ RUN_BY_OTHERS = {
         "tests/packaging/test_binary.py::test_the_commands_of_the_page_run_it",
     "docs/start/install.md: ./kafka-shim-linux-x64 run --topic orders -- make test":
         "tests/packaging/test_binary.py::test_the_commands_of_the_page_run_it",
-    "DEVELOPERS.md: git config diff.recording.textconv '.venv/bin/python -m tests.recordings.show'":
+    "tests/recordings/README.md: git config diff.recording.textconv"
+    " '.venv/bin/python -m tests.recordings.show'":
         "tests/recordings/test_store.py::"
         "test_git_shows_what_changed_in_a_recording_as_the_page_says",
     "vectors/README.md: kafka-shim vectors run vectors/4.4.0 --bootstrap-server 127.0.0.1:9092"
@@ -43,7 +43,7 @@ RUN_BY_OTHERS = {
     "vectors/README.md: python vectors/examples/compare_errors.py vectors/4.4.0/requests.json"
     " 127.0.0.1:9092 127.0.0.1:9093":
         "tests/recordings/test_vector_example.py::test_the_example_finds_no_difference_in_the_shim",
-    "DEVELOPERS.md: python -m tests.releases day 4.4.0 --against 4.3.1"
+    "tests/recordings/README.md: python -m tests.releases day 4.4.0 --against 4.3.1"
     " --no-write --no-record --markdown 4.4.md":
         "tests/releases/test_day.py::test_the_command_of_the_page_makes_a_checklist",
     "docs/guides/persistence.md: sqlite3 data/kafka-shim.db"
@@ -86,7 +86,7 @@ def is_benchmark(command: Command) -> bool:
 
 
 def is_suite(command: Command) -> bool:
-    return command.text.startswith("make suite ")
+    return command.text.startswith("python -m tests.suites ")
 
 
 def is_example(command: Command) -> bool:
@@ -100,6 +100,7 @@ def is_plain(command: Command) -> bool:
     return command.program in ("kafka-shim", "python") and not (
         is_spark(command)
         or is_benchmark(command)
+        or is_suite(command)
         or is_example(command)
         or key(command) in RUN_BY_OTHERS
     )
@@ -236,9 +237,8 @@ def test_a_benchmark_measures(command: Command, shell: Shell) -> None:
     "command", [command for command in ALL if is_suite(command)], ids=lambda command: command.text
 )
 def test_a_suite_is_run(command: Command, shell: Shell) -> None:
-    tools = ["go", "make"] + (["java", "mvn"] if "AGAINST=real" in command.text else [])
+    tools = ["go"] + (["java", "mvn"] if "--against real" in command.text else [])
     need("kgo", *tools)
-    words = f" -C {ROOT} BIN={Path(sys.executable).parent} -o install SUITE_ARGS='--only TestPing'"
-    done = shell(command.text + words, timeout_s=800)
+    done = shell(f"{command.text} --only TestPing", timeout_s=800)
     assert done.returncode == 0, (done.stdout, done.stderr)
     assert " 0 failed" in done.stdout

@@ -40,7 +40,7 @@ _AS_TESTED = (
     "test_code_in_a_readme_is_that_of_a_file_that_is_tested"
 )
 RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
-    ("DEVELOPERS.md", "py"): (
+    ("tests/recordings/README.md", "py"): (
         "tests/recordings/test_recorder.py::test_the_page_s_scenario_is_recorded_and_compared",
     ),
     # not code: the functions that a request passes through

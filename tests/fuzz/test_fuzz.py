@@ -1,4 +1,4 @@
-"""The same random frames each time, and frames that failed before; `make fuzz` plays more."""
+"""The same random frames each time, and those that failed before; `tests.fuzz` has more."""
 
 from pathlib import Path
 

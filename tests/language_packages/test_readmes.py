@@ -116,7 +116,7 @@ def test_spring_boot(tmp_path: Path) -> None:
 def beside_a_clone(tmp_path: Path) -> Path:
     """Return a new folder beside a clone of this repository, in which the single file is built."""
     if not (ROOT / "dist" / "kafka-shim").exists():
-        pytest.skip("there is no single file: run make binary")
+        pytest.skip("there is no single file: run make dist/kafka-shim")
     (tmp_path / "kafka-shim").symlink_to(ROOT)
     (tmp_path / "orders").mkdir()
     return tmp_path / "orders"

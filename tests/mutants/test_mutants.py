@@ -1,4 +1,4 @@
-"""Each planted bug fits to the package, and its checks exist; `make mutants` runs them all."""
+"""Each planted bug fits to the package, and its checks exist; `tests.mutants` runs them all."""
 
 from fnmatch import fnmatchcase
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Compare the shim with a real Kafka: `python -m tests.oracle 4.3.1`, or `make oracle RELEASE=...`.
+"""Compare the shim with a real Kafka: `python -m tests.oracle 4.3.1`.
 
 Plays random scenarios on both and compares the responses. Exit codes: 0 all equal, 2 usage error,
 3 a difference. Needs Java 17 and Maven; the jars of a release are downloaded once.

@@ -44,9 +44,9 @@ _COLUMNS = (
 _HEAD = f"""\
 # Decisions of Kafka's StandardAuthorizer
 
-`make policy-decisions` adds a row to this file, each night with other random ACLs. Kafka's class
-decides all accesses of pairs of sets of ACLs, and what `kafka-shim policy` states about them must
-agree. `--seed` repeats a night.
+`python -m tests.oracle.policy_decisions 4.4.0 --publish` adds a row to this file, each night with
+other random ACLs. Kafka's class decides all accesses of pairs of sets of ACLs, and what
+`kafka-shim policy` states about them must agree. `--seed` repeats a night.
 
 | {" | ".join(_COLUMNS)} |
 |{"---|" * len(_COLUMNS)}

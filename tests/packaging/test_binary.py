@@ -1,4 +1,4 @@
-"""The single file `kafka-shim`: what differs in it from the package; `make binary-test` runs it."""
+"""The single file `kafka-shim`: what differs in it from the package; `make release` runs it."""
 
 import os
 import shutil
@@ -75,7 +75,7 @@ def test_a_file_of_older_sources_is_made_again(tmp_path: Path) -> None:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     if not FILE.exists():
-        pytest.skip("there is no single file: run make binary")
+        pytest.skip("there is no single file: run make dist/kafka-shim")
     return Path(shutil.copy(FILE, tmp_path / "kafka-shim-linux-x64"))
 
 

@@ -1,4 +1,4 @@
-"""The package as users install it, from each origin: `make package-check`."""
+"""The package as users install it, from each origin: `make release`."""
 
 import os
 import subprocess

@@ -257,7 +257,7 @@ def test_invalid_values_are_reported_in_one_line() -> None:
 
 REFERENCE_STEPS: Final = (
     "describe it on a page in docs/; a test runs each command and block that a page shows",
-    "`make quick` names the generated pages to update, with their commands (DEVELOPERS.md)",
+    "`make quick` names the generated pages to update, with their commands (CONTRIBUTING.md)",
     "add a line to CHANGELOG.md",
 )
 

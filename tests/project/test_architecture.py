@@ -91,7 +91,7 @@ def test_the_contract_of_the_shim_has_no_more_layers_than_allowed() -> None:
 
 def test_the_page_lists_the_parts_of_the_shim_above_those_that_they_import() -> None:
     page = (ROOT / "docs" / "explanation" / "architecture.md").read_text()
-    table = page.partition("In `shim/`, each row")[2].partition("`make contracts`")[0]
+    table = page.partition("In `shim/`, each row")[2].partition("`make lint`")[0]
     rows = re.findall(r"^\| ([^|]*`[\w/.]+`[^|]*) \|", table, re.MULTILINE)
     cells = [re.findall(r"`(\w+)(?:/|\.py)`", cell) for cell in rows]
     graph = grimp.build_graph("kafka_shim")

@@ -1,4 +1,4 @@
-"""DEVELOPERS.md names every generated file, and each test of one names the same command."""
+"""Tables name every generated and recorded file, and each test of one names the same command."""
 
 import re
 from importlib.util import find_spec

@@ -1,6 +1,6 @@
 """Print a recording as text, one response per line: `python -m tests.recordings.show FILE`.
 
-This is what `git diff` runs on packed recordings, see `.gitattributes` and DEVELOPERS.md.
+This is what `git diff` runs on packed recordings, see `.gitattributes` and README.md.
 """
 
 import sys

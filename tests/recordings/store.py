@@ -1,6 +1,6 @@
 """Recordings of real brokers in a folder: one file per release, with the responses by scenario.
 
-Files are compressed (30 MB of text in 1.5 MB). DEVELOPERS.md explains how `git diff` shows them as
+Files are compressed (30 MB of text in 1.5 MB). README.md explains how `git diff` shows them as
 text, one response per line.
 """
 

@@ -67,7 +67,7 @@ def test_scenarios_that_are_named_replace_those_in_the_recording(tmp_path: Path)
 
 
 def test_the_page_s_scenario_is_recorded_and_compared(tmp_path: Path) -> None:
-    [text] = [block.text for block in blocks() if block.page == "DEVELOPERS.md"]
+    [text] = [block.text for block in blocks() if block.page == "tests/recordings/README.md"]
     module = ModuleType("tests.recordings.records.size_scenarios")
     exec(text, vars(module))
     scenarios = by_name([module])

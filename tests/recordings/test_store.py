@@ -53,7 +53,7 @@ def test_a_recording_is_shown_with_one_response_per_line(tmp_path: Path) -> None
 
 
 def test_git_shows_what_changed_in_a_recording_as_the_page_says(tmp_path: Path) -> None:
-    """The command of DEVELOPERS.md works in a new repository with the project's .gitattributes."""
+    """The command of the page works in a new repository with the project's .gitattributes."""
 
     def git(*words: str) -> str:
         return subprocess.run(
@@ -62,7 +62,7 @@ def test_git_shows_what_changed_in_a_recording_as_the_page_says(tmp_path: Path) 
             env=os.environ | {"PYTHONPATH": str(ROOT)},
         ).stdout  # fmt: skip
 
-    page = (ROOT / "DEVELOPERS.md").read_text()
+    page = (ROOT / "tests/recordings/README.md").read_text()
     [command] = re.findall(r"git config diff\.recording\.textconv '(.+)'", page)
     git("init", "-q")
     (tmp_path / ".gitattributes").write_text((ROOT / ".gitattributes").read_text())

@@ -1,4 +1,4 @@
-"""The programs that use test vectors without kafka-shim; `make drivers` runs Go and Rust."""
+"""The programs that use test vectors without kafka-shim; `pytest -m heavy` runs Go and Rust."""
 
 import subprocess
 import sys

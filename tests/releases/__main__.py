@@ -1,4 +1,4 @@
-"""Follow Kafka's releases: `python -m tests.releases day 4.5.0`, or `make release RELEASE=4.5.0`.
+"""Follow Kafka's releases: `python -m tests.releases day 4.5.0`.
 
 day: downloads the jars, prints the differences from the last release, writes pins, message classes
 and versions, records real brokers, plays the recordings against the shim, and prints a checklist of

@@ -9,7 +9,7 @@ from tests.releases.differing import AREAS, Finding
 
 ALWAYS: Final = (
     "read the upgrade notes and KIPs of the release: what changed behind unchanged versions",
-    "play fresh scenarios: make oracle RELEASE=..., also with ORACLE_ARGS=--stateful",
+    "play fresh scenarios: python -m tests.oracle RELEASE, also with --stateful",
     "CHANGELOG.md, README.md: the newest release; python -m tests.releases table",
     "make check",
 )

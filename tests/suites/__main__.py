@@ -1,4 +1,4 @@
-"""Run another project's tests against the shim or a real Kafka: `make suite NAME=kgo`.
+"""Run another project's tests against the shim or a real Kafka: `python -m tests.suites kgo`.
 
 A fixed version of the suite is downloaded from its package registry into a cache folder. Exit
 codes: 0 all passed, 1 some failed, 2 usage error or the suite could not be run.

@@ -1,4 +1,4 @@
-"""Generated and recorded files, and the commands that write them: the tables in DEVELOPERS.md."""
+"""Generated and recorded files, and the commands that write them, in tables of two pages."""
 
 import re
 from collections.abc import Iterator
@@ -8,10 +8,13 @@ from typing import Final, NamedTuple
 
 from tests.docs.shown import ROOT
 
-PAGE: Final = ROOT / "DEVELOPERS.md"
 PACKAGE: Final = "src/kafka_shim/"
 GENERATED: Final = "generated from this repository"
 RECORDED: Final = "read from a real broker, jars or clients"
+PAGES: Final = {
+    GENERATED: ROOT / "CONTRIBUTING.md",
+    RECORDED: ROOT / "tests" / "recordings" / "README.md",
+}
 
 
 class Row(NamedTuple):
@@ -37,7 +40,7 @@ class Row(NamedTuple):
 def rows(kind: str) -> tuple[Row, ...]:
     """Return the table whose first column is named so; one of GENERATED and RECORDED."""
     head = f"| files {kind} | command |\n|---|---|\n"
-    table = PAGE.read_text(encoding="utf-8").partition(head)[2].partition("\n\n")[0]
+    table = PAGES[kind].read_text(encoding="utf-8").partition(head)[2].partition("\n\n")[0]
     return tuple(_rows(table))
 
 

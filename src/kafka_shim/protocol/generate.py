@@ -188,7 +188,10 @@ def main(arguments: list[str] | None = None) -> int:
         n for n in generated.keys() | present.keys() if generated.get(n) != present.get(n)
     )
     if check:
-        lines = (f"protocol/{n} is out of date: run make generate\n" for n in stale)
+        lines = (
+            f"protocol/{n} is out of date: run python -m kafka_shim.protocol.generate\n"
+            for n in stale
+        )
         sys.stderr.writelines(lines)
         return 1 if stale else 0
     for name in stale:

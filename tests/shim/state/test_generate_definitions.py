@@ -96,6 +96,6 @@ def test_an_edited_table_fails_the_check_and_is_written_again(
     edited.write_text(whole.replace('"604800000"', '"604800001"'))
     monkeypatch.setattr(generate_definitions, "TABLE", edited)
     assert generate_definitions.main(["--check"]) == 1
-    assert "config_definitions.json is out of date: run make generate" in capsys.readouterr().err
+    assert "config_definitions.json is out of date: run python -m " in capsys.readouterr().err
     assert generate_definitions.main([]) == 0
     assert edited.read_text() == whole

@@ -1,7 +1,7 @@
 """Figures of Kafka's own tests on a real broker and on the shim, stored in figures.json.
 
-`make suite NAME=kafka AGAINST=both` runs the tests; with `--record` the figures of the classes run
-are stored and written to tests/suites/kafka/RESULTS.md.
+`python -m tests.suites kafka --against both --record` stores the figures of the classes that ran
+and writes tests/suites/kafka/RESULTS.md.
 """
 
 import json
@@ -20,7 +20,7 @@ PAGE = Path(__file__).parent / "RESULTS.md"
 INTRODUCTION = """\
 # Kafka's own integration tests
 
-`make suite NAME=kafka AGAINST=both SUITE_ARGS=--record` runs the tests of Kafka 4.3.1 on a real
+`python -m tests.suites kafka --against both --record` runs the tests of Kafka 4.3.1 on a real
 broker and on the shim, and writes this file.
 
 *use internals*: tests that read logs, metrics or files inside of the broker, and so fail on a real

@@ -1,6 +1,6 @@
 """Runs Kafka's own tests in a random order on shared shims, which are reset between tests.
 
-`make suite NAME=kafka SUITE_ARGS=--one-broker` shows whether a reset leaves anything behind that
+`python -m tests.suites kafka --one-broker` shows whether a reset leaves anything behind that
 affects another test: all tests must have the same result as on their own shims.
 """
 

@@ -110,7 +110,8 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if TABLE.read_text() == wanted:
         return 0
-    sys.stderr.write(f"shim/state/{TABLE.name} is out of date: run make generate\n")
+    command = "python -m kafka_shim.shim.state.settings.generate_definitions"
+    sys.stderr.write(f"{TABLE.name} is out of date: run {command}\n")
     return 1
 
 
