@@ -99,7 +99,9 @@ generated: install
 	$(BIN)/python -m kafka_shim.protocol.generate --check
 	$(BIN)/python -m kafka_shim.shim.state.settings.generate_definitions --check
 
-check: lint types generated test
+# all tests, and those of folders that have not changed
+check: lint types generated
+	$(MAKE) test TEST_ARGS="$(TEST_ARGS) --all-folders"
 
 pipeline-check: install
 	$(BIN)/python -m pytest -m heavy tests/pipeline tests/clients/test_spark_connector.py
