@@ -148,10 +148,10 @@ def test_invalid_options_are_reported_before_spark_starts(
         (("diff", str(acls), str(acls)), f"`{acls}` is not a trace; for files of ACLs, see"),
         (("denials", trace, "--super-user", "root"), "--super-user `root`: expected Type:name"),
         (("denials", trace, *two_years), "until 2025-01-01 is not after since 2026-01-01"),
-        (("denials", trace, "--parquet", trace), "the folder contains a trace; use another one"),
+        (("denials", trace, "--parquet", trace), "which is no earlier output of this command"),
         (("denials", trace, "--parquet", f"{garbage}/x"), "Not a directory"),
         (("denials", trace, "--parquet", "nosuch://x/y"), 'No FileSystem for scheme "nosuch"'),
-        (("ingest", trace, "-o", trace), "the folder contains a trace; use another one"),
+        (("ingest", trace, "-o", trace), "which is no earlier output of this command"),
         (
             ("least-acls", trace, "--format", "yaml", "--json"),
             "--format cannot be combined with --json or --csv",

@@ -87,7 +87,7 @@ def test_a_lake_gives_the_same_result_as_its_trace(
     engine = DuckDbEngine()
     tables = trace_tables.LocalTraceTables(engine, [recorded.trace], {})
     for name in ("accesses", "requests", "damage"):
-        engine.overwrite_table(tables.table(name), str(lake / name / "date=2023-11-14"), "parquet")
+        engine.write_parquet(tables.table(name), str(lake / name / "date=2023-11-14"))
     words = ("pipeline", "denials", "--engine", "local", "--acls", recorded.acl_file)
     of_lake, of_trace = (result(capsys, *words, path) for path in (str(lake), recorded.trace))
     assert of_lake == of_trace

@@ -40,6 +40,7 @@ PORT = 9092
 """Where clients look for a broker."""
 VARIABLES_PREFIX = "KAFKA_SHIM_"
 READY_FILE = f"{VARIABLES_PREFIX}READY_FILE"
+_READY_FILE_START = r"[\w.-]+=\S+:\d+\n"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -183,9 +184,15 @@ def _remove_ready_file(ready_file: str) -> None:
     """Remove the ready file: its addresses are not valid before and after the broker runs."""
     from pathlib import Path
 
+    from kafka_shim.output_paths import check_output_file
+
     folder = Path(ready_file).parent
     if not folder.is_dir():
         raise ConfigError(f"--ready-file {ready_file}: the folder `{folder}` does not exist")
+    try:
+        check_output_file(Path(ready_file), _READY_FILE_START)
+    except OSError as error:
+        raise ConfigError(f"--ready-file {ready_file}: {error.strerror}") from error
     Path(ready_file).unlink(missing_ok=True)
 
 

@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -133,10 +133,11 @@ class _FolderBeforeImport(msgspec.Struct):
         """Remove the files and folders of a failed import."""
         if not self.folder.is_dir():
             return
-        for path in set(self.folder.iterdir()) - self.files:
+        for path in set(self.folder.glob(f"*{SUFFIX}")) - self.files:
             path.unlink()
         for path in self.missing:
-            path.rmdir()
+            with suppress(OSError):  # somebody else has written there
+                path.rmdir()
 
 
 def _import_logs_and_report(args: argparse.Namespace) -> int:

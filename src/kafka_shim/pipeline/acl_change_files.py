@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.output_paths import remove_own_files
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.policy.formats import format_acls_losslessly
 from kafka_shim.policy.formats.kafka_commands import format_command
@@ -13,6 +15,8 @@ from kafka_shim.text.message_text import count_with_noun
 REMAINING_FILES = {"strimzi": "strimzi.yaml", "terraform": "terraform.tf", "yaml": "acls.yaml"}
 """The formats of the remaining ACLs, with their files."""
 COMMANDS_FILE, PROOF_FILE = "kafka-acls.sh", "PROOF.md"
+CHANGE: Final = "pull-request"
+CHANGE_FILES: Final = (*REMAINING_FILES.values(), COMMANDS_FILE, PROOF_FILE)
 
 
 def write_acl_change_files(
@@ -34,9 +38,7 @@ def write_acl_change_files(
     heading = f"# Removal of {count_with_noun(len(removed), 'ACL')}"
     texts[PROOF_FILE] = "\n".join([heading, "", *(f"- {line}" for line in (*proof, *left_out)), ""])
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for file in (*REMAINING_FILES.values(), COMMANDS_FILE, PROOF_FILE):
-            (folder / file).unlink(missing_ok=True)
+        remove_own_files(folder, CHANGE, CHANGE_FILES)
         for file, text in texts.items():
             (folder / file).write_text(text, encoding="utf-8")
     except OSError as error:

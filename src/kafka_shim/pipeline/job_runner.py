@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import nullcontext
 
 from py4j.protocol import Py4JError
@@ -21,7 +21,6 @@ from kafka_shim.pipeline.spark.session import (
     spark_session,
 )
 from kafka_shim.pipeline.spark.spark_log import TemporarySparkLog
-from kafka_shim.pipeline.spark.table_formats import delta_settings, must_load_delta_package
 from kafka_shim.pipeline.trace_input import spark_trace_input
 
 ATTEMPTS = 3
@@ -38,22 +37,18 @@ def run_chained_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namesp
         ready.append(check_job(job))
         if job.job == "ingest":
             break
-    is_delta = any(must_load_delta_package(job.args.delta, job.args.remote) for job in ready)
-    settings = delta_settings() if is_delta else {}
     with TemporarySparkLog() as log:
         for number, job in enumerate(args_of_chained_jobs(args)):
             if number == len(ready):
                 ready.append(check_job(job))
-            yield job, _run_retrying_late_workers(ready[number], log, settings)
+            yield job, _run_retrying_late_workers(ready[number], log)
 
 
-def _run_retrying_late_workers(
-    checked: CheckedJob, log: TemporarySparkLog, settings: Mapping[str, str]
-) -> Outcome:
+def _run_retrying_late_workers(checked: CheckedJob, log: TemporarySparkLog) -> Outcome:
     """Run a job; retry if a Python worker started too late. Raise PipelineError if Spark fails."""
     for attempts_left in reversed(range(ATTEMPTS)):
         try:
-            return _run_in_spark_then_unpersist_observation(checked, log, settings)
+            return _run_in_spark_then_unpersist_observation(checked, log)
         except (Py4JError, PySparkException, ConnectionError) as error:
             if attempts_left and worker_started_late(error):
                 print("a Python worker was late; trying again", file=sys.stderr)
@@ -65,7 +60,7 @@ def _run_retrying_late_workers(
 
 
 def _run_in_spark_then_unpersist_observation(
-    checked: CheckedJob, log: TemporarySparkLog, settings: Mapping[str, str]
+    checked: CheckedJob, log: TemporarySparkLog
 ) -> Outcome:
     args = checked.args
     with raise_interrupts(end_java):
@@ -73,7 +68,7 @@ def _run_in_spark_then_unpersist_observation(
             if args.remote:
                 spark = active_or_new_connect_session_with_packages(args.remote)
             else:
-                spark = spark_session(args.master, log=log, settings=settings)
+                spark = spark_session(args.master, log=log)
         trace_input = spark_trace_input(spark, args.trace, checked.reader_options)
         try:
             with (

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import socket
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +9,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from kafka_shim.output_paths import check_output_file, claim_folder
+from kafka_shim.pipeline.acl_change_files import CHANGE, CHANGE_FILES
 from kafka_shim.pipeline.acls.acl_set import read_distinct_acls_from_file
+from kafka_shim.pipeline.engines.engine import PARQUET, PARQUET_NAMES
 from kafka_shim.pipeline.errors import InvalidOptionOrFileError, PipelineError
 from kafka_shim.pipeline.intervals import parse_interval_seconds
 from kafka_shim.pipeline.job import Job
@@ -22,16 +24,23 @@ from kafka_shim.pipeline.selection_options import (
     selection_from_options,
     validated_release,
 )
-from kafka_shim.pipeline.spark.table_formats import check_delta_package, must_load_delta_package
+from kafka_shim.pipeline.spark.lake import LAKE
 from kafka_shim.pipeline.trace_input import lake_at_paths
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.trace_format.blocks import BlockHeader
 from kafka_shim.trace_format.foreign_files import import_hint_if_foreign_file
-from kafka_shim.trace_format.segments import SUFFIX, contains_block, read_segment, segment_paths
+from kafka_shim.trace_format.segments import SUFFIX, contains_block, read_segment
 
 CONNECT_PORT = 15002
+PAGE_START = r"(?s)<!DOCTYPE html>.*<title>kafka-shim pipeline"
 """Port of a Spark Connect server whose address has none."""
 PATIENCE_S = 10
+_OUTPUT_FOLDERS = {
+    "output": (LAKE, ("*",)),
+    "parquet": (PARQUET, PARQUET_NAMES),
+    "pull_request": (CHANGE, CHANGE_FILES),
+}
+"""The kind of output and its files, by the option that names the folder."""
 _ACLS_HINT = "; for files of ACLs, see `kafka-shim policy --help`"
 
 
@@ -178,25 +187,18 @@ def _period_overlaps_selection(period: tuple[int, int], limits: Selection) -> bo
 
 
 def _check_output_options_and_create_folders(args: argparse.Namespace) -> None:
-    if must_load_delta_package(args.delta, args.remote):
-        check_delta_package()
     if getattr(args, "html", None) and not Path(args.html).absolute().parent.is_dir():
         raise PipelineError(f"--html {args.html}: the folder does not exist")
-    for option in ("output", "parquet", "delta"):
-        if folder := getattr(args, option, None):
-            _create_writable_output_folder_without_trace(f"--{option}", folder)
-
-
-def _create_writable_output_folder_without_trace(option: str, path_or_url: str) -> None:
-    """Raise PipelineError for a folder that contains a trace or cannot be written."""
-    if "://" in path_or_url:  # only Spark can access it
-        return
-    folder = Path(path_or_url)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise PipelineError(f"{option} {folder}: {error.strerror}") from error
-    if segment_paths(folder):
-        raise PipelineError(f"{option} {folder}: the folder contains a trace; use another one")
-    if not os.access(folder, os.W_OK):
-        raise PipelineError(f"{option} {folder}: permission denied")
+    if getattr(args, "html", None):
+        try:
+            check_output_file(Path(args.html), PAGE_START)
+        except OSError as error:
+            raise PipelineError(f"--html {args.html}: {error.strerror}") from error
+    for name, (kind, own_names) in _OUTPUT_FOLDERS.items():
+        folder = getattr(args, name, None)
+        if folder and "://" not in folder:  # only Spark can access a URL
+            option = f"--{name.replace('_', '-')}"
+            try:
+                claim_folder(Path(folder), kind, own_names)
+            except OSError as error:
+                raise PipelineError(f"{option} {folder}: {error.strerror}") from error

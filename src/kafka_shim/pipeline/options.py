@@ -115,12 +115,6 @@ def add_output_options(job: argparse.ArgumentParser) -> None:
         type=absolute_path_or_url,
         help="Write the rows as Parquet files to this folder",
     )
-    form.add_argument(
-        "--delta",
-        metavar="FOLDER",
-        type=absolute_path_or_url,
-        help="Write the rows as a Delta table to this folder; requires the package delta-spark",
-    )
     output.add_argument("--html", metavar="FILE", help="Write an HTML page with charts")
 
 
@@ -128,7 +122,7 @@ def add_every_option_and_output_defaults(job: argparse.ArgumentParser, default: 
     """Add --every, the interval at which a stream reads."""
     text = f"Interval between two reads of the traces (default: {default})"
     job.add_argument("--every", default=default, metavar="TIME", help=text)
-    job.set_defaults(csv=False, parquet=None, delta=None, html=None)
+    job.set_defaults(csv=False, parquet=None, html=None)
 
 
 def add_fail_option(job: argparse.ArgumentParser) -> None:

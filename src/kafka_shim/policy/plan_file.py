@@ -13,6 +13,8 @@ from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import Step
+from kafka_shim.output_paths import check_output_file
+from kafka_shim.policy.certificate import acls_sha256
 from kafka_shim.policy.descriptions import (
     resource_text_or_at_least_one,
     signed_access_change_line,
@@ -110,6 +112,7 @@ def plan_object(plan: SavedPlan, interim: Sequence[InterimChange] = ()) -> dict[
 
 
 def write_plan(path: Path, content: dict[str, Any]) -> None:
+    check_output_file(path, rf'\s*\{{\s*"format":\s*"{FORMAT}"')
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

@@ -2,7 +2,6 @@
 
 import itertools
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
-from kafka_shim.pipeline.engines.engine import BatchFunction, T
-from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.output_paths import remove_own_files
+from kafka_shim.pipeline.engines.engine import PARQUET, PARQUET_NAMES, BatchFunction, T
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -115,13 +114,9 @@ class DuckDbEngine:
         rows: list[dict[str, Any]] = self.arrow_rows(relation).to_pylist()
         return rows
 
-    def overwrite_table(self, relation: str, folder: str, table_format: str) -> None:
-        if table_format != "parquet":
-            raise PipelineError(f"--engine local writes parquet only, not {table_format}")
-        path = Path(folder)
-        shutil.rmtree(path, ignore_errors=True)
-        path.mkdir(parents=True)
-        target = str(path / "part-0.parquet").replace("'", "''")
+    def write_parquet(self, relation: str, folder: str) -> None:
+        remove_own_files(Path(folder), PARQUET, PARQUET_NAMES)
+        target = str(Path(folder) / "part-0.parquet").replace("'", "''")
         self.connection.execute(f"copy {relation} to '{target}' (format parquet)")
 
     def _create(self, kind: str, query: str) -> str:

@@ -6,7 +6,7 @@ functions that it lacks as macros (see `duckdb_engine`). What differs in syntax 
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -17,6 +17,9 @@ T = TypeVar("T")
 Relation = Any
 """A table or the result of a query, lazily computed: Spark's DataFrame, or a view in DuckDB."""
 BatchFunction = Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]
+PARQUET: Final = "parquet"
+PARQUET_NAMES: Final = ("part-*.parquet", ".part-*.crc", "_SUCCESS", "._SUCCESS.crc")
+"""The files that engines write; Spark's have checksums next to them."""
 FEW_VALUES = 8_000_000
 """How many numbers of eight bytes this process may compare, which takes a second."""
 
@@ -75,8 +78,11 @@ class SqlEngine(Protocol):
 
     def rows(self, relation: Relation) -> list[dict[str, Any]]: ...
 
-    def overwrite_table(self, relation: Relation, folder: str, table_format: str) -> None:
-        """Write all rows, replacing the folder's content."""
+    def write_parquet(self, relation: Relation, folder: str) -> None:
+        """Write all rows, replacing the files of an earlier run.
+
+        Raise ForeignContentError for a folder with other content.
+        """
         ...
 
 

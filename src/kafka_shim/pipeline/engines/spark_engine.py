@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -12,7 +13,8 @@ import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
-from kafka_shim.pipeline.engines.engine import BatchFunction, T
+from kafka_shim.output_paths import remove_own_files
+from kafka_shim.pipeline.engines.engine import PARQUET, PARQUET_NAMES, BatchFunction, T
 from kafka_shim.pipeline.tables import spark_ddl
 
 _VIEW_NUMBERS = itertools.count()
@@ -128,6 +130,9 @@ class SparkEngine:
         rows: list[dict[str, Any]] = relation.toArrow().to_pylist()  # `collect` loses time zones
         return rows
 
-    def overwrite_table(self, relation: DataFrame, folder: str, table_format: str) -> None:
-        writer = relation.write.format(table_format).mode("overwrite")
-        writer.option("overwriteSchema", value=True).save(folder)
+    def write_parquet(self, relation: DataFrame, folder: str) -> None:
+        writer = relation.write
+        if "://" not in folder:  # a folder elsewhere must be new, since its content is unknown
+            remove_own_files(Path(folder), PARQUET, PARQUET_NAMES)
+            writer = writer.mode("append")
+        writer.parquet(folder)

@@ -79,10 +79,10 @@ def ingest_new_data(
         options["splits"] = json.dumps([msgspec.structs.astuple(split) for split in splits])
         for table in INGESTED:
             rows = spark.read.format(FORMAT).option("table", table).options(**options).load()
-            _overwrite_parquet_partitioned_by_day(rows, lake.staged / table)
+            _write_parquet_partitioned_by_day(rows, lake.staged / table)
         requests = lake_table(spark, "requests", lake.staged)
         clients = clients_of_requests(SparkEngine(spark), requests, "date")
-        _overwrite_parquet_partitioned_by_day(clients, lake.staged / "clients")
+        _write_parquet_partitioned_by_day(clients, lake.staged / "clients")
         totals.files += lake.move_staged_files_into_lake(number)
         totals.segments += len({split.path for split in splits})
         totals.read_bytes += sum(split.end - split.start for split in splits)
@@ -115,14 +115,14 @@ def _stage_topic_ids_return_all_if_derived(
     if new is None:
         return None
     topic_ids = new.persist()
-    _overwrite_parquet_partitioned_by_day(topic_ids, lake.staged / "topic_ids")
+    _write_parquet_partitioned_by_day(topic_ids, lake.staged / "topic_ids")
     before = lake_table(spark, "topic_ids", lake.folder).select(*topic_ids.columns)
     return before.unionByName(topic_ids)
 
 
-def _overwrite_parquet_partitioned_by_day(rows: "DataFrame", folder: Path) -> None:
+def _write_parquet_partitioned_by_day(rows: "DataFrame", folder: Path) -> None:
     dated = rows.withColumn("date", f.to_date("time")) if "time" in rows.columns else rows
-    writer = dated.write.mode("overwrite")
+    writer = dated.write  # fails if the folder exists
     if "date" in dated.columns:
         writer = writer.partitionBy("date")
     writer.option("compression", "zstd").parquet(str(folder))

@@ -36,9 +36,9 @@ def _add_options_of_optional_jobs(job: argparse.ArgumentParser) -> None:
 
 
 def _check_no_csv_or_table_output(args: argparse.Namespace) -> None:
-    if args.csv or args.parquet or args.delta:
+    if args.csv or args.parquet:
         raise PipelineError(
-            "report has several tables, so --csv, --parquet and --delta do not work;"
+            "report has several tables, so --csv and --parquet do not work;"
             " use --html FILE or --json"
         )
 
@@ -68,7 +68,6 @@ def _jobs_of_report(args: argparse.Namespace, interval: str) -> list[argparse.Na
         "engine": ENGINES[0],
         "fail": False,
         "parquet": None,
-        "delta": None,
     }
     return [argparse.Namespace(**(given | options | {"job": job})) for job, options in jobs.items()]
 

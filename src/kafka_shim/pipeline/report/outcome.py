@@ -138,8 +138,8 @@ def _outcome_with_collected_or_written_rows(
 ) -> Outcome:
     """Collect the rows; with an output folder, write them there and return only their number."""
     outcome = Outcome(args.job, engine.columns(relation), list(printed_columns), [], {}, [])
-    if folder := args.parquet or args.delta:
-        engine.overwrite_table(relation, folder, "delta" if args.delta else "parquet")
+    if folder := args.parquet:
+        engine.write_parquet(relation, folder)
         outcome.notes.append(
             f"{count_with_noun(engine.count_rows(relation), 'row')} written to {folder}"
         )

@@ -25,7 +25,6 @@ _ADVICE = (
         "a Python worker was killed, probably for its memory; try --master 'local[1]'",
     ),
     ("No space left on device", "the disk is full; set SPARK_LOCAL_DIRS to a folder with room"),
-    ("data source: delta", "Spark was started without Delta; its --packages has to name it"),
     ("UnsupportedClassVersionError", OLD_JAVA),
     ("Unrecognized option", OLD_JAVA),
     ("PYTHON_VERSION_MISMATCH", WORKER_PYTHON),

@@ -15,8 +15,10 @@ from pathlib import Path
 
 import msgspec
 
+from kafka_shim.output_paths import ForeignContentError, claim_folder
 from kafka_shim.pipeline.errors import PipelineError
 
+LAKE = "lake"
 RUNS = "_runs"
 STAGED = "_staged"
 CHECKPOINT = "_checkpoint"
@@ -45,13 +47,18 @@ class Lake:
     def exclusive_lock(self) -> Iterator[None]:
         """Lock the lake for writing.
 
-        Raise PipelineError if another process holds the lock, and on Windows.
+        Raise PipelineError if another process holds the lock, if the folder has content that is no
+        lake, and on Windows.
         """
         if sys.platform == "win32":
             raise PipelineError("writing a lake needs Linux or macOS")
         import fcntl  # noqa: PLC0415 - Unix only
 
-        self._runs.mkdir(parents=True, exist_ok=True)
+        try:
+            claim_folder(self.folder, LAKE)
+        except ForeignContentError as error:
+            raise PipelineError(f"{self.folder}: {error.strerror}") from error
+        self._runs.mkdir(exist_ok=True)
         with (self._runs / "lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

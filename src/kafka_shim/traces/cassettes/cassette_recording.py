@@ -2,7 +2,6 @@
 one file, without repetitions that only took time.
 """
 
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -53,7 +52,10 @@ class TraceInProgress:
     def __init__(self, cassette: Path, masks: RecordMasks) -> None:
         self._cassette = cassette
         self._masks = masks
-        self._folder = Path(tempfile.mkdtemp(prefix=f".{cassette.name}-", dir=cassette.parent))
+        self._temporary = tempfile.TemporaryDirectory(
+            prefix=f".{cassette.name}-", dir=cassette.parent
+        )
+        self._folder = Path(self._temporary.name)
         self._recorders: list[TraceRecorder] = []
 
     def observer(self, writer: str) -> MaskingObserver:
@@ -81,7 +83,7 @@ class TraceInProgress:
                 write_cassette([*earlier, self._folder], self._cassette)
             return has_entries
         finally:
-            shutil.rmtree(self._folder)
+            self._temporary.cleanup()
 
 
 class CassetteRecording:

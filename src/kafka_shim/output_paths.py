@@ -1,0 +1,59 @@
+"""Output: a command writes, replaces and removes only where kafka-shim wrote before."""
+
+import re
+from collections.abc import Sequence
+from errno import EEXIST
+from pathlib import Path
+
+MARKER = ".kafka-shim"
+_HEAD_BYTES = 1 << 16
+
+
+class ForeignContentError(FileExistsError):
+    """An output path has content that kafka-shim did not write."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(EEXIST, reason, str(path))
+
+
+def claim_folder(folder: Path, kind: str, own_names: Sequence[str] = ("*",)) -> None:
+    """Create and mark a folder for output of one kind.
+
+    `own_names` are the patterns of the names that output of this kind has. Raise
+    ForeignContentError for a folder with content that has no mark of this kind, or other names.
+    Raise OSError if the folder cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    marker = folder / MARKER
+    own = set[str]()
+    if marker.is_file() and marker.read_text(encoding="utf-8") == f"{kind}\n":
+        own = {MARKER, *(path.name for pattern in own_names for path in folder.glob(pattern))}
+    foreign = sorted({path.name for path in folder.iterdir()} - own)
+    if foreign:
+        names = ", ".join(foreign[:3]) + (", ..." if len(foreign) > 3 else "")
+        raise ForeignContentError(
+            folder,
+            f"the folder contains {names}, which is no earlier output of this command; name a new"
+            " or an empty folder",
+        )
+    marker.write_text(f"{kind}\n", encoding="utf-8")
+
+
+def remove_own_files(folder: Path, kind: str, own_names: Sequence[str]) -> None:
+    """Claim a folder, and remove the files that an earlier command wrote there."""
+    claim_folder(folder, kind, own_names)
+    for pattern in own_names:
+        for path in folder.glob(pattern):
+            path.unlink()
+
+
+def check_output_file(path: Path, own_content: str) -> None:
+    """Raise ForeignContentError if a file exists whose beginning does not match a pattern."""
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES).decode("utf-8", "replace")
+    if head and re.match(own_content, head) is None:
+        raise ForeignContentError(
+            path, "the file exists, and is no earlier output of this command; name a new one"
+        )
