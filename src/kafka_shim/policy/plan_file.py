@@ -14,7 +14,6 @@ from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.output_paths import check_output_file
-from kafka_shim.policy.certificate import acls_sha256
 from kafka_shim.policy.descriptions import (
     resource_text_or_at_least_one,
     signed_access_change_line,

@@ -11,12 +11,15 @@ import msgspec
 RECORDED = "recorded"
 DERIVED = "derived"
 AUDIT = "audit"
+UNKNOWN_PRINCIPAL = "unknown"
+"""The principal of a client whose authentication a writer did not see or could not read."""
 
 
 class Connection(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """The client of a connection. `number` is unique only within the block.
 
-    `principal` is that of the entries that refer to this row: an authentication makes a new row.
+    `principal` is that of the entries that refer to this row, or UNKNOWN_PRINCIPAL: an
+    authentication makes a new row.
     `writer_connection` is unique among all connections of a writer. `access_source`:
     RECORDED by the broker that decided; DERIVED from messages, if the writer saw no
     decisions; or AUDIT, from a broker's log without requests. `observed_host` is the host that the

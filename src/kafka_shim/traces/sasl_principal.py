@@ -4,6 +4,7 @@ from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.request.session import Session
+from kafka_shim.trace_format.entries import UNKNOWN_PRINCIPAL
 
 
 class SaslPrincipalTracker:
@@ -27,7 +28,7 @@ class SaslPrincipalTracker:
 
     def track_response(self, api_key: int, message: Any) -> None:
         """Process the broker's response, which decides whether the principal is accepted."""
-        if api_key != ApiKey.SASL_AUTHENTICATE or self._claimed is None:
+        if api_key != ApiKey.SASL_AUTHENTICATE:
             return
         if message.error_code != 0:
             self._claimed = None
@@ -35,9 +36,11 @@ class SaslPrincipalTracker:
             self.accept()
 
     def accept(self) -> None:
-        """Note that the authentication has succeeded."""
-        if self._claimed is not None:
-            self._session.set_principal_resetting_identity_and_trace(f"User:{self._claimed}")
+        """Note that the authentication has succeeded; of a token, or of a message without its
+        secrets, the user is unknown.
+        """
+        principal = UNKNOWN_PRINCIPAL if self._claimed is None else f"User:{self._claimed}"
+        self._session.set_principal_resetting_identity_and_trace(principal)
 
 
 def user_in_first_sasl_message(mechanism: str, token: bytes) -> str | None:

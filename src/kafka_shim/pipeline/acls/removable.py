@@ -11,6 +11,7 @@ from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.acls.guards import RemovalGuard
 from kafka_shim.pipeline.acls.matches import DecisionSignature, SignatureFinder
 from kafka_shim.pipeline.acls.verdict import decide_access_or_alternatives
 from kafka_shim.policy.redundant_acls import find_covering_or_overruling_acl
@@ -27,8 +28,9 @@ class AclUsage(msgspec.Struct):
     """The findings about an ACL.
 
     `requests` counts the accesses that it applies to, `last_used` is the last one's time.
-    `shadowed_by` is another ACL that covers everything that this one does. The field
-    `can_be_removed_with_others` is true if the ACL is in the set that can be removed as a whole.
+    `shadowed_by` is another ACL that covers everything that this one does.
+    `can_be_removed_with_others` is true if the ACL is in the set that can be removed as a whole,
+    after which nothing is allowed that was denied.
     """
 
     acl: Acl
@@ -55,6 +57,7 @@ def usage_and_removability_of_each_acl(
     authorizer decides them. ACLs `without_evidence` cannot be removed unless another one covers
     everything that they do.
     """
+    guard = RemovalGuard(acl_set)
     uses = _usage_and_cover_of_each_acl(acl_set, counted_signatures)
     signatures = [signature for signature, _, _ in counted_signatures]
     alone = _RemovalTrial(acl_set, signatures, authorizer_rows)
@@ -66,9 +69,14 @@ def usage_and_removability_of_each_acl(
                 use.state = NOT_KNOWN
     together = _RemovalTrial(acl_set, signatures, authorizer_rows)
     for at in _positions_least_used_first(uses):
-        uses[at].can_be_removed_with_others = uses[
-            at
-        ].state != NOT_KNOWN and together.remove_unless_decision_changes(at)
+        use = uses[at]
+        use.can_be_removed_with_others = (
+            use.state != NOT_KNOWN
+            and not guard.holds_back_access(use.acl)
+            and together.remove_unless_decision_changes(at)
+        )
+        if use.can_be_removed_with_others:
+            guard.note_removal(use.acl)
     return uses
 
 

@@ -34,7 +34,7 @@ from kafka_shim.pipeline.report.outcome import Outcome, access_outcome_with_obse
 from kafka_shim.pipeline.selection_options import selection_from_options
 from kafka_shim.policy.formats.trace_rule import format_acl_rule
 from kafka_shim.policy.witness import resource_can_exist
-from kafka_shim.protocol.enums import ApiKey, PatternType, Permission, ResourceType
+from kafka_shim.protocol.enums import ApiKey, PatternType, ResourceType
 from kafka_shim.text.message_text import count_with_noun
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         {row["acl"]: _iso_text(row["last_used"]) for row in usage if row["last_used"] is not None},
     )
     requested = trace_input.cached_observation(args).request_accesses
-    needed_earlier = _needed_earlier(history, present)
+    needed_earlier = history.last_need_by_acl
     found = [
         *unused_acl_findings(usage, last_uses, needed_earlier),
         *denial_findings(engine.rows(denials(engine, requested, present))),
@@ -162,17 +162,6 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         path, FindingsHistory(apis, principals, until, still_open, last_uses, last_needs)
     )
     return outcome
-
-
-def _needed_earlier(history: FindingsHistory, present: AclSet) -> dict[str, str]:
-    """Return the ACLs that must stay, with a time, since requests of earlier runs needed them.
-
-    Of DENYs, these are all that an earlier run used: if one of several is removed, and the ALLOWs
-    that it overrules stay, requests are newly allowed.
-    """
-    denies = {format_acl_rule(acl) for acl in present.acls if acl.permission is Permission.DENY}
-    used_denies = {acl: at for acl, at in history.last_use_by_acl.items() if acl in denies}
-    return used_denies | history.last_need_by_acl
 
 
 def _raise_if_history_has_other_selection(
@@ -258,6 +247,7 @@ def _check_and_write_pull_request(
         f"{len(removed)} of {len(present.acls)} ACLs are removed.",
         f"Accesses: {head['considered']}, {period}, {sources_text(head['sources'])}.",
         "Each was decided with all ACLs and with the remaining ones: no decision differs.",
+        "Nothing that is denied now becomes allowed, observed or not: every DENY stays.",
         "A request that was not observed may need an ACL that is removed.",
         *outcome.notes[1:-1],
         *(f"`{finding.subject}`: {finding.detail}" for finding in found if finding.kind == UNUSED),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.acls.guards import reasons_to_keep_closed
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.job import Job
@@ -204,6 +205,7 @@ def _reasons_against_removal(
 
     everything = observation.with_all_that_acls_may_have_decided()
     reasons = reason_by_acl_without_evidence_in_trace(trace_input, everything, present)
+    reasons |= reasons_to_keep_closed(present, least)
     while True:  # what stays may need others, such as a DENY
         needed = {*least, *reasons}
         missing = [acl for acl in present.acls if acl not in needed]

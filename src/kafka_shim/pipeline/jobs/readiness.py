@@ -24,6 +24,7 @@ from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_or_
 from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_option
 from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation
+from kafka_shim.trace_format.entries import UNKNOWN_PRINCIPAL
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -80,7 +81,8 @@ def decide_added_needs_by_acls_or_observed(
     if acl_set is not None:
         decider = AclDecider(SparkEngine(needs.sparkSession), acl_set)
         decided: DataFrame = decider.with_decisions(needs, "")
-        return decided
+        is_known = f.col("principal") != UNKNOWN_PRINCIPAL
+        return decided.withColumn("allowed", f.when(is_known, f.col("allowed")))
     seen = observed_accesses.groupBy(*_ACCESS).agg(
         f.max_by("allowed", "last_seen").alias("allowed")
     )

@@ -1,12 +1,13 @@
 """`unused-acls`: ACLs that no request needs, with the commands that remove them."""
 
 import argparse
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.acls.guards import allows_held_back
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import pa
@@ -21,12 +22,13 @@ from kafka_shim.pipeline.report.outcome import (
     Outcome,
     access_outcome_with_observation_notes,
 )
-from kafka_shim.pipeline.rows.access_roles import UNLOGGED
+from kafka_shim.pipeline.rows.access_roles import UNIDENTIFIED, UNLOGGED
 from kafka_shim.pipeline.selection_options import selection_from_options
 from kafka_shim.policy.formats.kafka_commands import format_command
 from kafka_shim.policy.formats.trace_rule import format_acl_rule
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.trace_format.entries import AUDIT, DERIVED, RECORDED
+from kafka_shim.text.message_text import count_with_noun
+from kafka_shim.trace_format.entries import AUDIT, DERIVED, RECORDED, UNKNOWN_PRINCIPAL
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.observation import Observation
@@ -40,7 +42,7 @@ def unused_acls(
     reason_by_acl_without_evidence: Mapping[Acl, str] | None = None,
 ) -> Relation:
     """Return one row per ACL of the set; `remove` is the line that removes it, if it can be
-    removed.
+    removed. DENYs stay: `holds_back` has the ALLOWs that a DENY overrules.
 
     `accesses` is `accesses_of_requests(..., with_listed_accesses=True)`.
     `reason_by_acl_without_evidence` has the reason for each ACL whose use the observation cannot
@@ -51,6 +53,7 @@ def unused_acls(
     from kafka_shim.pipeline.acls.removable import NOT_KNOWN, usage_and_removability_of_each_acl
 
     reasons = reason_by_acl_without_evidence or {}
+    allows = [acl for acl in present_acls.acls if acl.permission is Permission.ALLOW]
     signature_counts, for_authorizer = signatures_and_other_rows(engine, accesses, present_acls)
     rows = [
         {
@@ -63,6 +66,9 @@ def unused_acls(
             "not_known": reasons.get(use.acl) if use.state == NOT_KNOWN else None,
             "remove": format_command("--remove --force", use.acl)
             if use.can_be_removed_with_others
+            else None,
+            "holds_back": list(map(format_acl_rule, allows_held_back(use.acl, allows)))
+            if use.acl.permission is Permission.DENY
             else None,
         }
         for use in usage_and_removability_of_each_acl(
@@ -83,6 +89,7 @@ def _result_schema() -> "pa.Schema":
             ("can_go", pa.bool_()),
             ("not_known", pa.string()),
             ("remove", pa.string()),
+            ("holds_back", pa.list_(pa.string())),
         ]
     )
 
@@ -137,7 +144,9 @@ def reasons_for_unknown_acl_use(
             reasons[acl] = "messages do not show which alternative was allowed"
         elif DERIVED in sources and _may_decide(acl, Operation.DESCRIBE):
             principals = principals_that_listed.get(acl.resource_type, frozenset())
-            if principals and acl.principal in {ANY_USER, *principals}:
+            if principals & {UNKNOWN_PRINCIPAL, acl.principal} or (
+                principals and acl.principal == ANY_USER
+            ):
                 reasons[acl] = "messages do not show all that decided a list"
     return reasons
 
@@ -147,6 +156,8 @@ _SOURCES = {
     DERIVED: "derived from messages",
     AUDIT: "an authorizer's log",
 }
+DENIES_NOTED = 10
+"""How many DENYs the text output lists."""
 _SHOWN = ("state", "can_go", "requests", "last_used", "acl", "shadowed_by", "not_known")
 
 
@@ -181,7 +192,7 @@ def acls_possibly_used_by_undecided_accesses(
         acl
         for acl in acls
         if any(
-            acl.principal in (ANY_USER, principal)
+            (principal in (acl.principal, UNKNOWN_PRINCIPAL) or acl.principal == ANY_USER)
             and _may_decide(acl, operation)
             and _covers_name_or_name_is_unknown(acl, name)
             for principal, operation, name in by_type.get(acl.resource_type, ())
@@ -206,11 +217,12 @@ def _covers_name_or_name_is_unknown(acl: Acl, name: str) -> bool:
 def _accesses_without_decision(
     trace_input: "TraceInput",
 ) -> set[tuple[str, Operation, ResourceType, str]]:
-    """Return the distinct derived accesses without a known decision."""
+    """Return the distinct derived accesses without a known decision, or without a principal."""
     columns = ("principal", "operation", "resource_type", "resource_name")
-    accesses = trace_input.table("accesses", "time", "api_key", "allowed", *columns)
+    accesses = trace_input.table("accesses", "time", "api_key", "allowed", "role", *columns)
     rows = trace_input.engine.sql(
-        f"select distinct {', '.join(columns)} from {{accesses}} where allowed is null",
+        f"select distinct {', '.join(columns)} from {{accesses}}"
+        f" where allowed is null or role = '{UNIDENTIFIED}'",
         accesses=accesses,
     )
     return {
@@ -240,10 +252,14 @@ def reason_by_acl_without_evidence_in_trace(
         present.acls, sources, listing, log_has_denials_only=denials_only
     )
     if DERIVED in sources:
-        maybe_used = acls_possibly_used_by_undecided_accesses(
-            present.acls, _accesses_without_decision(trace_input)
-        )
-        reasons |= dict.fromkeys(maybe_used, "messages do not show the decisions of some requests")
+        undecided = _accesses_without_decision(trace_input)
+        unidentified = {access for access in undecided if access[0] == UNKNOWN_PRINCIPAL}
+        for accesses, reason in (
+            (undecided, "messages do not show the decisions of some requests"),
+            (unidentified, "the trace does not show whose some requests are"),
+        ):
+            used = acls_possibly_used_by_undecided_accesses(present.acls, accesses)
+            reasons |= dict.fromkeys(used, reason)
     return reasons | _reasons_by_acl_outside_selection(trace_input, present)
 
 
@@ -285,6 +301,7 @@ def _check_removals_together_and_add_notes(
         else "no ACL can be removed: no access was judged"
     )
     outcome.notes += [f"  {row['remove']}" for row in rows]
+    outcome.notes += _held_back_notes(engine, usage)
     if _may_have_allowed_unlogged_producers(observation, present, removable):
         outcome.notes.append(
             "a log without the level TRACE does not show that WRITE on any topic lets an idempotent"
@@ -293,6 +310,25 @@ def _check_removals_together_and_add_notes(
     for reason, count in _count_unknown_usage_by_reason(engine, usage).items():
         outcome.notes.append(f"not known whether {count} other ACLs were used: {reason}")
     outcome.totals["changes"] = changes
+
+
+def _held_back_notes(engine: SqlEngine, usage: Relation) -> Iterator[str]:
+    """Yield the DENYs with what each holds back: nothing says that one without requests is idle."""
+    denies = engine.rows(
+        engine.sql(
+            "select acl, requests, holds_back from {usage} where holds_back is not null"
+            " order by requests desc, acl",
+            usage=usage,
+        )
+    )
+    if denies:
+        yield f"{count_with_noun(len(denies), 'DENY')} stay, since each may hold something back:"
+    for row in denies[:DENIES_NOTED]:
+        held = row["holds_back"]
+        what = ", ".join(held[:2]) + (f" and {len(held) - 2} more" if len(held) > 2 else "")
+        yield f"  {row['acl']} overrules {what or 'no ALLOW of today'}"
+    if len(denies) > DENIES_NOTED:
+        yield f"  and {len(denies) - DENIES_NOTED} more; --json has all"
 
 
 def _may_have_allowed_unlogged_producers(

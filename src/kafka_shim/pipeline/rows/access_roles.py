@@ -40,7 +40,10 @@ not show (KIP-679)."""
 
 UNATTRIBUTED = "unattributed"
 """The log does not name the request, so what a denial means is unknown; an allowed one was used."""
+UNIDENTIFIED = "unidentified"
+"""Of a client whose principal the trace does not show, so no ACL can be judged by it."""
 LEFT_OUT: Final = {
+    UNIDENTIFIED: "the trace does not show whose they are: it lacks the authentication",
     PROBE: "they only fill a field of authorized operations",
     TRIED: "another access was checked instead after they were denied",
     LISTED: "a denial only leaves a name out of a list; --lists counts them",

@@ -8,6 +8,7 @@ import msgspec
 from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.pipeline.rows.access_roles import (
     EITHER,
+    UNIDENTIFIED,
     UNLOGGED,
     access_roles,
     apis_whose_roles_need_request_names,
@@ -43,6 +44,7 @@ from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
 from kafka_shim.trace_format.entries import (
     AUDIT,
     DERIVED,
+    UNKNOWN_PRINCIPAL,
     Access,
     Entry,
     Request,
@@ -222,9 +224,15 @@ def _row_adder_or_counter(
     columns: ColumnBuilder, pending: PendingRequestsAndAccessCounts
 ) -> Callable[[ConnectionValues, Iterable[AccessRow]], None]:
     """Return a function that takes accesses of one connection."""
-    if pending.counter is not None:
-        return pending.counter.count
-    return partial(_add_row_per_access, columns)
+    counter = pending.counter
+    add = partial(_add_row_per_access, columns) if counter is None else counter.count
+
+    def add_by_principal(values: ConnectionValues, accesses: Iterable[AccessRow]) -> None:
+        if values["principal"] == UNKNOWN_PRINCIPAL:
+            accesses = [msgspec.structs.replace(each, role=UNIDENTIFIED) for each in accesses]
+        add(values, accesses)
+
+    return add_by_principal
 
 
 def _add_row_per_access(

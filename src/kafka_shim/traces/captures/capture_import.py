@@ -14,7 +14,7 @@ from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.request.session import Session, java_ip_text
-from kafka_shim.trace_format.entries import DERIVED
+from kafka_shim.trace_format.entries import DERIVED, UNKNOWN_PRINCIPAL
 from kafka_shim.traces.captures.capture_files import CaptureError, read_packets
 from kafka_shim.traces.captures.captured_connection import (
     PATIENCE_US,
@@ -136,6 +136,7 @@ class _CapturedClient:
             self._record_request_frame_if_kafka,
             self._record_response_frame_if_kafka,
         )
+        self._session = session
         self._observed = ObservedConnection(session, recorder)
         self._order = order
         self._report = report
@@ -181,7 +182,16 @@ class _CapturedClient:
             self._is_other_protocol = not self._is_kafka
         if self._is_kafka:
             self._report.requests += 1
-            self._order.add(time_us, len(frame), partial(self._observed.observe_request, frame))
+            has_missed_bytes = self.connection.has_missed_client_bytes
+            self._order.add(
+                time_us, len(frame), partial(self._observe_request, frame, has_missed_bytes)
+            )
+
+    def _observe_request(self, frame: bytes, has_missed_bytes: bool) -> None:  # noqa: FBT001 - of a partial
+        """Record a request; its principal is unknown if an authentication may be missing."""
+        if has_missed_bytes and self._session.principal == self._session.listener.principal:
+            self._session.set_principal_resetting_identity_and_trace(UNKNOWN_PRINCIPAL)
+        self._observed.observe_request(frame)
 
     def _record_response_frame_if_kafka(self, frame: bytes, time_us: int) -> None:
         if self._is_kafka:

@@ -83,6 +83,11 @@ class CapturedConnection:
             return False
         return self._is_reset or (self._client_stream.is_at_end and self._server_stream.is_at_end)
 
+    @property
+    def has_missed_client_bytes(self) -> bool:
+        """Return whether the client sent something before that the capture lacks."""
+        return not self._has_syn or self._client_stream.lost_bytes > 0
+
     def begins_new_connection(self, segment: Segment) -> bool:
         """Return whether a SYN from the client begins a new connection between the same ports."""
         is_first = segment.is_syn and segment.source == self.client

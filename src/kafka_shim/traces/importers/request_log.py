@@ -15,6 +15,7 @@ from kafka_shim.protocol.codec.catalogue import api_name
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.response_frames import write_response_frame
+from kafka_shim.trace_format.entries import UNKNOWN_PRINCIPAL
 from kafka_shim.traces.importers.logged_principal import principal_or_none
 from kafka_shim.traces.importers.message_from_json import JsonMessageError, message_from_json
 
@@ -70,8 +71,8 @@ def _parse_logged_request(content: dict[str, Any]) -> LoggedRequest:
     header = RequestHeader(key, version, int(head["correlationId"]), head.get("clientId"))
     software = content.get("clientInformation") or {}
     host, port = _client_address_or_empty(str(content.get("connection", "")))
-    logged_principal = str(content.get("principal") or "User:ANONYMOUS")
-    principal = principal_or_none(logged_principal)
+    logged_principal = content.get("principal")
+    principal = principal_or_none(str(logged_principal)) if logged_principal else UNKNOWN_PRINCIPAL
     if principal is None:
         raise JsonMessageError(f"unknown form of a principal: `{logged_principal}`")
     unknown: set[str] = set()

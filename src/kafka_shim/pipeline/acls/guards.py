@@ -1,0 +1,88 @@
+"""ACLs whose removal would allow what is denied now, whatever was observed."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
+from kafka_shim.authorizer.operations import (
+    operations_whose_allow_includes,
+    operations_whose_deny_includes,
+)
+from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+
+_CHECKED = tuple(each for each in Operation if each > Operation.ALL)
+
+
+class RemovalGuard:
+    """Finds the ACLs of a set without which something is allowed that is denied with them.
+
+    This depends on the policy alone: a DENY that no request met may be a DENY that works. If
+    resources without ACLs are open to everyone, the last ACL of a pattern keeps them closed.
+    """
+
+    def __init__(self, acl_set: AclSet) -> None:
+        self._opens_without_acl = acl_set.allow_everyone_if_no_acl
+        self._acls_by_pattern = Counter(map(_pattern, acl_set.acls))
+
+    def holds_back_access(self, acl: Acl) -> bool:
+        """Return whether an ACL has to stay."""
+        return acl.permission is Permission.DENY or (
+            self._opens_without_acl and self._acls_by_pattern[_pattern(acl)] == 1
+        )
+
+    def note_removal(self, acl: Acl) -> None:
+        """Process the removal of an ACL, for the questions that follow."""
+        self._acls_by_pattern[_pattern(acl)] -= 1
+
+
+def reasons_to_keep_closed(present: AclSet, wanted: Iterable[Acl]) -> dict[Acl, str]:
+    """Return the ACLs that have to stay next to the wanted ones, with the reason."""
+    reasons = {}
+    patterns = set(map(_pattern, wanted))
+    for acl in present.acls:
+        if acl.permission is Permission.DENY:
+            reasons[acl] = "a DENY may hold back what was not observed"
+        elif present.allow_everyone_if_no_acl and _pattern(acl) not in patterns:
+            reasons[acl] = "without any ACL, its resources would be open to everyone"
+    return reasons
+
+
+def _pattern(acl: Acl) -> tuple[ResourceType, PatternType, str]:
+    return acl.resource_type, acl.pattern_type, acl.resource_name
+
+
+def allows_held_back(deny: Acl, allows: Iterable[Acl]) -> Iterator[Acl]:
+    """Yield the ALLOWs that a DENY overrules, for at least one operation, name or host."""
+    for allow in allows:
+        if (
+            allow.resource_type is deny.resource_type
+            and (allow.principal == deny.principal or ANY_USER in (allow.principal, deny.principal))
+            and _operations_overlap(allow.operation, deny.operation)
+            and _names_overlap(allow, deny)
+            and _hosts_may_overlap(allow.host, deny.host)
+        ):
+            yield allow
+
+
+@cache
+def _operations_overlap(allowed: Operation, denied: Operation) -> bool:
+    return any(
+        allowed in operations_whose_allow_includes(operation)
+        and denied in operations_whose_deny_includes(operation)
+        for operation in _CHECKED
+    )
+
+
+def _names_overlap(first: Acl, second: Acl) -> bool:
+    shorter, longer = sorted((first, second), key=lambda acl: len(acl.resource_name))
+    if WILDCARD in (first.resource_name, second.resource_name):
+        return True
+    if shorter.pattern_type is PatternType.PREFIXED:
+        return longer.resource_name.startswith(shorter.resource_name)
+    return longer.resource_name == shorter.resource_name
+
+
+def _hosts_may_overlap(first: str, second: str) -> bool:
+    return first == second or WILDCARD in (first, second) or "/" in first + second

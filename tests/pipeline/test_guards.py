@@ -1,0 +1,144 @@
+"""No proposed removal opens what is closed, whatever was observed.
+
+The truth is a brute force over all accesses in a small world, written from the semantics of ACLs.
+"""
+
+import itertools
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.cli import main
+from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.acls.guards import allows_held_back
+from kafka_shim.pipeline.acls.removable import usage_and_removability_of_each_acl
+from kafka_shim.policy.formats import format_acls_losslessly, parse_distinct_acls
+from kafka_shim.policy.formats.kafka_commands import format_command
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from tests.pipeline.traces import random_trace
+
+USERS, HOSTS = ("User:a", "User:b"), ("h1", "h2")
+NAMES = ("orders", "orders-secret", "other", "x")
+OPERATIONS = (Operation.READ, Operation.WRITE, Operation.DESCRIBE)
+WORLD = list(itertools.product(USERS, HOSTS, OPERATIONS, NAMES))
+PATTERNS = (
+    *(("orders", False), ("orders-secret", False), ("other", False), ("*", False)),
+    *(("ord", True), ("orders-", True)),
+)
+DEMO = Path(__file__).parents[2] / "examples" / "demo.yaml"
+
+
+def is_allowed(access: tuple[str, str, Operation, str], acls: list[Acl], everyone: bool) -> bool:
+    """Decide as KIP-11 and KIP-290 say: a DENY wins, READ and WRITE include DESCRIBE."""
+    user, host, operation, name = access
+    on_name = [
+        acl
+        for acl in acls
+        if acl.resource_name in (name, "*")
+        or (acl.pattern_type is PatternType.PREFIXED and name.startswith(acl.resource_name))
+    ]
+    if not on_name:
+        return everyone
+    mine = [a for a in on_name if a.principal in (user, "User:*") and a.host in (host, "*")]
+    denied = {a.operation for a in mine if a.permission is Permission.DENY}
+    allowed = {a.operation for a in mine if a.permission is Permission.ALLOW}
+    if denied & {operation, Operation.ALL}:
+        return False
+    included = {Operation.READ, Operation.WRITE} if operation is Operation.DESCRIBE else set()
+    return bool(allowed & {operation, Operation.ALL, *included})
+
+
+def random_policy(rng: random.Random) -> list[Acl]:
+    found = set()
+    for _ in range(rng.randint(2, 10)):
+        name, is_prefix = rng.choice(PATTERNS)
+        found.add(
+            Acl(
+                ResourceType.TOPIC,
+                name,
+                PatternType.PREFIXED if is_prefix else PatternType.LITERAL,
+                rng.choice((*USERS, "User:*")),
+                rng.choice((*HOSTS, "*", "*")),
+                rng.choice((*OPERATIONS, Operation.ALL)),
+                rng.choice((Permission.ALLOW, Permission.ALLOW, Permission.DENY)),
+            )
+        )
+    return sorted(found, key=str)
+
+
+@pytest.mark.parametrize("everyone", [False, True])
+def test_nothing_that_is_denied_is_allowed_after_a_proposed_removal(everyone: bool) -> None:
+    rng = random.Random(54)
+    removed = 0
+    for _ in range(300):
+        acls = random_policy(rng)
+        present = AclSet(tuple(acls), allow_everyone_if_no_acl=everyone)
+        gone = {
+            use.acl
+            for use in usage_and_removability_of_each_acl(present, [], [])  # nothing was observed
+            if use.can_be_removed_with_others
+        }
+        rest = [acl for acl in acls if acl not in gone]
+        removed += len(gone)
+        for access in WORLD:
+            before, after = (is_allowed(access, each, everyone) for each in (acls, rest))
+            assert before or not after, (access, acls, gone)
+    assert removed > 300
+
+
+def test_what_a_deny_holds_back_is_named() -> None:
+    """Every access that only the removal of a DENY would allow is by a named ALLOW."""
+    rng = random.Random(55)
+    held = 0
+    for _ in range(300):
+        acls = random_policy(rng)
+        allows = [acl for acl in acls if acl.permission is Permission.ALLOW]
+        for deny in (acl for acl in acls if acl.permission is Permission.DENY):
+            named = set(allows_held_back(deny, allows))
+            rest = [acl for acl in acls if acl is not deny]
+            without = [acl for acl in rest if acl not in named]
+            for access in WORLD:
+                if is_allowed(access, rest, False) and not is_allowed(access, acls, False):
+                    held += 1
+                    assert not is_allowed(access, without, False), (access, deny, named)
+            for allow in named:  # alone, it allows something that the DENY takes back
+                assert any(
+                    is_allowed(access, [allow], False)
+                    and not is_allowed(access, [allow, deny], False)
+                    for access in WORLD
+                ), (deny, allow)
+    assert held > 300
+
+
+@pytest.mark.parametrize("job", ["unused-acls", "least-acls", "findings"])
+def test_no_job_proposes_to_remove_the_deny_of_the_demo(
+    job: str, tmp_path: Path, capsys: Any
+) -> None:
+    acls = parse_distinct_acls(DEMO.read_text())
+    file = tmp_path / "acls.yaml"
+    file.write_text(format_acls_losslessly(acls, "yaml"))
+    random_trace(tmp_path / "trace", random.Random(1), StandardAuthorizer(store=AclStore(acls)), 50)
+    words = ["pipeline", job, str(tmp_path / "trace"), "--engine", "local"]
+    words += ["--against" if job == "least-acls" else "--acls", str(file)]
+    if job == "findings":
+        words += ["--history", str(tmp_path / "h"), "--pull-request", str(tmp_path / "pr")]
+    assert main(words) == 0
+    output = capsys.readouterr().out
+    if job == "findings":
+        output += (tmp_path / "pr" / "kafka-acls.sh").read_text()
+        assert (
+            "Deny" in (tmp_path / "pr" / "acls.yaml").read_text()
+            or "deny" in (tmp_path / "pr" / "acls.yaml").read_text()
+        )
+    (deny,) = (acl for acl in acls if acl.permission is Permission.DENY)
+    assert re.search("--remove --force", output)
+    assert format_command("--remove --force", deny) not in output
+    if job == "unused-acls":
+        assert "1 DENY stay" in output
+        assert "overrules TOPIC|orders|PREFIXED|User:bob|*|READ|ALLOW" in output
