@@ -6,6 +6,14 @@ from typing import Any
 
 import pytest
 
+from kafka_shim.pipeline.rows.access_roles import LISTED, REQUIRED
+from kafka_shim.pipeline.rows.access_row import api_name
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.request_frames import read_request_frame
+from kafka_shim.protocol.responses import read_response_or_none
+from kafka_shim.trace_format.entries import Request, Response
+from kafka_shim.trace_format.segments import Block, read_trace
 from tests.pipeline.agreement import (
     RELEASE,
     SOURCES,
@@ -153,3 +161,69 @@ def _name(row: dict[str, Any]) -> str:
 def _short(decision: Decision) -> tuple[Any, ...]:
     name = decision.principal.removeprefix("User:")
     return name, decision.api, decision.operation, decision.resource_name, decision.allowed
+
+
+def _refused_by_name(folder: Path) -> set[tuple[str, str]]:
+    """Return principals and topics: Metadata named the topic, and the response refused it."""
+    found, named = set(), {}
+    for block in read_trace(folder / PROXY):
+        assert isinstance(block, Block)
+        principals = {each.number: each.principal for each in block.body.connections}
+        for entry in block.body.entries:
+            if getattr(entry, "api_key", None) != ApiKey.METADATA:
+                continue
+            key = entry.connection, entry.sequence
+            if isinstance(entry, Request):
+                _, message = read_request_frame(entry.frame)
+                named[key] = {topic.name for topic in message.topics or ()}
+            elif isinstance(entry, Response):
+                response = read_response_or_none(entry)
+                assert response is not None
+                found |= {
+                    (principals[entry.connection], topic.name)
+                    for topic in response.topics
+                    if topic.error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED
+                    and topic.name in named.get(key, ())
+                }
+    return found
+
+
+def test_a_logged_refusal_of_metadata_is_a_denial_of_the_request(folder: Path, run: Run) -> None:
+    """The clients asked for these topics by name and got error 29, and the log has the denial."""
+    refused = _refused_by_name(folder)
+    assert len(refused) > 5
+    metadata = [row for row in run[1]["audit log"] if row["api"] == "Metadata"]
+    denied = {
+        (row["principal"], row["resource_name"])
+        for row in metadata
+        if row["role"] == REQUIRED and row["operation"] == "DESCRIBE" and not row["allowed"]
+    }
+    logged_refusals = {
+        (decision.principal, decision.resource_name)
+        for decision in run[0]
+        if decision.kind == "Metadata DESCRIBE TOPIC" and not decision.allowed
+    }
+    assert refused & logged_refusals <= denied
+    assert len(refused & logged_refusals) > 5
+
+
+def test_a_denial_is_left_out_as_of_a_list_only_if_the_request_asked_for_one(
+    folder: Path, run: Run
+) -> None:
+    """By kind of line: whoever is said to have listed did so, by the requests of the proxy."""
+    left_out = {
+        (row["principal"], row["api"])
+        for row in run[1]["audit log"]
+        if row["role"] == LISTED and not row["allowed"]
+    }
+    assert left_out
+    listed = set()
+    for block in read_trace(folder / PROXY):
+        assert isinstance(block, Block)
+        principals = {each.number: each.principal for each in block.body.connections}
+        for entry in block.body.entries:
+            if isinstance(entry, Request):
+                header, message = read_request_frame(entry.frame)
+                if not getattr(message, "topics", None):
+                    listed.add((principals[entry.connection], api_name(header.api_key)))
+    assert left_out <= listed

@@ -85,7 +85,7 @@ def test_a_log_that_names_no_requests_shows_what_was_used(
     assert len(denied["rows"]) == 3
     [unattributed] = denied["unattributed"]
     assert unattributed["principals"] == {"User:alice": 4}
-    assert "from a log that names no requests" in output.err
+    assert "the log does not show their requests" in output.err
     assert f"in 4 accesses from {unused['first_seen']} to {unused['last_seen']}" in output.err
 
 

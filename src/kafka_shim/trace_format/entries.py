@@ -81,7 +81,8 @@ class Access(msgspec.Struct, array_like=True, tag=3, frozen=True, gc=False):
 
     `rule` is `SuperUser`, `DefaultAllow`, `DefaultDeny`, `NoAuthorizer`, or the deciding ACL as
     `type|name|pattern|principal|host|operation|permission` in Kafka's names. `count` is the
-    number of elements of the request that it stands for.
+    number of elements of the request that it stands for. `log_level` is that of the line in an
+    authorizer's log, such as `INFO`; empty if it is unknown.
     """
 
     connection: int
@@ -95,6 +96,7 @@ class Access(msgspec.Struct, array_like=True, tag=3, frozen=True, gc=False):
     allowed: bool
     rule: str
     count: int = 1
+    log_level: str = ""
 
 
 class ConnectionClosed(msgspec.Struct, array_like=True, tag=4, frozen=True, gc=False):

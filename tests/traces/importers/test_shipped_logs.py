@@ -79,7 +79,7 @@ class DecisionsOfLogs(AuthorizerLogImport):
         super().__init__(folder)
         self._decisions: list[LoggedDecision] = []
 
-    def _write_access(self, decision: LoggedDecision, at_us: int) -> None:
+    def _write_access(self, decision: LoggedDecision, at_us: int, log_level: str) -> None:
         assert at_us > 0
         self._decisions.append(msgspec.structs.replace(decision, text_after=""))
 

@@ -59,8 +59,9 @@ def left_out_and_unattributed_notes(totals: dict[str, Any]) -> list[str]:
         for total in totals["left_out"]
     ]
     notes += [
-        f"from a log that names no requests: {_accesses_of_top_principals_text(total)}; a denial"
-        " may only have left a name out of a list"
+        f"judged, although the log does not show their requests:"
+        f" {_accesses_of_top_principals_text(total)}; a denial may only have left a name out of a"
+        " list"
         for total in totals["unattributed"]
     ]
     if totals["log_has_denials_only"]:

@@ -39,7 +39,9 @@ UNLOGGED = "unlogged"
 not show (KIP-679)."""
 
 UNATTRIBUTED = "unattributed"
-"""The log does not name the request, so what a denial means is unknown; an allowed one was used."""
+"""The log does not name the request, or not whether it asked for a list, so what a denial means is
+unknown; an allowed one was used.
+"""
 UNIDENTIFIED = "unidentified"
 """Of a client whose principal the trace does not show, so no ACL can be judged by it."""
 LEFT_OUT: Final = {
@@ -100,6 +102,24 @@ def _denial_only_hides_name_by_access() -> dict[ApiOperationAndType, set[bool]]:
 
 
 @cache
+def _logged_denial_only_hides_name(
+    access: ApiOperationAndType, level: str, allowed: bool, release: str
+) -> set[bool]:
+    """Return whether a denial only removes a name, over all checks that write such a line.
+
+    At TRACE are the denials of checks that Kafka makes with `logIfDenied` false.
+    """
+    found = {
+        all(denial.effect is DenialEffect.HIDE for denial in bound.denials)
+        for row, bound in all_requirements_bound_to_release(release).items()
+        for need in bound.needs
+        if (row.api, need.operation, need.resource_type) == access
+        and (allowed or not level or need.log_if_denied == (level != "TRACE"))
+    }
+    return found or _denial_only_hides_name_by_access()[access]
+
+
+@cache
 def apis_whose_roles_need_request_names(release: str) -> frozenset[int]:
     """Return the APIs for which roles depend on the names in the request."""
     listing = {
@@ -148,10 +168,13 @@ def has_probe_name_of_any_resource_check(access: Access) -> bool:
     return access.resource_name == PROBE_NAME and key in accesses_to_any_resource()
 
 
-def access_roles(accesses: Sequence[Access], topics: Sequence[str], release: str) -> list[str]:
+def access_roles(
+    accesses: Sequence[Access], topics: Sequence[str], release: str, *, is_logged: bool = False
+) -> list[str]:
     """Return the role of each access of a request; accesses are in the order of the checks.
 
-    `topics` are the names in the request; Metadata without names lists all topics.
+    `topics` are the names in the request; Metadata without names lists all topics. `is_logged`:
+    the accesses are from an authorizer's log, which does not show the names.
     """
     found: list[str] = []
     while len(found) < len(accesses):
@@ -160,12 +183,17 @@ def access_roles(accesses: Sequence[Access], topics: Sequence[str], release: str
         if run:
             found += [PROBE] * run
         else:
-            found.append(_access_role(accesses, at, topics, release))
+            found.append(_access_role(accesses, at, topics, release, is_logged=is_logged))
     return found
 
 
 def _access_role(
-    accesses: Sequence[Access], position: int, topics: Sequence[str], release: str
+    accesses: Sequence[Access],
+    position: int,
+    topics: Sequence[str],
+    release: str,
+    *,
+    is_logged: bool,
 ) -> str:
     access = accesses[position]
     key = (access.api_key, access.operation, access.resource_type)
@@ -174,6 +202,10 @@ def _access_role(
         return UNATTRIBUTED
     if leaves_out is None:
         return PROBE
+    if is_logged:
+        leaves_out = _logged_denial_only_hides_name(key, access.log_level, access.allowed, release)
+        if len(leaves_out) > 1:
+            return UNATTRIBUTED
     if leaves_out == {True} or (len(leaves_out) > 1 and not topics):
         return LISTED
     others = alternatives_by_access(release).get(key)

@@ -194,7 +194,8 @@ def _plan_or_derive_rows(
 def _recorded_rows(
     accesses: list[Access], topics: list[str], release: str, source: str
 ) -> Iterator[AccessRow]:
-    for access, role in zip(accesses, access_roles(accesses, topics, release), strict=True):
+    roles = access_roles(accesses, topics, release, is_logged=source == AUDIT)
+    for access, role in zip(accesses, roles, strict=True):
         if source == AUDIT and has_probe_name_of_any_resource_check(
             access
         ):  # its denial does not decide the request

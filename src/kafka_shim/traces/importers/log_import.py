@@ -1,5 +1,6 @@
 """Import the logs of brokers into a trace."""
 
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -23,6 +24,7 @@ from kafka_shim.traces.trace_writer import TraceWriter
 
 EXAMPLES_MAX = 3
 EXAMPLE_CHARACTERS_MAX = 200
+_LEVEL = re.compile(r"\b(?:TRACE|DEBUG|INFO|WARN|ERROR)\b")
 _DECISIONS_COMPARED = 1_000
 """So many decisions at a log's beginning show how its lines end."""
 
@@ -145,9 +147,9 @@ class AuthorizerLogImport(LogImport):
             reason = f"the line may be cut off in `{decision.resource_name}`"
             self.report.add_unread(source, entry.line, reason, entry.text)
         else:
-            self._write_access(decision, at_us)
+            self._write_access(decision, at_us, _log_level(entry))
 
-    def _write_access(self, decision: LoggedDecision, at_us: int) -> None:
+    def _write_access(self, decision: LoggedDecision, at_us: int, log_level: str) -> None:
         number = self._writer.connection_number_for_key((decision.principal, decision.host))
         connection = Connection(
             0, number, -1, "", decision.host, 0, decision.principal, access_source=AUDIT
@@ -165,10 +167,17 @@ class AuthorizerLogImport(LogImport):
                 decision.allowed,
                 decision.rule,
                 decision.count,
+                log_level,
             )
         )
         self.report.entries += 1
         self.report.denials += not decision.allowed
+
+
+def _log_level(entry: LogEntry) -> str:
+    """Return the level of an entry, which a layout has before the message; empty if unknown."""
+    level = _LEVEL.search(entry.text.partition("Principal = ")[0])
+    return "" if level is None else level[0]
 
 
 class _LineEnds:
