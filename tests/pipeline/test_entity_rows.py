@@ -110,5 +110,9 @@ def test_names_missing_in_a_list_were_denied_if_they_existed(name: str, tmp_path
     write(tmp_path, entries)
     existence = ExistenceIndex(existence_records_from_rows(rows("sightings", tmp_path)))
     found = rows("accesses", tmp_path, Selection(existence=existence, topic_names_by_id={ID: "x"}))
-    listed = [row["allowed"] for row in found if row["role"] == "listed" and row["resource_name"]]
+    listed = [
+        row["allowed"]
+        for row in found
+        if row["role"] == "listed" and row["resource_name"] and row["operation"] == "DESCRIBE"
+    ]
     assert listed == ([False] if is_denied else [])

@@ -282,7 +282,7 @@ def test_jobs_of_one_command_are_run_in_turn_and_the_worst_exit_code_counts(
 
     broken = Outcome("damage", [], [], [], {}, ["2 rows"], has_failing_findings=True)
 
-    def outcome(job: Any, log: Any, _: object) -> Outcome:
+    def outcome(job: Any, log: Any) -> Outcome:
         assert log.path.exists()
         return broken if job.args.job == "damage" else Fails(0, "")(job)
 

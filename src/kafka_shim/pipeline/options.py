@@ -59,8 +59,8 @@ def add_selection_and_rule_options(job: argparse.ArgumentParser) -> None:
     selection.add_argument(
         "--lists",
         action="store_true",
-        help="Also count accesses that, if denied, only leave a name out of a list (all topics, all"
-        " groups)",
+        help="Also count accesses that, if denied, only leave a name or a field out of a response"
+        " (all topics, all groups)",
     )
     rules = job.add_argument_group("Rules")
     rules.add_argument(

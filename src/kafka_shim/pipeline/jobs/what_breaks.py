@@ -353,9 +353,7 @@ def _changes_with_request_counts(
             "select *, 0 as requests_changed, 0 as requests_changed_of_principal from {changes}",
             changes=changes,
         )
-    accesses = accesses_of_requests(
-        engine, trace_input.accesses_by_request(*COLUMNS), with_listed_accesses=args.lists
-    )
+    accesses = accesses_of_requests(engine, trace_input.accesses_by_request(*COLUMNS))
     return add_changed_request_counts(
         engine, changes, decided, accesses, by_baseline=args.baseline is not None
     )
@@ -388,7 +386,7 @@ def _count_changed_listed_names_by_principal(
 def _listed_names_note(change: dict[str, Any]) -> str:
     effect = "no longer show" if change["change"] == DENIED else "newly show"
     kind = f"{change['names']} names of type {change['resource_type']}"
-    return f"lists would {effect} {kind} to {change['principal']}; --lists has the names"
+    return f"responses would {effect} {kind} to {change['principal']}; --lists has the names"
 
 
 def _note_totals_and_set_failing(

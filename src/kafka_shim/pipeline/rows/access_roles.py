@@ -14,7 +14,7 @@ from kafka_shim.authorizer.acl_rules import NEWEST_RULES
 from kafka_shim.authorizer.decide import PROBED_NAME as PROBE_NAME
 from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.authorizer.operations import supported_operations
-from kafka_shim.authorizer.requirement import DenialEffect
+from kafka_shim.authorizer.requirement import WITHOUT_ERROR
 from kafka_shim.authorizer.requirements import TABLE, all_requirements_bound_to_release
 from kafka_shim.pipeline.rows.access_row import resource_type_or_unknown
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
@@ -26,7 +26,7 @@ EITHER = "either"
 TRIED = "tried"
 """One of several that was denied, whereupon the next was asked."""
 LISTED = "listed"
-"""A denial leaves a name out of a list and refuses nothing."""
+"""A denial leaves a name or a field out of the response and refuses nothing."""
 PROBE = "probe"
 """Asked to fill a field of authorized operations (KIP-430)."""
 POSSIBLE = "possible"
@@ -48,7 +48,7 @@ LEFT_OUT: Final = {
     UNIDENTIFIED: "the trace does not show whose they are: it lacks the authentication",
     PROBE: "they only fill a field of authorized operations",
     TRIED: "another access was checked instead after they were denied",
-    LISTED: "a denial only leaves a name out of a list; --lists counts them",
+    LISTED: "a denial only leaves a name or a field out of a response; --lists counts them",
     POSSIBLE: "they depend on the state of the broker",
     UNNAMED: "the trace does not show the name of the resource",
     UNLOGGED: "an authorizer's log does not show whether ACLs on any resource allowed them",
@@ -91,42 +91,46 @@ def accesses_to_any_resource() -> frozenset[ApiOperationAndType]:
 
 
 @cache
-def _denial_only_hides_name_by_access() -> dict[ApiOperationAndType, set[bool]]:
-    """Return by access whether its denial only removes a name, over all requirements."""
+def _denial_effects_by_access() -> dict[ApiOperationAndType, set[bool]]:
+    """Return by access whether its denial is without an error, over all requirements."""
     found: dict[ApiOperationAndType, set[bool]] = {}
     for row in TABLE:
-        leaves_out = all(denial.effect is DenialEffect.HIDE for denial in row.denied)
+        is_harmless = {denial.effect for denial in row.denied} <= WITHOUT_ERROR
         for need in row.any_of:
-            found.setdefault((row.api, need.operation, need.resource_type), set()).add(leaves_out)
+            key = (row.api, need.operation, need.resource_type)
+            found.setdefault(key, set()).add(is_harmless)
     return found
 
 
 @cache
-def _logged_denial_only_hides_name(
-    access: ApiOperationAndType, level: str, allowed: bool, release: str
+def _denial_effects_in_release(
+    access: ApiOperationAndType, version: int | None, level: str, release: str
 ) -> set[bool]:
-    """Return whether a denial only removes a name, over all checks that write such a line.
+    """Return whether a denial is without an error, over all requirements of a release.
 
-    At TRACE are the denials of checks that Kafka makes with `logIfDenied` false.
+    `version` is that of the request, None if it is unknown. `level` is that of a denial in an
+    authorizer's log: TRACE for checks that Kafka makes with `logIfDenied` false.
     """
     found = {
-        all(denial.effect is DenialEffect.HIDE for denial in bound.denials)
+        (
+            {denial.effect for denial in bound.denials}
+            if version is None
+            else {bound.effect_in_version(version)}
+        )
+        <= WITHOUT_ERROR
         for row, bound in all_requirements_bound_to_release(release).items()
+        if version is None or bound.is_checked_in_version(version)
         for need in bound.needs
         if (row.api, need.operation, need.resource_type) == access
-        and (allowed or not level or need.log_if_denied == (level != "TRACE"))
+        and (not level or need.log_if_denied == (level != "TRACE"))
     }
-    return found or _denial_only_hides_name_by_access()[access]
+    return found or _denial_effects_by_access()[access]
 
 
 @cache
 def apis_whose_roles_need_request_names(release: str) -> frozenset[int]:
     """Return the APIs for which roles depend on the names in the request."""
-    listing = {
-        key[0]
-        for key, leaves_out in _denial_only_hides_name_by_access().items()
-        if len(leaves_out) > 1
-    }
+    listing = {key[0] for key, effects in _denial_effects_by_access().items() if len(effects) > 1}
     return frozenset(listing | {key for key, _, _ in alternatives_by_access(release)})
 
 
@@ -197,23 +201,22 @@ def _access_role(
 ) -> str:
     access = accesses[position]
     key = (access.api_key, access.operation, access.resource_type)
-    leaves_out = _denial_only_hides_name_by_access().get(key)
     if access.api_key < 0:
         return UNATTRIBUTED
-    if leaves_out is None:
+    if key not in _denial_effects_by_access():
         return PROBE
-    if is_logged:
-        leaves_out = _logged_denial_only_hides_name(key, access.log_level, access.allowed, release)
-        if len(leaves_out) > 1:
-            return UNATTRIBUTED
-    if leaves_out == {True} or (len(leaves_out) > 1 and not topics):
-        return LISTED
-    others = alternatives_by_access(release).get(key)
-    if not others:
-        return REQUIRED
+    others = alternatives_by_access(release).get(key, ())
     later = {(follower.operation, follower.resource_type) for follower in accesses[position + 1 :]}
-    asked_on = any((other.operation, other.resource_type) in later for other in others)
-    return TRIED if asked_on and not access.allowed else EITHER
+    if not access.allowed and any((each.operation, each.resource_type) in later for each in others):
+        return TRIED
+    level = "" if access.allowed else access.log_level
+    version = None if is_logged else access.api_version
+    without_error = _denial_effects_in_release(key, version, level, release)
+    if is_logged and len(without_error) > 1:
+        return UNATTRIBUTED
+    if without_error == {True} or (len(without_error) > 1 and not topics):
+        return LISTED
+    return EITHER if others else REQUIRED
 
 
 def _length_of_authorized_operations_run(accesses: Sequence[Access], position: int) -> int:

@@ -8,6 +8,7 @@ import msgspec
 from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.pipeline.rows.access_roles import (
     EITHER,
+    LISTED,
     UNIDENTIFIED,
     UNLOGGED,
     access_roles,
@@ -201,7 +202,7 @@ def _recorded_rows(
         ):  # its denial does not decide the request
             access = msgspec.structs.replace(access, resource_name=WILDCARD)  # noqa: PLW2901
             role = role if access.allowed else UNLOGGED  # noqa: PLW2901
-        has_alternatives = role in (EITHER, UNLOGGED)
+        has_alternatives = role in (EITHER, LISTED, UNLOGGED)
         yield AccessRow(
             access.sequence,
             access.time_us,

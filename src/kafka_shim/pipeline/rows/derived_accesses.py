@@ -24,7 +24,7 @@ from kafka_shim.authorizer.evidence import (
     evidence_from_response,
 )
 from kafka_shim.authorizer.model import Action
-from kafka_shim.authorizer.requirement import DenialEffect
+from kafka_shim.authorizer.requirement import WITHOUT_ERROR
 from kafka_shim.authorizer.requirements import all_requirements_bound_to_release_by_id
 from kafka_shim.pipeline.rows.access_roles import (
     EITHER,
@@ -191,13 +191,9 @@ def _row_of_last_action_with_alternatives(
 ) -> AccessRow:
     """Return the last alternative, which brokers check if the others are denied, with those."""
     *others, chosen = need.actions
-    hides = (
-        all_requirements_bound_to_release_by_id(release)[need.requirement_id].effect_in_version(
-            planned.header.api_version
-        )
-        is DenialEffect.HIDE
-    )
-    role = role or (LISTED if hides else EITHER if others else REQUIRED)
+    bound = all_requirements_bound_to_release_by_id(release)[need.requirement_id]
+    is_without_error = bound.effect_in_version(planned.header.api_version) in WITHOUT_ERROR
+    role = role or (LISTED if is_without_error else EITHER if others else REQUIRED)
     return _derived_row(planned, chosen, role, allowed=allowed, alternatives=others)
 
 
