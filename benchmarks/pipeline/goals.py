@@ -150,7 +150,7 @@ class Inputs:
             make_trace(trace, SMALL_TRACE_REQUESTS)
         size = sum(path.stat().st_size for path in trace.iterdir())
         assert SMALL_TRACE_BYTES <= size < 2 * SMALL_TRACE_BYTES, size
-        words = [sys.executable, "-P", "-m", "kafka_shim", "trace", "denials", str(trace)]
+        words = [sys.executable, "-P", "-m", "kafka_shim", "pipeline", "denials", str(trace)]
         times = [_child_times(words) for _ in range(2 * ROUNDS)]
         return Figure("denials, local", f"a trace of {size // 1000} kB", *min(times), 0.6)
 

@@ -96,7 +96,7 @@ def test_errors_do_not_cut_the_text_between_values() -> None:
             "--principle User:a",
             "unknown option `--principle`; did you mean `--principal`?",
         ),
-        ("trace denials", "trace --json --csv", "`--csv` cannot be combined with `--json`"),
+        ("pipeline denials", "trace --json --csv", "`--csv` cannot be combined with `--json`"),
         ("serve", "--topic", "--topic: expected a value"),
         ("serve", "--speed x", "--speed: invalid value `x`; expected a number"),
         (

@@ -89,7 +89,7 @@ def traces_in(folder: Path) -> dict[str, Path]:
 
 def fewest_acls(trace: Path) -> list[str]:
     """Return the rules of `trace least-acls --lists`, which keeps what programs see in lists."""
-    command = [*SHIM, "trace", "least-acls", str(trace), "--lists", "--json"]
+    command = [*SHIM, "pipeline", "least-acls", str(trace), "--lists", "--json"]
     for user in ("alice", "bob", "carol"):
         command += ["--principal", f"User:{user}"]
     result = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=300, check=True)

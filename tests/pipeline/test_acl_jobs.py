@@ -253,7 +253,7 @@ def test_a_request_with_alternatives_fails_if_none_is_left(tmp_path: Path, capsy
         candidate = tmp_path / "candidate.csv"
         candidate.write_text(format_acls_losslessly(acls, "csv"))
         found = response(
-            capsys, "what-breaks", trace, "--acls", str(candidate), "--engine", "local"
+            capsys, "what-breaks", trace, "--acls", str(candidate), "--engine", "duckdb"
         )
         assert found["requests_newly_failing"] == requests
         assert found["requests_newly_succeeding"] == 0

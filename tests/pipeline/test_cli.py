@@ -62,13 +62,13 @@ def test_the_jobs_of_a_report_have_all_their_options() -> None:
 
 
 def test_without_java_one_line_reports_it(tmp_path: Path) -> None:
-    done = shim("denials", str(tmp_path), JAVA_HOME=str(tmp_path))
+    done = shim("denials", str(tmp_path), "--engine", "spark", JAVA_HOME=str(tmp_path))
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == (
         f"kafka-shim pipeline denials: JAVA_HOME is `{tmp_path}`, which has no bin/java\n"
     )
-    done = shim("denials", str(tmp_path), JAVA_HOME="", PATH=str(tmp_path))
+    done = shim("denials", str(tmp_path), "--engine", "spark", JAVA_HOME="", PATH=str(tmp_path))
     assert done.stderr.startswith("kafka-shim pipeline denials: Spark needs Java 17")
     assert done.stderr.count("\n") == 1
 
@@ -79,7 +79,7 @@ def test_an_unsuitable_java_is_reported(tmp_path: Path) -> None:
     java.write_text("#!/bin/sh\necho 'this Java is too old' >&2\nexit 1\n")
     java.chmod(0o755)
     random_trace(tmp_path / "trace", random.Random(1), StandardAuthorizer(), 1)
-    done = shim("denials", str(tmp_path / "trace"), JAVA_HOME=str(tmp_path))
+    done = shim("denials", str(tmp_path / "trace"), "--engine", "spark", JAVA_HOME=str(tmp_path))
     assert done.returncode == 1
     [line] = done.stderr.splitlines()
     text, _, log = line.partition("; more in ")
@@ -95,7 +95,7 @@ def test_without_the_extra_one_line_reports_it(
     assert cli.run(parsed("denials", "x")) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith(
-        "kafka-shim pipeline denials: analysis on Spark requires the extra `pipeline`"
+        "kafka-shim pipeline denials: analysis without Spark requires the extra `local`"
     )
 
 

@@ -27,7 +27,7 @@ from tests.pipeline.traces import (
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
 OLD, NEW = "3.9", "4.0"
-LOCAL = ("--engine", "local")
+LOCAL = ("--engine", "duckdb")
 """For what is the same on both engines: Spark takes seconds for each command."""
 
 

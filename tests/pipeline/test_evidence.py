@@ -68,7 +68,7 @@ def test_a_log_that_names_no_requests_shows_what_was_used(
     present.write_text(ACL_FILE)
     other.write_text(ACL_FILE.splitlines()[1])
     path = str(trace)
-    local = [path, "--engine", "local", "--json"]
+    local = [path, "--engine", "duckdb", "--json"]
     words = ["what-breaks", *local, "--acls", str(other)]
     words += ["--then", "unused-acls", *local, "--acls", str(present)]
     words += ["--then", "least-acls", *local, "--then", "denials", *local]
@@ -112,7 +112,7 @@ def test_alternatives_of_a_request_are_one_at_any_time(
     assert import_authorizer_log(lines_of_init(millisecond), tmp_path / "trace").unread == 0
     file = tmp_path / "acls.yaml"
     file.write_text("- {principal: User:alice, allow: Write, topic: orders}\n")
-    words = ["what-breaks", str(tmp_path / "trace"), "--acls", str(file), "--engine", "local"]
+    words = ["what-breaks", str(tmp_path / "trace"), "--acls", str(file), "--engine", "duckdb"]
     assert cli.run(parsed(*words, "--json")) == 0
     (outcome,) = printed_objects(capsys.readouterr().out)
     assert (outcome["newly_allowed"], outcome["rows"]) == (0, [])
@@ -158,7 +158,7 @@ def test_the_acl_with_which_an_idempotent_producer_starts_is_kept(
     import_authorizer_log(lines, tmp_path / "trace")
     file = tmp_path / "acls.yaml"
     file.write_text(write_acls(*topics))
-    words = ["unused-acls", str(tmp_path / "trace"), "--acls", str(file), "--engine", "local"]
+    words = ["unused-acls", str(tmp_path / "trace"), "--acls", str(file), "--engine", "duckdb"]
     assert cli.run(parsed(*words, "--json")) == 0
     output = capsys.readouterr()
     (outcome,) = printed_objects(output.out)
@@ -185,7 +185,7 @@ def test_acls_outside_of_the_selection_are_not_removed(
     acls = [rule(text) for text in (ORDERS, INVOICES, BOB_READS, ALL_DESCRIBE)]
     file.write_text(format_acls_losslessly(acls, "yaml"))
     option = "--acls" if job == "unused-acls" else "--against"
-    words = [job, str(tmp_path / "trace"), option, str(file), "--engine", "local", *selected]
+    words = [job, str(tmp_path / "trace"), option, str(file), "--engine", "duckdb", *selected]
     assert cli.run(parsed(*words, "--json")) == 0
     output = capsys.readouterr().err
     removed = {
@@ -199,7 +199,7 @@ def test_a_log_of_denials_shows_nothing_about_what_is_allowed(tmp_path: Path, ca
     import_authorizer_log(denied, tmp_path / "denied")
     acls = tmp_path / "acls.yaml"
     acls.write_text(ACL_FILE)
-    local = [str(tmp_path / "denied"), "--engine", "local", "--json"]
+    local = [str(tmp_path / "denied"), "--engine", "duckdb", "--json"]
     words = ["what-breaks", *local, "--acls", str(acls), "--then", "least-acls", *local]
     assert cli.run(parsed(*words, "--then", "unused-acls", *local, "--acls", str(acls))) == 0
     output = capsys.readouterr()
@@ -361,7 +361,7 @@ def test_no_acl_that_decided_anything_is_called_unused(tmp_path: Path, capsys: A
     words: list[str] = []
     for name in ("proxy", "audit log"):
         words += ["--then"] * bool(words)
-        words += ["unused-acls", str(traces[name]), "--engine", "local"]
+        words += ["unused-acls", str(traces[name]), "--engine", "duckdb"]
         words += ["--acls", str(present), "--json"]
     assert cli.run(parsed(*words)) == 0
     for outcome in printed_objects(capsys.readouterr().out):

@@ -132,6 +132,7 @@ def old_java(home: Path) -> Path:
 
 def test_an_old_java_is_named_in_one_line(tmp_path: Path) -> None:
     words = [sys.executable, "-P", "-m", "kafka_shim", "pipeline", "denials", str(TRACE)]
+    words += ["--engine", "spark"]
     environment = os.environ | {"JAVA_HOME": str(old_java(tmp_path))}
     run = subprocess.run(words, check=False, env=environment, capture_output=True, text=True)
     (line,) = run.stderr.splitlines()
@@ -171,6 +172,7 @@ def is_java_running(session_id: int) -> bool:
 @pytest.mark.skipif(not Path("/proc").exists(), reason="processes are found in /proc")
 def test_an_interrupt_while_java_starts_is_one_line_and_ends_java() -> None:
     words = [sys.executable, "-P", "-m", "kafka_shim", "pipeline", "denials", str(TRACE)]
+    words += ["--engine", "spark"]
     child = subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -242,7 +244,7 @@ def words(monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     monkeypatch.setattr(
         "kafka_shim.pipeline.spark_requirements.missing_requirement", lambda **_: None
     )
-    return "denials", "/trace"
+    return "denials", "/trace", "--engine", "spark"
 
 
 @pytest.mark.parametrize(

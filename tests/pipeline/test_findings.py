@@ -49,7 +49,7 @@ class Runs:
 
     def run(self, trace: str, *options: str) -> tuple[int, dict[str, Any]]:
         """Return the exit code and the result."""
-        words = ["pipeline", "findings", trace, "--engine", "local", "--acls", self._acl_file]
+        words = ["pipeline", "findings", trace, "--engine", "duckdb", "--acls", self._acl_file]
         code = main([*words, "--history", str(self.history), "--json", *options])
         result: dict[str, Any] = json.loads(self._capsys.readouterr().out)
         return code, result
@@ -125,7 +125,7 @@ def test_a_pull_request_removes_only_what_no_decision_depends_on(
     assert "no decision differs" in proof
     for acl in unused:
         assert acl in proof
-    words = ["trace", "what-breaks", recorded.long, "--json"]
+    words = ["pipeline", "what-breaks", recorded.long, "--json"]
     assert main([*words, "--acls", str(pull_request / "acls.yaml")]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == []
 
@@ -168,7 +168,7 @@ class Months:
         maker.close()
         code = main(
             [
-                *("pipeline", "findings", "--engine", "local", "--json", "--fail"),
+                *("pipeline", "findings", "--engine", "duckdb", "--json", "--fail"),
                 *("--acls", str(self.acl_file), "--topics", str(self.topic_file)),
                 *("--pull-request", str(self.folder / f"pull-request-{month}")),
                 *self._selected(month, trace),
@@ -265,7 +265,7 @@ def covers(acl: Acl, name: str) -> bool:
 
 
 def test_a_trace_needs_a_file_for_the_history(recorded: Recorded, capsys: Any) -> None:
-    words = ["pipeline", "findings", recorded.long, "--engine", "local"]
+    words = ["pipeline", "findings", recorded.long, "--engine", "duckdb"]
     assert main([*words, "--acls", recorded.acl_file]) == 1
     assert "name a file with --history" in capsys.readouterr().err
 
@@ -279,7 +279,7 @@ def test_a_file_without_names_of_topics_is_an_error(
 ) -> None:
     topics, history = tmp_path / "topics", tmp_path / "history.json"
     topics.write_text(text)
-    words = ["pipeline", "findings", recorded.long, "--engine", "local", "--topics", str(topics)]
+    words = ["pipeline", "findings", recorded.long, "--engine", "duckdb", "--topics", str(topics)]
     assert main([*words, "--acls", recorded.acl_file, "--history", str(history)]) == 1
     assert reason in capsys.readouterr().err
     assert not history.exists()
@@ -291,7 +291,7 @@ def test_findings_that_are_not_selected_are_not_resolved(
 ) -> None:
     assert runs.run(recorded.long)[1]["new"]
     before = runs.history.read_bytes()
-    words = ["pipeline", "findings", recorded.long, "--engine", "local", *options]
+    words = ["pipeline", "findings", recorded.long, "--engine", "duckdb", *options]
     words += ["--acls", recorded.acl_file, "--history", str(runs.history)]
     assert main(words) == 1
     assert "of other --apis or --principal" in capsys.readouterr().err
@@ -301,7 +301,7 @@ def test_findings_that_are_not_selected_are_not_resolved(
 def test_a_damaged_history_is_reported(recorded: Recorded, tmp_path: Path, capsys: Any) -> None:
     history = tmp_path / "history.json"
     history.write_text("[]")
-    words = ["pipeline", "findings", recorded.long, "--engine", "local"]
+    words = ["pipeline", "findings", recorded.long, "--engine", "duckdb"]
     assert main([*words, "--acls", recorded.acl_file, "--history", str(history)]) == 1
     assert "not a history of findings" in capsys.readouterr().err
     assert history.read_text() == "[]"

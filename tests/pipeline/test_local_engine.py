@@ -14,11 +14,13 @@ import pytest
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.cli import main
+from kafka_shim.pipeline import engine_choice
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.local import trace_tables
 from kafka_shim.pipeline.trace_input import local_trace_input
 from kafka_shim.policy.formats import format_acls_losslessly
 from tests.pipeline import twin
+from tests.pipeline.asking import parsed
 from tests.pipeline.traces import random_acls, random_trace
 
 SUPERS = ("User:root",)
@@ -53,7 +55,7 @@ def test_a_first_answer_does_not_wait_for_pandas(recorded: Recorded) -> None:
     pytest.importorskip("pandas")
     script = (
         "import sys; from kafka_shim.cli import main\n"
-        f"code = main(['trace', 'denials', {recorded.trace!r}])\n"
+        f"code = main(['pipeline', 'denials', {recorded.trace!r}])\n"
         "print(code, 'pandas' in sys.modules, 'pyarrow.compute' in sys.modules)\n"
         "import pyarrow as pa; print(len(pa.table({'a': [1]}).to_pandas()))"
     )
@@ -69,14 +71,14 @@ def test_each_job_runs_without_a_jvm(
     monkeypatch.setenv("JAVA_HOME", "/nowhere")
     acls = ("--acls", recorded.acl_file)
     denied = sum(not access["allowed"] for access in recorded.seen)
-    rows = result(capsys, "trace", "denials", recorded.trace)["rows"]
+    rows = result(capsys, "pipeline", "denials", recorded.trace)["rows"]
     assert sum(row["requests"] for row in rows) == denied
-    rows = result(capsys, "pipeline", "denials", recorded.trace, "--engine", "local")["rows"]
-    assert sum(row["requests"] for row in rows) == denied
-    assert result(capsys, "trace", "what-breaks", recorded.trace, *acls)["rows"] == []
-    rows = result(capsys, "trace", "unused-acls", recorded.trace, *acls)["rows"]
+    assert result(capsys, "pipeline", "clients", recorded.trace)["rows"] == []  # no frames
+    assert result(capsys, "pipeline", "damage", recorded.trace)["rows"] == []
+    assert result(capsys, "pipeline", "what-breaks", recorded.trace, *acls)["rows"] == []
+    rows = result(capsys, "pipeline", "unused-acls", recorded.trace, *acls)["rows"]
     assert len(rows) == len(recorded.acls)
-    assert result(capsys, "trace", "least-acls", recorded.trace)["changes"] == 0
+    assert result(capsys, "pipeline", "least-acls", recorded.trace)["changes"] == 0
 
 
 def test_a_lake_gives_the_same_result_as_its_trace(
@@ -88,14 +90,14 @@ def test_a_lake_gives_the_same_result_as_its_trace(
     tables = trace_tables.LocalTraceTables(engine, [recorded.trace], {})
     for name in ("accesses", "requests", "damage"):
         engine.write_parquet(tables.table(name), str(lake / name / "date=2023-11-14"))
-    words = ("pipeline", "denials", "--engine", "local", "--acls", recorded.acl_file)
+    words = ("pipeline", "denials", "--engine", "duckdb", "--acls", recorded.acl_file)
     of_lake, of_trace = (result(capsys, *words, path) for path in (str(lake), recorded.trace))
     assert of_lake == of_trace
     assert of_lake["rows"]
 
 
 def test_denials_are_counted_by_interval(recorded: Recorded, capsys: Any) -> None:
-    words = ("trace", "denials", recorded.trace, "--interval", "1 second")
+    words = ("pipeline", "denials", recorded.trace, "--interval", "1 second")
     rows = result(capsys, *words)["rows"]
     assert sum(row["requests"] for row in rows) == sum(not a["allowed"] for a in recorded.seen)
     assert {row["time"] for row in rows} == {"2023-11-14T22:13:20+00:00"}
@@ -103,24 +105,35 @@ def test_denials_are_counted_by_interval(recorded: Recorded, capsys: Any) -> Non
 
 def test_rows_are_written_as_parquet(recorded: Recorded, tmp_path: Path, capsys: Any) -> None:
     folder = str(tmp_path / "rows")
-    assert main(["trace", "denials", recorded.trace, "--parquet", folder]) == 0
+    assert main(["pipeline", "denials", recorded.trace, "--parquet", folder]) == 0
     assert f"{pq.read_table(folder).num_rows} rows written to {folder}" in capsys.readouterr().out
 
 
-def test_a_trace_that_is_too_large_is_refused(
+def test_the_engine_is_chosen_by_bytes_and_job(
     recorded: Recorded, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trace_tables, "TRACE_BYTES_MAX", 1000)
-    assert main(["trace", "denials", recorded.trace]) == 1
-    error = capsys.readouterr().err
-    assert error.startswith("kafka-shim trace denials: the trace has")
-    assert "kafka-shim pipeline" in error
+    def choice(*words: str) -> engine_choice.EngineChoice:
+        return engine_choice.choose_engine(parsed(*words))
+
+    assert choice("denials", recorded.trace).engine == "duckdb"
+    assert choice("denials", recorded.trace, "--engine", "spark").engine == "spark"
+    assert choice("denials", recorded.trace, "--master", "local[1]").engine == "spark"
+    assert "timeline has no other engine" in choice("timeline", recorded.trace).reason
+    chained = choice("denials", recorded.trace, "--then", "timeline", recorded.trace)
+    assert chained.engine == "spark"
+    assert main(["pipeline", "denials", recorded.trace]) == 0
+    assert capsys.readouterr().out.startswith("engine: DuckDB, since 0.0 MiB fit")
+    monkeypatch.setattr(engine_choice, "INPUT_BYTES_MAX", 1000)
+    large = choice("denials", recorded.trace)
+    assert (large.engine, "more than" in large.reason) == ("spark", True)
+    monkeypatch.setenv("SPARK_REMOTE", "sc://x")
+    assert choice("denials", recorded.trace).engine == "spark"
 
 
 def test_a_job_that_needs_spark_says_so(recorded: Recorded, capsys: Any) -> None:
-    words = ["pipeline", "denials", recorded.trace, "--engine", "local"]
-    assert main([*words, "--then", "clients", recorded.trace]) == 2
-    assert "clients runs on Spark only" in capsys.readouterr().err
+    words = ["pipeline", "denials", recorded.trace, "--engine", "duckdb"]
+    assert main([*words, "--then", "timeline", recorded.trace]) == 2
+    assert "timeline runs on Spark only" in capsys.readouterr().err
 
 
 def test_an_error_of_the_engine_is_one_line(
@@ -130,8 +143,8 @@ def test_an_error_of_the_engine_is_one_line(
         raise duckdb.OutOfMemoryException("could not allocate\nmore lines")
 
     monkeypatch.setattr(DuckDbEngine, "sql", fail)
-    assert main(["trace", "denials", recorded.trace]) == 1
-    assert capsys.readouterr().err == "kafka-shim trace denials: could not allocate\n"
+    assert main(["pipeline", "denials", recorded.trace]) == 1
+    assert capsys.readouterr().err == "kafka-shim pipeline denials: could not allocate\n"
 
 
 def test_traces_can_be_read_in_python(recorded: Recorded) -> None:
@@ -141,11 +154,11 @@ def test_traces_can_be_read_in_python(recorded: Recorded) -> None:
 
 
 def test_a_principal_can_be_selected(recorded: Recorded, capsys: Any) -> None:
-    words = ("trace", "denials", recorded.trace, "--principal", "User:alice")
+    words = ("pipeline", "denials", recorded.trace, "--principal", "User:alice")
     found = result(capsys, *words)
     mine = [access for access in recorded.seen if access["principal"] == "User:alice"]
     assert found["accesses"] == len(mine) > 0
     assert sum(row["requests"] for row in found["rows"]) == sum(not a["allowed"] for a in mine)
     assert {row["principal"] for row in found["rows"]} == {"User:alice"}
-    assert main(["trace", "denials", recorded.trace, "--principal", "alice"]) == 2
+    assert main(["pipeline", "denials", recorded.trace, "--principal", "alice"]) == 2
     assert "--principal `alice`: expected Type:name" in capsys.readouterr().err

@@ -121,7 +121,7 @@ def test_as_many_requests_newly_fail_as_of_clients_under_the_candidate(
     )
     newly = sum(not was and now for was, now in zip(before, after, strict=True))
     words = ["pipeline", "what-breaks", str(tmp_path / "a"), "--acls", str(tmp_path / "b.json")]
-    assert main([*words, "--engine", "local", "--json"]) == 0
+    assert main([*words, "--engine", "duckdb", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["requests_newly_failing"] == newly
 
@@ -133,7 +133,7 @@ def test_denials_are_of_refused_requests(
     """Without a refused request there is no denial, and DESCRIBE_CONFIGS alone refuses none."""
     outcomes = refused(granted(pair[1]), tmp_path, "trace")
     assert (
-        main(["pipeline", "denials", str(tmp_path / "trace"), "--engine", "local", "--json"]) == 0
+        main(["pipeline", "denials", str(tmp_path / "trace"), "--engine", "duckdb", "--json"]) == 0
     )
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert "DESCRIBE_CONFIGS" not in {row["operation"] for row in rows}

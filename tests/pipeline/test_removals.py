@@ -39,7 +39,7 @@ def advice(
     capsys: pytest.CaptureFixture[str], job: str, trace: Path, file: Path, wanted: list[Acl]
 ) -> dict[str, Any]:
     file.write_text(format_acls_losslessly(wanted, "json"))
-    words = ["trace", job, str(trace), "--acls", str(file), "--json"]
+    words = ["pipeline", job, str(trace), "--acls", str(file), "--json"]
     for user in USERS:
         words += ["--principal", f"User:{user}"]
     assert main([*words, *(["--lists"] if job == "what-breaks" else [])]) == 0
@@ -103,7 +103,7 @@ def test_the_least_acls_do_not_replace_an_acl_without_which_anything_changed(
     trial, traces = recorded
     file = tmp_path / "acls.json"
     file.write_text(format_acls_losslessly(acls(), "json"))
-    words = ["trace", "least-acls", str(traces[source]), "--against", str(file), "--json"]
+    words = ["pipeline", "least-acls", str(traces[source]), "--against", str(file), "--json"]
     assert main(words) == 0
     output = capsys.readouterr()
     rows: dict[str, Any] = json.loads(output.out)

@@ -189,8 +189,9 @@ def test_clients_of_a_lake_have_their_software(spark: Any, tmp_path: Path) -> No
     trace, lake = made(tmp_path / "trace"), tmp_path / "lake"
     ingest_new_data(spark, [str(trace)], lake, RELEASES[-1])
     for path in (trace, lake):
+        trace = spark_trace_input(spark, [str(path)], {})
         (row,) = versions_and_requests_by_client_and_api(
-            spark_trace_input(spark, [str(path)], {}).table("clients")
+            trace.engine, trace.table("clients")
         ).collect()
         assert (row["software_name"], row["client_id"], row["requests"]) == ("lib", "app", 2)
         assert (row["api"], row["versions"]) == ("Fetch", [3, 12])

@@ -104,7 +104,7 @@ def logged(run: Path) -> list[LoggedDecision]:
 
 
 def result(capsys: Any, *words: str) -> dict[str, Any]:
-    main(["pipeline", *words, "--engine", "local", "--json"])
+    main(["pipeline", *words, "--engine", "duckdb", "--json"])
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
 

@@ -35,10 +35,6 @@ EXAMPLES: Final = {
         "kafka-shim trace import --input-format pcap kafka.pcapng trace",
         "kafka-shim trace import --input-format audit-log kafka-authorizer.log trace",
     ),
-    "kafka-shim trace denials": ("kafka-shim trace denials trace --since 2026-11-01",),
-    "kafka-shim trace what-breaks": ("kafka-shim trace what-breaks trace --acls new.yaml --fail",),
-    "kafka-shim trace unused-acls": ("kafka-shim trace unused-acls trace --acls acls.yaml",),
-    "kafka-shim trace least-acls": ("kafka-shim trace least-acls trace --format yaml",),
     "kafka-shim trace export": (
         "kafka-shim trace export trace --format pcap --output kafka.pcap",
     ),

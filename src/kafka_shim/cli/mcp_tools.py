@@ -90,7 +90,7 @@ class McpTools:
         """Return the fewest ACLs that allow everything that a recorded trace shows as allowed, and
         how many accesses prove them. The trace is a folder that a broker recorded.
         """
-        return self._run(["trace", "least-acls", self._path(trace), *self._release])
+        return self._run(["pipeline", "least-acls", self._path(trace), *self._release])
 
     def policy_test(self, expectations: str, acls: str | None = None) -> str:
         """Check a file of expectations against ACLs: the failures, each with the ACL that decides

@@ -16,16 +16,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _pipeline_cli_module().add_arguments(parser)
 
 
-def add_local_job_arguments(job_name: str, parser: argparse.ArgumentParser) -> None:
-    """Add the options of a job that `kafka-shim trace` runs."""
-    _pipeline_cli_module().add_local_job_arguments(job_name, parser)
-
-
 def run(args: argparse.Namespace) -> int:
-    return run_reporting_errors(args, run_jobs)
+    return run_reporting_errors(args, _run_jobs)
 
 
-def run_jobs(args: argparse.Namespace) -> int:
+def _run_jobs(args: argparse.Namespace) -> int:
     """Run a job; ACLs of a broker are written to a file for it first."""
     with tempfile.TemporaryDirectory() as folder:
         for number, job in enumerate(_pipeline_cli_module().args_of_chained_jobs(args)):

@@ -1,4 +1,4 @@
-"""`kafka-shim trace`: print, search, import, export and analyse traces."""
+"""`kafka-shim trace`: print, search, import and export traces."""
 
 import argparse
 import json
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kafka_shim.cli import pipeline
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.trace_export import add_export_arguments, run_export
 from kafka_shim.cli.trace_import import add_import_arguments, run_import
@@ -33,13 +32,6 @@ VERBS = {
     "import": "Make a trace from a network capture or a log",
     "export": "Convert a trace to JSON lines or to a network capture",
 }
-JOBS = {
-    "denials": "List who was denied what, since when, and what would allow it",
-    "what-breaks": "Show what a new ACL set would newly deny and newly allow",
-    "unused-acls": "List ACLs that the trace never needed, with the commands to remove them",
-    "least-acls": "Find the smallest ACL set that allows everything in the trace",
-}
-"""Jobs of `kafka-shim pipeline` that run in this process, on DuckDB."""
 LINES_HELP = (
     "Print text instead of JSON: time, connection/request, principal, content (cut if long)"
 )
@@ -77,8 +69,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="Port to serve the page on (default: any free one)",
     )
     view.set_defaults(text=None)
-    for name, text in JOBS.items():
-        pipeline.add_local_job_arguments(name, verbs.add_parser(name, help=text, description=text))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -86,8 +76,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_trace_subcommand(args: argparse.Namespace) -> int:
-    if args.verb in JOBS:
-        return pipeline.run_jobs(args)
     if args.verb == "import":
         return run_import(args)
     require_path_with_trace(args.trace)

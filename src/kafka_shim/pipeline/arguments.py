@@ -38,15 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         job.add_options(command)
 
 
-def add_local_job_arguments(job_name: str, parser: argparse.ArgumentParser) -> None:
-    """Add the options of a job that runs in this process (`kafka-shim trace JOB`)."""
-    add_trace_paths(parser)
-    add_selection_and_rule_options(parser)
-    add_output_options(parser)
-    import_job(job_name).add_options(parser)
-    parser.set_defaults(job=job_name, engine="local", then=None, master=None, remote=None)
-
-
 class _ThenJobAction(argparse.Action):
     """Parse the arguments after `--then` as another job with its options."""
 

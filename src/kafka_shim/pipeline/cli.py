@@ -7,13 +7,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from kafka_shim.pipeline.arguments import (
-    add_arguments,
-    add_local_job_arguments,
-    args_of_chained_jobs,
-)
+from kafka_shim.pipeline.arguments import add_arguments, args_of_chained_jobs
+from kafka_shim.pipeline.engine_choice import EngineChoice, choose_engine
 from kafka_shim.pipeline.errors import InvalidOptionOrFileError, PipelineError
 from kafka_shim.pipeline.jobs import import_job
+from kafka_shim.pipeline.options import DUCKDB
 from kafka_shim.text.message_text import shortened_and_escaped
 
 if TYPE_CHECKING:
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "add_arguments",
-    "add_local_job_arguments",
     "args_of_chained_jobs",
     "print_outcome_and_write_html",
     "run",
@@ -41,11 +38,14 @@ def run(args: argparse.Namespace) -> int:
     1 after a failure, 2 for an invalid option, trace or file and without Spark, 3 if a job found
     what --fail names.
     """
-    code, problem = EXIT_USAGE, _missing_requirement(args)
+    choice = choose_engine(args)
+    code, problem = EXIT_USAGE, _missing_requirement(args, choice)
     if problem is None:
         code = 0
         try:
-            for number, (job, outcome) in enumerate(_run_jobs(args)):
+            for number, (job, outcome) in enumerate(_run_jobs(args, choice)):
+                if not number and choice.reason:
+                    outcome.notes.insert(0, f"engine: {choice.reason}")
                 if number:
                     print(f"\n{job.job}", file=_stream_for_notes(outcome, job), flush=True)
                 code = max(code, print_outcome_and_write_html(outcome, job), key=_SEVERITY.index)
@@ -62,30 +62,27 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _command_name(args: argparse.Namespace) -> str:
-    group = "trace" if hasattr(args, "verb") else "pipeline"
-    return f"kafka-shim {group} {args.job}"
+    return f"kafka-shim pipeline {args.job}"
 
 
-def _missing_requirement(args: argparse.Namespace) -> str | None:
+def _missing_requirement(args: argparse.Namespace, choice: EngineChoice) -> str | None:
     from kafka_shim.pipeline.spark_requirements import missing_local_package, missing_requirement
 
-    if _is_local(args):
+    if choice.engine == DUCKDB:
         return missing_local_package()
     return missing_requirement(is_remote=args.remote is not None)
 
 
-def _run_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namespace, "Outcome"]]:
-    if _is_local(args):
+def _run_jobs(
+    args: argparse.Namespace, choice: EngineChoice
+) -> Iterator[tuple[argparse.Namespace, "Outcome"]]:
+    if choice.engine == DUCKDB:
         from kafka_shim.pipeline.local_runner import run_jobs_locally
 
         return run_jobs_locally(args)
     from kafka_shim.pipeline.job_runner import run_chained_jobs
 
     return run_chained_jobs(args)
-
-
-def _is_local(args: argparse.Namespace) -> bool:
-    return getattr(args, "engine", "spark") == "local"
 
 
 def print_outcome_and_write_html(outcome: "Outcome", args: argparse.Namespace) -> int:

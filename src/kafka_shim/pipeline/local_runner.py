@@ -20,7 +20,7 @@ def run_jobs_locally(args: argparse.Namespace) -> Iterator[tuple[argparse.Namesp
     for checked in checked_jobs:
         if not checked.job.runs_locally:
             raise InvalidOptionOrFileError(
-                f"{checked.args.job} runs on Spark only; remove --engine local"
+                f"{checked.args.job} runs on Spark only; remove --engine duckdb"
             )
     keep_pyarrow_from_importing_pandas()
     for checked in checked_jobs:

@@ -6,7 +6,7 @@ from pathlib import Path
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.policy.formats import FORMATS
 
-ENGINES = ("spark", "local")
+DUCKDB, SPARK = ENGINES = ("duckdb", "spark")
 ACL_FORMATS = f"formats: {', '.join(FORMATS)}"
 
 
@@ -82,9 +82,8 @@ def add_engine_option(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--engine",
         choices=ENGINES,
-        default=ENGINES[0],
-        help="Run on Spark, for any size, or in this process without Java, for traces of up to"
-        " 1 GiB and for lakes (default: spark)",
+        help="Run in this process, without Java, or on Spark, for any size (default: duckdb for"
+        " traces and lakes of up to 1 GiB)",
     )
 
 

@@ -3,31 +3,31 @@
 import argparse
 from typing import TYPE_CHECKING
 
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.job import Job
-from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import add_no_options
 from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_or_count_by_columns
 from kafka_shim.pipeline.report.login_requests import rows_with_login_requests_as_own_principal
 from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_option
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from kafka_shim.pipeline.trace_input import TraceInput
 
-_KEYS = ("principal", "software_name", "software_version", "client_id", "api")
+_KEYS = "principal, software_name, software_version, client_id, api"
 
 
-def versions_and_requests_by_client_and_api(client_counts: "DataFrame") -> "DataFrame":
-    """Return one row per client and API; the counts are those of the table `clients`."""
-    rows = client_counts.groupBy(*_KEYS).agg(
-        f.sort_array(f.collect_set("api_version")).alias("versions"),
-        f.sort_array(f.collect_set("host")).alias("hosts"),
-        f.sum("requests").alias("requests"),
-        f.min("first_seen").alias("first_seen"),
-        f.max("last_seen").alias("last_seen"),
+def versions_and_requests_by_client_and_api(engine: SqlEngine, client_counts: Relation) -> Relation:
+    """Return one row per client and API; `client_counts` is the table `clients`."""
+    return engine.sql(
+        f"""
+        select {_KEYS}, array_sort(array_distinct(array_agg(api_version))) as versions,
+            array_sort(array_distinct(array_agg(host))) as hosts,
+            cast(sum(requests) as bigint) as requests, min(first_seen) as first_seen,
+            max(last_seen) as last_seen
+        from {{counts}} group by {_KEYS} order by {_KEYS}
+        """,
+        counts=client_counts,
     )
-    return rows.orderBy(*_KEYS)
 
 
 _SHOWN = (
@@ -40,7 +40,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return table_outcome_with_fail_option(
         args,
         trace_input,
-        versions_and_requests_by_client_and_api(trace_input.table("clients")),
+        versions_and_requests_by_client_and_api(trace_input.engine, trace_input.table("clients")),
         _SHOWN,
     )
 
@@ -60,4 +60,5 @@ JOB = Job(
     add_no_options,
     _run,
     _charts_by_software_and_principal,
+    runs_locally=True,
 )

@@ -14,9 +14,16 @@ _SHOWN = ("path", "at", "length", "reason", "is_tail")
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    return table_outcome_with_fail_option(
-        args, trace_input, trace_input.table("damage").orderBy("path", "at"), _SHOWN
+    in_order = trace_input.engine.sql(
+        "select * from {damage} order by 1, 2",  # path and position, whose names are words of SQL
+        damage=trace_input.table("damage"),
     )
+    return table_outcome_with_fail_option(args, trace_input, in_order, _SHOWN)
 
 
-JOB = Job("List the parts of a trace that cannot be read, with the reason", add_fail_option, _run)
+JOB = Job(
+    "List the parts of a trace that cannot be read, with the reason",
+    add_fail_option,
+    _run,
+    runs_locally=True,
+)

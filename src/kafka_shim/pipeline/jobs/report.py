@@ -7,7 +7,7 @@ from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.intervals import interval_for_observation
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs import import_job
-from kafka_shim.pipeline.options import ACL_FORMATS, ENGINES
+from kafka_shim.pipeline.options import ACL_FORMATS
 from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.report.summary import summary_notes
 
@@ -65,7 +65,7 @@ def _jobs_of_report(args: argparse.Namespace, interval: str) -> list[argparse.Na
         jobs["readiness"] = {"acls": None}
     jobs |= {"timeline": {"interval": interval}, "clients": {}, "damage": {}}
     given = vars(args) | {
-        "engine": ENGINES[0],
+        "engine": None,
         "fail": False,
         "parquet": None,
     }

@@ -6,14 +6,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
-from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.rows.batches import Split, plan_splits, task_batches
+from kafka_shim.pipeline.rows.batches import plan_splits, task_batches
 from kafka_shim.pipeline.rows.trace_facts import TABLES_FROM_TRACE_FACTS, read_trace_facts
 from kafka_shim.pipeline.selection_options import selection_from_options
 from kafka_shim.pipeline.tables import TABLES, select_columns
-
-TRACE_BYTES_MAX = 1 << 30
-"""A larger trace takes minutes in one process; Spark reads it on all cores."""
 
 
 class LocalTraceTables:
@@ -24,7 +20,6 @@ class LocalTraceTables:
     ) -> None:
         self._engine = engine
         self._splits = plan_splits(list(paths))
-        _raise_if_too_large(self._splits)
         self._selection = selection_from_options(options)
         self._with_facts = read_trace_facts(self._splits).selection_with_facts(self._selection)
 
@@ -37,16 +32,6 @@ class LocalTraceTables:
     def _batches(self, name: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
         selection = self._with_facts if name in TABLES_FROM_TRACE_FACTS else self._selection
         return task_batches(name, self._splits, selection, columns)
-
-
-def _raise_if_too_large(splits: Sequence[Split]) -> None:
-    size = sum(split.end - split.start for split in splits)
-    if size > TRACE_BYTES_MAX:
-        raise PipelineError(
-            f"the trace has {size / (1 << 30):.1f} GiB, too much for the local engine (at most"
-            f" {TRACE_BYTES_MAX >> 30} GiB); use `kafka-shim pipeline`, which runs on Spark, or"
-            " write a lake with `kafka-shim pipeline ingest` and read that"
-        )
 
 
 class LocalLakeTables:

@@ -187,7 +187,7 @@ class _CapturedClient:
                 time_us, len(frame), partial(self._observe_request, frame, has_missed_bytes)
             )
 
-    def _observe_request(self, frame: bytes, has_missed_bytes: bool) -> None:  # noqa: FBT001 - of a partial
+    def _observe_request(self, frame: bytes, has_missed_bytes: bool) -> None:
         """Record a request; its principal is unknown if an authentication may be missing."""
         if has_missed_bytes and self._session.principal == self._session.listener.principal:
             self._session.set_principal_resetting_identity_and_trace(UNKNOWN_PRINCIPAL)

@@ -1,0 +1,53 @@
+"""The engine for a command: DuckDB in this process for what fits, Spark for the rest."""
+
+import argparse
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from kafka_shim.pipeline.arguments import args_of_chained_jobs
+from kafka_shim.pipeline.jobs import import_job
+from kafka_shim.pipeline.options import DUCKDB, SPARK
+from kafka_shim.text.extras import is_installed
+
+INPUT_BYTES_MAX = 1 << 30
+"""More takes minutes in one process; Spark reads it on all cores."""
+_READ = ("*.ktrace", "*.parquet")
+
+
+class EngineChoice(msgspec.Struct, frozen=True):
+    """An engine, and why; the reason is empty if the command names the engine."""
+
+    engine: str
+    reason: str = ""
+
+
+def choose_engine(args: argparse.Namespace) -> EngineChoice:
+    """Return the engine for the jobs of a command; they all run on one."""
+    if engine := getattr(args, "engine", None):
+        return EngineChoice(engine)
+    jobs = list(args_of_chained_jobs(args))
+    is_started_by_spark = "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ
+    if is_started_by_spark or any(job.master or job.remote for job in jobs):
+        return EngineChoice(SPARK)
+    for job in jobs:
+        if not import_job(job.job).runs_locally:
+            return EngineChoice(SPARK, f"Spark, since {job.job} has no other engine")
+    size = sum(_input_bytes(job.trace) for job in jobs)
+    text = f"{size / (1 << 20):.1f} MiB"
+    if size > INPUT_BYTES_MAX:
+        return EngineChoice(SPARK, f"Spark, since {text} are more than {INPUT_BYTES_MAX >> 20} MiB")
+    if is_installed("pipeline") and not is_installed("local"):
+        return EngineChoice(SPARK, "Spark, since duckdb is not installed")
+    return EngineChoice(DUCKDB, f"DuckDB, since {text} fit into this process; or --engine spark")
+
+
+def _input_bytes(paths: Iterable[str]) -> int:
+    """Return the bytes of traces and lakes; what is missing is reported by the check of options."""
+    files = (
+        [path] if path.is_file() else [file for name in _READ for file in path.rglob(name)]
+        for path in map(Path, paths)
+    )
+    return sum(file.stat().st_size for of_path in files for file in of_path)
