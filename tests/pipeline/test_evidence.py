@@ -185,7 +185,7 @@ def test_acls_outside_of_the_selection_are_not_removed(
     acls = [rule(text) for text in (ORDERS, INVOICES, BOB_READS, ALL_DESCRIBE)]
     file.write_text(format_acls_losslessly(acls, "yaml"))
     option = "--acls" if job == "unused-acls" else "--against"
-    words = [job, str(tmp_path / "trace"), option, str(file), "--engine", "duckdb", *selected]
+    words = [job, str(tmp_path / "trace"), option, str(file), "--accept-incomplete", *selected]
     assert cli.run(parsed(*words, "--json")) == 0
     output = capsys.readouterr().err
     removed = {
@@ -329,7 +329,7 @@ def test_an_interrupt_is_no_traceback(
         "kafka_shim.pipeline.spark_requirements.missing_requirement", lambda **_: None
     )
     monkeypatch.setattr("kafka_shim.pipeline.job_runner.run_chained_jobs", interrupted)
-    assert cli.run(parsed("denials", str(trace))) == 130
+    assert cli.run(parsed("denials", str(trace), "--engine", "spark")) == 130
     assert capsys.readouterr().err == "kafka-shim pipeline denials: interrupted\n"
 
 
@@ -361,7 +361,7 @@ def test_no_acl_that_decided_anything_is_called_unused(tmp_path: Path, capsys: A
     words: list[str] = []
     for name in ("proxy", "audit log"):
         words += ["--then"] * bool(words)
-        words += ["unused-acls", str(traces[name]), "--engine", "duckdb"]
+        words += ["unused-acls", str(traces[name]), "--accept-incomplete"]
         words += ["--acls", str(present), "--json"]
     assert cli.run(parsed(*words)) == 0
     for outcome in printed_objects(capsys.readouterr().out):

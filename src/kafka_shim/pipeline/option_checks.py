@@ -79,7 +79,7 @@ def validated_reader_options(args: argparse.Namespace, job: Job) -> dict[str, st
     for name in ("present", "target"):
         if getattr(args, name, None):
             validated_release(getattr(args, name))
-    for name in ("interval", "every"):
+    for name in ("interval", "every", "min_period"):
         if getattr(args, name, None):
             parse_interval_seconds(getattr(args, name))
     for name in ("acls", "baseline", "against"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from kafka_shim.pipeline.acls.acl_tables import principal_table
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.input_verdict import segment_problems
 from kafka_shim.pipeline.observation import (
     Observation,
     clients_of_requests,
@@ -118,7 +119,10 @@ class TraceInput:
             self._observation = make_observation(
                 self.engine, accesses, undecided, args, self.options["release"]
             )
-            self._observation.totals_and_settings |= self.damage_totals_except_unfinished_tails()
+            head = self._observation.totals_and_settings
+            head |= self.damage_totals_except_unfinished_tails()
+            is_lake = self.lake_folder() is not None
+            head |= segment_problems([] if is_lake else self.paths)
         return self._observation
 
     def release_observation(self) -> None:

@@ -5,7 +5,7 @@
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from io import FileIO
 from mmap import ACCESS_READ, PAGESIZE, mmap
@@ -79,6 +79,34 @@ def has_no_next_segment(path: Path) -> bool:
     if match is None:
         return True
     return not (path.parent / segment_name(match["writer"], int(match["number"]) + 1)).exists()
+
+
+def is_closed_segment(path: Path) -> bool:
+    """Return whether a segment ends with its index, which its writer adds when it closes it."""
+    ends_with_index = False
+
+    def note_kind(header: BlockHeader) -> bool:
+        nonlocal ends_with_index
+        ends_with_index = header.is_index
+        return False  # the content is not needed
+
+    for _ in read_segment(path, selects_block=note_kind):
+        ends_with_index = False  # damage
+    return ends_with_index
+
+
+def find_missing_segments(paths: Iterable[Path]) -> list[Path]:
+    """Return the segments that are missing between others of the same writer."""
+    numbers: dict[tuple[Path, str], set[int]] = {}
+    for path in paths:
+        if match := _NAME.fullmatch(path.name):
+            key = (path.parent, match["writer"])
+            numbers.setdefault(key, set()).add(int(match["number"]))
+    return [
+        folder / segment_name(writer, number)
+        for (folder, writer), found in numbers.items()
+        for number in sorted({*range(min(found), max(found))} - found)
+    ]
 
 
 def segment_name(writer: str, number: int) -> str:

@@ -21,6 +21,11 @@ from kafka_shim.pipeline.findings_history import (
     status_row,
     write_findings_history,
 )
+from kafka_shim.pipeline.input_verdict import (
+    add_min_period_option,
+    incomplete_notes,
+    problems_unless_accepted,
+)
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs.denials import denials
 from kafka_shim.pipeline.jobs.unused_acls import (
@@ -121,6 +126,7 @@ def _add_history_topics_and_fix_options(job: argparse.ArgumentParser) -> None:
         " remove the others, and the proof",
     )
     add("--fail", action="store_true", help="Exit with code 3 if there are new findings")
+    add_min_period_option(job)
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
@@ -152,7 +158,12 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     statuses = findings_with_status(history, found, until)
     outcome = _outcome_of_statuses(args, observation, statuses)
     outcome.totals["last_use_by_acl"] = last_uses
-    if args.pull_request:
+    problems = problems_unless_accepted(args, observation.totals_and_settings)
+    outcome.totals["incomplete_input"] = problems
+    if problems and args.pull_request:
+        outcome.notes += incomplete_notes(problems, "no pull request is written")
+        outcome.has_failing_findings |= args.fail
+    elif args.pull_request:
         removed = removable_acls(present, found, needed_earlier)
         _check_and_write_pull_request(args, observation, present, removed, found, outcome)
     still_open = [finding for status, finding in statuses if status != RESOLVED]

@@ -11,6 +11,11 @@ from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.guards import reasons_to_keep_closed
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.input_verdict import (
+    add_min_period_option,
+    incomplete_notes,
+    problems_unless_accepted,
+)
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.options import ACL_FORMATS
 from kafka_shim.pipeline.report.charts import Chart, count_acls_by_principal, largest_bars_chart
@@ -91,6 +96,7 @@ def _add_least_acls_options(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--format", choices=FORMATS, metavar="FORMAT", help="Print only the ACLs, in this format"
     )
+    add_min_period_option(job)
 
 
 def _parse_nonnegative_count(text: str) -> int:
@@ -124,7 +130,12 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     if args.against:
         present = observation.read_acl_set_with_observed_settings(args.against)
         needed = _reasons_against_removal(trace_input, observation, present, acls)
-        outcome.notes += _counts_and_commands_to_add_and_remove(present.acls, acls, needed)
+        problems = problems_unless_accepted(args, observation.totals_and_settings)
+        outcome.totals["incomplete_input"] = problems
+        outcome.notes += incomplete_notes(problems, "no commands are printed")
+        outcome.notes += _counts_and_commands_to_add_and_remove(
+            present.acls, acls, needed, with_commands=not problems
+        )
     if args.format:
         outcome.text = _format_acls_losslessly_or_raise(acls, args.format)
     return outcome
@@ -231,7 +242,11 @@ def _access_of_change(row: dict[str, Any]) -> tuple[str, Operation, ResourceType
 
 
 def _counts_and_commands_to_add_and_remove(
-    present: Collection[Acl], wanted: list[Acl], reasons_against_removal: Mapping[Acl, str]
+    present: Collection[Acl],
+    wanted: list[Acl],
+    reasons_against_removal: Mapping[Acl, str],
+    *,
+    with_commands: bool,
 ) -> list[str]:
     present_set, wanted_set = set(present), set(wanted)
     missing = [acl for acl in present if acl not in wanted_set]
@@ -242,8 +257,8 @@ def _counts_and_commands_to_add_and_remove(
     )
     return [
         f"{len(added)} to add and {len(removed)} to remove",
-        *("  " + format_command("--add", acl) for acl in added),
-        *("  " + format_command("--remove --force", acl) for acl in removed),
+        *("  " + format_command("--add", acl) for acl in added if with_commands),
+        *("  " + format_command("--remove --force", acl) for acl in removed if with_commands),
         *(
             f"not known whether {count} other ACLs are needed: {reason}"
             for reason, count in reasons.items()

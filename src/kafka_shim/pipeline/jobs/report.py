@@ -4,6 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.input_verdict import MIN_PERIOD
 from kafka_shim.pipeline.intervals import interval_for_observation
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs import import_job
@@ -66,6 +67,8 @@ def _jobs_of_report(args: argparse.Namespace, interval: str) -> list[argparse.Na
     jobs |= {"timeline": {"interval": interval}, "clients": {}, "damage": {}}
     given = vars(args) | {
         "engine": None,
+        "accept_incomplete": False,
+        "min_period": MIN_PERIOD,
         "fail": False,
         "parquet": None,
     }

@@ -9,6 +9,11 @@ from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.guards import allows_held_back
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.pipeline.input_verdict import (
+    add_min_period_option,
+    incomplete_notes,
+    problems_unless_accepted,
+)
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import pa
 from kafka_shim.pipeline.options import ACL_FORMATS
@@ -40,6 +45,8 @@ def unused_acls(
     accesses: Relation,
     present_acls: AclSet,
     reason_by_acl_without_evidence: Mapping[Acl, str] | None = None,
+    *,
+    with_commands: bool = True,
 ) -> Relation:
     """Return one row per ACL of the set; `remove` is the line that removes it, if it can be
     removed. DENYs stay: `holds_back` has the ALLOWs that a DENY overrules.
@@ -65,7 +72,7 @@ def unused_acls(
             "can_go": use.can_be_removed_with_others,
             "not_known": reasons.get(use.acl) if use.state == NOT_KNOWN else None,
             "remove": format_command("--remove --force", use.acl)
-            if use.can_be_removed_with_others
+            if use.can_be_removed_with_others and with_commands
             else None,
             "holds_back": list(map(format_acl_rule, allows_held_back(use.acl, allows)))
             if use.acl.permission is Permission.DENY
@@ -164,6 +171,7 @@ _SHOWN = ("state", "can_go", "requests", "last_used", "acl", "shadowed_by", "not
 def _add_required_acls_option(job: argparse.ArgumentParser) -> None:
     text = f"The ACLs in force ({ACL_FORMATS})"
     job.add_argument("--acls", required=True, metavar="FILE", help=text)
+    add_min_period_option(job)
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
@@ -171,9 +179,14 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     present = observation.read_acl_set_with_observed_settings(args.acls)
     reasons = reason_by_acl_without_evidence_in_trace(trace_input, observation, present)
     engine = trace_input.engine
-    usage = unused_acls(engine, observation.request_accesses, present, reasons)
+    problems = problems_unless_accepted(args, observation.totals_and_settings)
+    usage = unused_acls(
+        engine, observation.request_accesses, present, reasons, with_commands=not problems
+    )
     with engine.cached(usage) as cached:
         outcome = access_outcome_with_observation_notes(args, observation, cached, _SHOWN)
+        outcome.totals["incomplete_input"] = problems
+        outcome.notes += incomplete_notes(problems, "no commands are printed")
         _check_removals_together_and_add_notes(observation, present, cached, outcome)
     return outcome
 
@@ -300,7 +313,7 @@ def _check_removals_together_and_add_notes(
         if head["considered"]
         else "no ACL can be removed: no access was judged"
     )
-    outcome.notes += [f"  {row['remove']}" for row in rows]
+    outcome.notes += [f"  {row['remove']}" for row in rows if row["remove"]]
     outcome.notes += _held_back_notes(engine, usage)
     if _may_have_allowed_unlogged_producers(observation, present, removable):
         outcome.notes.append(

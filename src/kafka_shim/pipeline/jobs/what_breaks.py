@@ -11,6 +11,11 @@ from kafka_shim.pipeline.engines.engine import (
     are_distinct,
     has_rows,
 )
+from kafka_shim.pipeline.input_verdict import (
+    add_accept_incomplete_option,
+    incomplete_notes,
+    problems_unless_accepted,
+)
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.options import ACL_FORMATS
 from kafka_shim.pipeline.report.charts import (
@@ -309,8 +314,11 @@ def _add_acls_baseline_and_fail_options(job: argparse.ArgumentParser) -> None:
         help="Compare with these ACLs instead of with the recorded decisions",
     )
     job.add_argument(
-        "--fail", action="store_true", help="Exit with code 3 if anything would be newly denied"
+        "--fail",
+        action="store_true",
+        help="Exit with code 3 if anything would be newly denied, or if the input is incomplete",
     )
+    add_accept_incomplete_option(job)
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
@@ -416,7 +424,10 @@ def _note_totals_and_set_failing(
         outcome.notes += lines[:PRINCIPALS_NOTED]
         if len(lines) > PRINCIPALS_NOTED:
             outcome.notes.append(f"  and of {len(lines) - PRINCIPALS_NOTED} more; --json has all")
-    outcome.has_failing_findings = bool(args.fail and denied)
+    problems = problems_unless_accepted(args, head)
+    outcome.totals["incomplete_input"] = problems
+    outcome.notes += incomplete_notes(problems, "what is not listed may fail, too")
+    outcome.has_failing_findings = bool(args.fail and (denied or problems))
 
 
 def _accesses_and_requests_by_change_charts(outcome: Outcome) -> list[Chart]:
