@@ -26,12 +26,12 @@ PATH_WORDS = ("FILE", "FOLDER", "DIR", "PATH", "LAKE", "TRACE", "SOURCE", "BEFOR
 READ = {
     *("--config", "--state", "--acls", "--playback", "--upstream-config", "--command-config"),
     *("--a-command-config", "--b-command-config", "--used-by", "--a", "--b", "--root", "--mask"),
-    *("--tls-config", "--baseline", "--from-log", "--against", "--topics"),
+    *("--tls-config", "--baseline", "--from-log", "--against", "--topics", "--candidate"),
     *("files", "trace", "sources", "compared", "resource"),
 }
 """Options that name what a command reads."""
 WRITTEN = {
-    *("--parquet", "--pull-request", "--output", "--html", "--history"),
+    *("--parquet", "--pull-request", "--output", "--html", "--history", "--checkpoint"),
     *("--record", "--data-dir", "--tls-dir", "--ready-file", "--out", "--plan"),
 }
 """Options that name what a command writes; each has a test below."""
@@ -95,7 +95,9 @@ def test_no_job_writes_its_rows_into_a_foreign_folder(
     assert contents(foreign) == before
 
 
-@pytest.mark.parametrize("option", ["--pull-request", "--output", "--html", "--history"])
+@pytest.mark.parametrize(
+    "option", ["--pull-request", "--output", "--html", "--history", "--checkpoint"]
+)
 def test_other_outputs_of_jobs_leave_foreign_content_alone(
     option: str, trace: Path, foreign: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -105,6 +107,7 @@ def test_other_outputs_of_jobs_leave_foreign_content_alone(
     history = ["--acls", str(acls), "--history", str(foreign.parent / "history.json")]
     words = {
         "--pull-request": ["findings", str(trace), *history, option, str(foreign)],
+        "--checkpoint": ["watch", str(trace), option, str(foreign)],
         "--output": ["ingest", str(trace), option, str(foreign)],
         "--html": ["denials", str(trace), option, str(foreign / "notes.txt")],
         "--history": ["findings", str(trace), *history[:3], str(foreign / "notes.txt")],

@@ -47,7 +47,7 @@ def shim(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 def test_the_jobs_of_a_report_have_all_their_options() -> None:
     releases = ("--from-release", "3.9", "--to-release", "4.0")
-    report = parsed("report", "TRACE", "--acls", "FILE", *releases)
+    report = parsed("report", "TRACE", "--acls", "FILE", "--candidate", "FILE", *releases)
     given = {
         "unused-acls": ("--acls", "FILE"),
         "what-breaks": ("--acls", "FILE"),

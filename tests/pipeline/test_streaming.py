@@ -17,11 +17,11 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.policy.formats import format_acls_losslessly
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.metadata import MetadataResponse, MetadataResponseTopic
 from kafka_shim.trace_format.entries import Entry, Request, Response
 from tests.pipeline import twin
-from tests.pipeline.traces import START_US, random_acls, random_trace
+from tests.pipeline.traces import START_US, TraceMaker, random_acls, random_trace
 from tests.support.commands import SHIM
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
@@ -108,20 +108,41 @@ def test_new_denials_are_reported_once(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.watch import NewDenialFinder, report_new_denials
 
     random_trace(tmp_path, random.Random(5), AUTHORIZER, 300)
+    paths = {"paths": json.dumps([str(tmp_path)])}
     told: list[dict[str, Any]] = []
     watcher = NewDenialFinder(None, RELEASE, [], with_listed_accesses=False)
     for _ in range(2):
-        report_new_denials(spark, [str(tmp_path)], {}, watcher, told.extend, None)
+        report_new_denials(spark, paths, watcher, told.extend, None)
     denied = {twin.key(access) for access in twin.accesses(tmp_path) if not access["allowed"]}
     names = ("principal", "operation", "resource_type", "resource_name")
     assert sorted(tuple(row[name] for name in names) for row in told) == sorted(denied)
     news: list[dict[str, Any]] = []
     watcher = NewDenialFinder(ACLS[5:], RELEASE, None, with_listed_accesses=False)
-    report_new_denials(spark, [str(tmp_path)], {}, watcher, news.extend, None)
+    report_new_denials(spark, paths, watcher, news.extend, None)
     expected = twin.what_breaks(twin.accesses(tmp_path), ACLS[5:], ())
     lost = {key[1:]: n for key, n in expected.items() if key[0] == "newly denied"}
     assert {tuple(row[name] for name in names): row["requests"] for row in news} == lost
     assert lost
+
+
+def test_denials_that_arrived_while_nobody_watched_are_reported(spark: Any, tmp_path: Path) -> None:
+    """Each run stands for one that was killed: it has only the folder of the last one."""
+    from kafka_shim.pipeline.jobs.watch import NewDenialFinder, report_new_denials
+
+    trace, checkpoint = tmp_path / "trace", tmp_path / "checkpoint"
+    options = {"paths": json.dumps([str(trace)]), "startingOffsets": "latest"}
+    reported: list[list[str]] = []
+    for number in range(3):
+        maker = TraceMaker(trace, StandardAuthorizer())
+        maker.sequence = number
+        asked = [(Operation.READ, ResourceType.TOPIC, f"topic-{number}")]
+        maker.ask("User:a", "h", ApiKey.FETCH, asked)
+        maker.close()
+        found: list[dict[str, Any]] = []
+        finder = NewDenialFinder(None, RELEASE, [], with_listed_accesses=False)
+        report_new_denials(spark, options, finder, found.extend, None, checkpoint=checkpoint)
+        reported.append([row["resource_name"] for row in found])
+    assert reported == [[], ["topic-1"], ["topic-2"]]
 
 
 @pytest.mark.heavy

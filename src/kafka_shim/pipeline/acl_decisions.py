@@ -97,6 +97,8 @@ def _is_any_resource(alias: str = "") -> str:
 
 
 IS_ANY_RESOURCE = _is_any_resource()
+IS_NAMED_STAR = f"(resource_name = '*' and not {IS_ANY_RESOURCE})"
+"""The condition that an access is to a resource with this name, to which no ACL alone applies."""
 _NAME_IS_STAR = "resource_name = '*'"
 """The condition of accesses to any resource, and of those to a resource that has this name: of its
 ACLs, the order is another.

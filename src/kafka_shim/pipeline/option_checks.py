@@ -29,7 +29,13 @@ from kafka_shim.pipeline.trace_input import lake_at_paths
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.trace_format.blocks import BlockHeader
 from kafka_shim.trace_format.foreign_files import import_hint_if_foreign_file
-from kafka_shim.trace_format.segments import SUFFIX, contains_block, read_segment
+from kafka_shim.trace_format.segments import (
+    SUFFIX,
+    Block,
+    contains_block,
+    read_segment,
+    segment_paths,
+)
 
 CONNECT_PORT = 15002
 PAGE_START = r"(?s)<!DOCTYPE html>.*<title>kafka-shim pipeline"
@@ -39,6 +45,7 @@ _OUTPUT_FOLDERS = {
     "output": (LAKE, ("*",)),
     "parquet": (PARQUET, PARQUET_NAMES),
     "pull_request": (CHANGE, CHANGE_FILES),
+    "checkpoint": ("watch", ("*",)),
 }
 """The kind of output and its files, by the option that names the folder."""
 _ACLS_HINT = "; for files of ACLs, see `kafka-shim policy --help`"
@@ -68,7 +75,7 @@ def validated_reader_options(args: argparse.Namespace, job: Job) -> dict[str, st
     for option, users in (("--super-user", args.super_user), ("--principal", args.principal)):
         for user in users or ():
             check_principal(user, option)
-    release = validated_release(args.kafka_version or RELEASES[-1])
+    release = validated_release(args.kafka_version or _release_of_traces(args.trace))
     given = {"since": args.since, "until": args.until, "apis": args.apis, "release": release}
     given["principals"] = json.dumps(args.principal) if args.principal else None
     options = {name: value for name, value in given.items() if value}
@@ -82,12 +89,30 @@ def validated_reader_options(args: argparse.Namespace, job: Job) -> dict[str, st
     for name in ("interval", "every", "min_period"):
         if getattr(args, name, None):
             parse_interval_seconds(getattr(args, name))
-    for name in ("acls", "baseline", "against"):
+    for name in ("acls", "baseline", "against", "candidate"):
         if getattr(args, name, None):
             read_distinct_acls_from_file(getattr(args, name))
     job.check(args)
     _check_output_options_and_create_folders(args)
     return options
+
+
+def _release_of_traces(paths: list[str]) -> str:
+    """Return the release that the broker recorded, else the newest.
+
+    Raise PipelineError if the traces are of several releases.
+    """
+    found = set[str]()
+    for path in paths:
+        for segment in segment_paths(Path(path)):
+            first = next((each for each in read_segment(segment) if isinstance(each, Block)), None)
+            found |= {each.release for each in first.body.connections} if first else set()
+    releases = sorted(found - {""})
+    if len(releases) > 1:
+        raise PipelineError(
+            f"the traces are of Kafka {' and '.join(releases)}; choose one with --kafka-version"
+        )
+    return releases[0] if releases else RELEASES[-1]
 
 
 def _check_remote_option(args: argparse.Namespace, *, is_stream: bool) -> None:

@@ -66,7 +66,8 @@ def add_selection_and_rule_options(job: argparse.ArgumentParser) -> None:
     rules.add_argument(
         "--kafka-version",
         metavar="RELEASE",
-        help="Kafka release whose rules decide (default: the newest)",
+        help="Kafka release whose rules decide (default: that of the recorded broker, else the"
+        " newest)",
     )
     rules.add_argument(
         "--super-user",

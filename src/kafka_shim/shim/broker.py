@@ -197,9 +197,9 @@ class Broker:
         """Record a trace (docs/reference/trace-format.md). Raise ConfigError if that fails."""
         from kafka_shim.shim.observing.trace_recorder import TraceRecorder  # noqa: PLC0415 - most brokers record nothing
 
-        self.dispatcher.set_recorder(
-            TraceRecorder(directory, self.cluster.clock, storage=trace_storage)
-        )
+        recorder = TraceRecorder(directory, self.cluster.clock, storage=trace_storage)
+        recorder.release = self.cluster.release
+        self.dispatcher.set_recorder(recorder)
 
     def enable_history(self) -> "History":
         """Keep the last requests and changes for the control API; repeated calls return one

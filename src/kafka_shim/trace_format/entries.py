@@ -24,6 +24,7 @@ class Connection(msgspec.Struct, array_like=True, frozen=True, gc=False):
     RECORDED by the broker that decided; DERIVED from messages, if the writer saw no
     decisions; or AUDIT, from a broker's log without requests. `observed_host` is the host that the
     broker saw instead of the client's, such as that of a proxy; empty if it saw the client's.
+    `release` is the Kafka release of the broker; empty if the writer did not know it.
     """
 
     number: int
@@ -38,6 +39,7 @@ class Connection(msgspec.Struct, array_like=True, frozen=True, gc=False):
     software_version: str = ""
     access_source: str = RECORDED
     observed_host: str = ""
+    release: str = ""
 
     @property
     def authorized_host(self) -> str:

@@ -11,7 +11,7 @@ import msgspec
 import pyarrow as pa
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import narrowest_allow_acl
+from kafka_shim.authorizer.model import WILDCARD, narrowest_allow_acl
 from kafka_shim.authorizer.remedy import Step, steps_to_allow
 from kafka_shim.pipeline.acls.acl_set import PackedAclSet
 from kafka_shim.pipeline.acls.required_access import required_access_or_alternatives_of_row
@@ -26,6 +26,7 @@ NOT_NEEDED = "none: these ACLs allow it"
 _DEFAULT_DENY = "DefaultDeny"
 _AFTER_DENY = "whether other DENYs apply, and whether an ALLOW does"
 _WITHOUT_RULE = "whether a DENY applies"
+_NAMED_STAR = "an ACL on the name `*` allows all resources of the type; rename the resource"
 
 
 class Remedy(msgspec.Struct, frozen=True):
@@ -42,6 +43,8 @@ def remedy_mapper(packed: PackedAclSet | None, schema: pa.Schema) -> BatchFuncti
     """
 
     def remedy(row: dict[str, Any]) -> Remedy:
+        if row["resource_name"] == WILDCARD and not _is_of_any_resource(row):
+            return Remedy((), _NAMED_STAR)
         denied = [{**row, **check} for check in row.pop("checks")]
         if packed is None:
             return remedy_from_recorded_rules(denied)
@@ -50,13 +53,28 @@ def remedy_mapper(packed: PackedAclSet | None, schema: pa.Schema) -> BatchFuncti
     def with_remedies(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             remedies = [remedy(row) for row in batch.select(_ACCESS_AND_CHECKS).to_pylist()]
-            steps = ("; ".join(map(_step_text, each.steps)) or NOT_NEEDED for each in remedies)
+            steps = (
+                "; ".join(map(_step_text, each.steps))
+                or ("" if each.unknown_further_steps else NOT_NEEDED)
+                for each in remedies
+            )
             not_known = (each.unknown_further_steps for each in remedies)
             arrays = [batch.column(name) for name in schema.names[: -len(REMEDY)]]
             arrays += [pa.array(texts, pa.string()) for texts in (steps, not_known)]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     return with_remedies
+
+
+def _is_of_any_resource(row: dict[str, Any]) -> bool:
+    """Return whether a denial with the name `*` is of a check of any resource (KIP-679)."""
+    checks = ({**row, **check} for check in row["checks"])
+    return any(
+        check.any_name
+        for each in checks
+        for way in required_access_or_alternatives_of_row(each).alternatives
+        for check in way
+    )
 
 
 def complete_remedy(

@@ -26,7 +26,7 @@ from kafka_shim.pipeline.report.outcome import (
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
 from kafka_shim.policy.formats.kafka_commands import format_command
 from kafka_shim.policy.formats.trace_rule import parse_acl_rule
-from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 from kafka_shim.text.message_text import count_with_noun
 
 if TYPE_CHECKING:
@@ -112,9 +112,10 @@ def _check_format_without_json_or_csv(args: argparse.Namespace) -> None:
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     observation, engine = trace_input.cached_observation(args), trace_input.engine
+    expressible, star_notes = _without_star_names(engine, observation.request_accesses)
     least = least_acls(
         engine,
-        observation.request_accesses,
+        expressible,
         args.over_grant,
         observation.totals_and_settings["super_users"],
     )
@@ -122,8 +123,10 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     with engine.cached(in_order) as cached:
         outcome = access_outcome_with_observation_notes(args, observation, cached, _SHOWN)
         acls = collect_sorted_acls(engine, cached)
-    _check_acls_against_observed(acls, observation, outcome)
+    _check_acls_against_observed(acls, observation, expressible, outcome)
     outcome.notes += [
+        *star_notes,
+        *_prefix_notes(acls),
         *_super_user_notes_on_undenied_acl_changers(observation),
         *_generated_name_prefix_notes(acls),
     ]
@@ -141,8 +144,43 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return outcome
 
 
+def _without_star_names(engine: SqlEngine, accesses: Relation) -> tuple[Relation, list[str]]:
+    """Return the accesses without those to resources named `*`, and notes about these.
+
+    An ACL on the literal name `*` allows all resources of the type.
+    """
+    from kafka_shim.pipeline.acl_decisions import IS_NAMED_STAR
+
+    starred = engine.rows(
+        engine.sql(
+            "select distinct principal, operation, resource_type from {accesses}"
+            f" where allowed and {IS_NAMED_STAR} order by 1, 2, 3",
+            accesses=accesses,
+        )
+    )
+    notes = [
+        f"no ACL: {row['principal']} used {row['operation']} on the {row['resource_type']} named"
+        " `*`, and an ACL with this name allows all; rename it"
+        for row in starred
+    ]
+    if not starred:
+        return accesses, notes
+    named = f"select * from {{accesses}} where not {IS_NAMED_STAR}"
+    return engine.sql(named, accesses=accesses), notes
+
+
+def _prefix_notes(acls: list[Acl]) -> list[str]:
+    """Return a note if ACLs allow more than was observed: names that nobody has used yet."""
+    prefixes = sum(acl.pattern_type is PatternType.PREFIXED for acl in acls)
+    return (
+        [f"{count_with_noun(prefixes, 'prefixed ACL')} also allow names that nobody has used yet"]
+        if prefixes
+        else []
+    )
+
+
 def _check_acls_against_observed(
-    acls: list[Acl], observation: "Observation", outcome: Outcome
+    acls: list[Acl], observation: "Observation", accesses: Relation, outcome: Outcome
 ) -> None:
     """Check that the result allows what was observed; add a note about it."""
     from kafka_shim.pipeline.jobs.what_breaks import DENIED, what_breaks
@@ -153,7 +191,7 @@ def _check_acls_against_observed(
         release=observation.totals_and_settings["release"],
     )
     engine = observation.engine
-    wrong = engine.rows(what_breaks(engine, observation.request_accesses, least))
+    wrong = engine.rows(what_breaks(engine, accesses, least))
     for row in wrong:
         what = (
             f"{row['principal']} {row['operation']} {row['resource_type']}:{row['resource_name']}"

@@ -20,7 +20,12 @@ def _add_options_of_optional_jobs(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--acls",
         metavar="FILE",
-        help=f"Also run what-breaks and unused-acls with these ACLs; {ACL_FORMATS}",
+        help=f"The ACLs in force: also run unused-acls with them; {ACL_FORMATS}",
+    )
+    job.add_argument(
+        "--candidate",
+        metavar="FILE",
+        help="New ACLs: also run what-breaks with them, compared with those of --acls if given",
     )
     job.add_argument(
         "--from-release",
@@ -56,9 +61,9 @@ def _run_parts(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
 def _jobs_of_report(args: argparse.Namespace, interval: str) -> list[argparse.Namespace]:
     """Return the jobs of the report, the most important first; some need --acls, or releases."""
     jobs: dict[str, dict[str, object]] = {}
-    if args.acls:
-        jobs["what-breaks"] = {"baseline": None}
-    jobs["denials"] = {"interval": None, "acls": None}
+    if args.candidate:
+        jobs["what-breaks"] = {"acls": args.candidate, "baseline": args.acls}
+    jobs["denials"] = {"interval": None}
     if args.acls:
         jobs["unused-acls"] = {}
     jobs["least-acls"] = {"over_grant": None, "against": None, "format": None}

@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.model import Acl
@@ -11,7 +12,11 @@ from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs.denials import denials
 from kafka_shim.pipeline.jobs.what_breaks import DENIED, what_breaks
-from kafka_shim.pipeline.options import ACL_FORMATS, add_every_option_and_output_defaults
+from kafka_shim.pipeline.options import (
+    ACL_FORMATS,
+    absolute_path_or_url,
+    add_every_option_and_output_defaults,
+)
 from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.report.output import cell_text, rows_with_iso_times
 from kafka_shim.pipeline.request_accesses import (
@@ -76,27 +81,30 @@ class NewDenialFinder:
 
 def report_new_denials(
     spark: "SparkSession",
-    paths: list[str],
     reader_options: dict[str, str],
     finder: NewDenialFinder,
     on_denials: Callable[[list[dict[str, Any]]], None],
     every: str | None,
+    *,
+    checkpoint: Path | None = None,
 ) -> None:
-    """Report new denials in traces: until interrupted, or without
+    """Report new denials in the traces of the option `paths`: until interrupted, or without
     `every` only in the present data.
+
+    A checkpoint lets the next run continue, also after a kill, whose micro-batch is repeated.
     """
     from kafka_shim.pipeline.spark.data_source import FORMAT
     from kafka_shim.pipeline.spark.run_stream import run_stream
 
-    reader = spark.readStream.format(FORMAT).option("table", "observed").options(**reader_options)
-    counts = reader.option("paths", json.dumps(paths)).load()
+    reader = spark.readStream.format(FORMAT).option("table", "observed")
+    counts = reader.options(**reader_options).load()
 
     def take(batch: "DataFrame", _: int) -> None:
         rows = finder.find_new_denials(batch)
         if rows:
             on_denials(rows)
 
-    run_stream(counts, take, every=every)
+    run_stream(counts, take, every=every, checkpoint=checkpoint)
 
 
 def _principal_and_access(row: dict[str, Any]) -> tuple[str, ...]:
@@ -120,6 +128,12 @@ def _add_watch_options(job: argparse.ArgumentParser) -> None:
     text = "Begin with existing entries (default: report only new ones)"
     job.add_argument("--from-start", action="store_true", help=text)
     job.add_argument("--once", action="store_true", help="Stop after the existing entries")
+    job.add_argument(
+        "--checkpoint",
+        metavar="FOLDER",
+        type=absolute_path_or_url,
+        help="Keep in this folder what was read, so that the next run continues there",
+    )
     job.add_argument("--json", action="store_true", help="Print one JSON object per line")
     add_every_option_and_output_defaults(job, "2 seconds")
 
@@ -143,11 +157,11 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         options = options | {"startingOffsets": "latest"}
     report_new_denials(
         trace_input.spark,
-        args.trace,
-        options,
+        options | {"paths": json.dumps(args.trace)},
         watcher,
         on_denials,
         None if args.once else args.every,
+        checkpoint=None if args.checkpoint is None else Path(args.checkpoint),
     )
     return Outcome("watch", [], [], [], {"reported": reported}, [], text="")
 

@@ -26,13 +26,13 @@ def summary_notes(parts: Iterable[Outcome], totals: dict[str, Any]) -> list[str]
 
 def _breaks_note(what_breaks: Outcome | None) -> str:
     if what_breaks is None:
-        return "What breaks: not examined; --acls FILE compares ACLs with what was observed."
+        return "What breaks: not examined; --candidate FILE compares new ACLs with the accesses."
     totals = what_breaks.totals
     return (
         "What breaks:"
         f" {_counted(totals['newly_denied'], 'different access', 'different accesses')} would newly"
         f" be denied, and {_counted(totals['requests_newly_failing'], 'request', 'requests')} newly"
-        " fail, with the ACLs of --acls."
+        " fail, with the ACLs of --candidate."
     )
 
 

@@ -74,6 +74,8 @@ class TraceRecorder:
         self.masks: Sequence[str] = ()
         """Those that records have before they are recorded; the trace names them."""
         self._accesses_source = accesses_source
+        self.release = ""
+        """The broker's release, which the trace names if it is known."""
         self._raises_on_write_error = raises_on_write_error
         trace_storage = storage or TraceStorage()
         try:
@@ -259,4 +261,5 @@ class TraceRecorder:
             session.client_software_version,
             self._accesses_source,
             session.observed_host,
+            self.release,
         )
