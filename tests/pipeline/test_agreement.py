@@ -11,8 +11,8 @@ from kafka_shim.pipeline.rows.access_row import api_name
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.request_frames import read_request_frame
-from kafka_shim.protocol.responses import read_response_or_none
 from kafka_shim.trace_format.entries import Request, Response
+from kafka_shim.trace_format.messages import read_response_or_none
 from kafka_shim.trace_format.segments import Block, read_trace
 from tests.pipeline.agreement import (
     RELEASE,
