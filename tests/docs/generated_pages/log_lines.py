@@ -112,10 +112,8 @@ _MEANINGS: Final = {
         "The recorder could not read records that `--mask` applies to. The trace lacks them."
     ),
     "response cannot be written": f"The connection was closed. {_REPORT}",
-    "the data directory was not closed by a broker, and its file `lock` is missing: whether its"
-    " last changes are there is not known": (
-        "Copy a data directory with its file `lock`, and only while no broker uses it."
-    ),
+    "the file `lock` is missing or from another time: whether the last changes are there is not"
+    " known": ("Copy a data directory with its file `lock`, and only while no broker uses it."),
     "tls settings without effect here": (
         "These settings of a real broker are accepted, and change nothing."
     ),

@@ -5,6 +5,7 @@ import shlex
 import socket
 import sqlite3
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -13,10 +14,12 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, Message, Producer
 
-from tests.support.commands import SHIM
+from tests.shim.storage.sent_offsets import SEND_S
+from tests.support.commands import SHIM, environment
 
 ROOT = Path(__file__).parents[3]
 WAIT_S = 20
+HANGS = "hangs"
 QUIET = {"log_level": 0, "reconnect.backoff.ms": 20, "reconnect.backoff.max.ms": 50}
 
 
@@ -85,6 +88,46 @@ def test_librdkafka_continues_after_a_restart(tmp_path: Path, port: int, protoco
         assert read(consumer, 10) == [*expected, b"10", b"11", b"12"]
         consumer.commit(asynchronous=False)
         consumer.close()
+
+
+@pytest.mark.package_only
+@pytest.mark.parametrize(
+    ("strategy", "use", "expected"),
+    [
+        ("rebootstrap", "unused", "committed 5"),
+        ("none", "unused", "committed 5"),
+        ("none", "used", "committed 5"),
+        ("rebootstrap", "used", HANGS),
+    ],
+)
+def test_offsets_of_a_transaction_are_sent_after_a_restart_as_to_a_real_broker(
+    tmp_path: Path, port: int, strategy: str, use: str, expected: str
+) -> None:
+    """The expectations were observed with Apache Kafka 3.9.1 and librdkafka 2.16.0.
+
+    librdkafka never returns if the transaction has used the group's coordinator before, despite its
+    timeout: it waits for a broker that it has forgotten.
+    """
+    words = [sys.executable, "-m", "tests.shim.storage.sent_offsets", f"127.0.0.1:{port}"]
+    with serving(tmp_path, port):
+        client = subprocess.Popen(
+            [*words, strategy, use],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=environment(),
+        )
+        assert client.stdout is not None
+        assert client.stdout.readline() == "ready\n"
+    with serving(tmp_path, port):
+        try:
+            found = client.communicate("\n", 3 * SEND_S)[0].strip()
+        except subprocess.TimeoutExpired:
+            found = HANGS
+        finally:
+            client.kill()
+            client.communicate()
+    assert found == expected
 
 
 def test_a_second_broker_on_the_same_directory_reports_one_line(tmp_path: Path) -> None:
