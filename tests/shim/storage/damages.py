@@ -1,7 +1,5 @@
 """Damages of the files of a killed broker: is everything there, or does the broker say it is not?
 
-    python -m tests.shim.storage.damages
-
 Three brokers in their own processes acknowledge what a client sends, and are killed. Their
 directories are copied, and one file of each copy is damaged.
 """
@@ -9,10 +7,7 @@ directories are copied, and one file of each copy is damaged.
 import itertools
 import os
 import shutil
-import sys
-import tempfile
 import urllib.request
-from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -145,27 +140,3 @@ def try_damages(folder: Path, name: str, before: Life) -> Iterator[tuple[str, st
             outcome = SILENT
         yield damage, outcome
         shutil.rmtree(copy)
-
-
-def main() -> int:
-    """Print the outcomes; return 1 if anything was lost in silence."""
-    lines = [f"| directory | file | damages | {' | '.join(OUTCOMES)} |", f"|{'---|' * 7}"]
-    totals = Counter[str]()
-    for kind in KINDS:
-        with tempfile.TemporaryDirectory() as folder:
-            life = make_directory(Path(folder), kind)
-            for name in FILES:
-                counts = Counter(outcome for _, outcome in try_damages(Path(folder), name, life))
-                totals += counts
-                lines.append(_row(kind, f"`{name}`", counts))
-    sys.stdout.write("\n".join([*lines, _row("all", "", totals), ""]))
-    return int(totals[SILENT] > 0)
-
-
-def _row(kind: str, name: str, counts: Counter[str]) -> str:
-    figures = [counts.total(), *(counts[outcome] for outcome in OUTCOMES)]
-    return f"| {kind} | {name} | {' | '.join(map(str, figures))} |"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -22,6 +22,7 @@ class LockedDirectory:
     def __init__(self, path: Path) -> None:
         """Create the directory if it is missing, and lock it. Raise ConfigError if that fails."""
         self.path = path
+        self._name = str(path)
         self._inodes: dict[str, int] = {}
         self._seen = 0, 0
         try:
@@ -45,7 +46,7 @@ class LockedDirectory:
 
         The time of a directory changes with its entries: while it is the same, so are the files.
         """
-        directory = os.stat(self.path)  # noqa: PTH116 - for each write, and a Path takes twice the time
+        directory = os.stat(self._name)  # noqa: PTH116 - for each write, and a Path takes twice the time
         seen = directory.st_ino, directory.st_mtime_ns
         if seen == self._seen:
             return
