@@ -46,10 +46,10 @@ RUN_BY_OTHERS = {
     "tests/recordings/README.md: python -m tests.releases day 4.4.0 --against 4.3.1"
     " --no-write --no-record --markdown 4.4.md":
         "tests/releases/test_day.py::test_the_command_of_the_page_makes_a_checklist",
-    "docs/guides/persistence.md: sqlite3 data/kafka-shim.db"
+    "docs/guides/persistence.md: sqlite3 -readonly data/kafka-shim.db"
     " \"SELECT key, value FROM kept WHERE part = 'group'\"":
         "tests/shim/storage/test_serving.py::test_the_queries_of_the_page_run",
-    "docs/guides/persistence.md: sqlite3 data/kafka-shim.db"
+    "docs/guides/persistence.md: sqlite3 -readonly data/kafka-shim.db"
     ' "SELECT topic, partition, count(*) FROM records GROUP BY 1, 2"':
         "tests/shim/storage/test_serving.py::test_the_queries_of_the_page_run",
     "docs/guides/acls-as-code.md: kafka-shim policy plan examples/policy/acls"
