@@ -30,8 +30,8 @@ SAFE: Final = {
     "shim/network/listening_sockets.py": "the option is set on POSIX only",
     "shim/settings/image_variables.py": "a folder of the container images, which are of Linux",
     "shim/signals.py": "returns early on Windows",
-    "shim/storage/commit_mark.py": "--data-dir is refused on Windows",
-    "shim/storage/database.py": "--data-dir is refused on Windows",
+    "shim/storage/locked_directory.py": "--data-dir is refused on Windows",
+    "shim/storage/open_files.py": "finds nothing without /proc",
 }
 """Files with such places, below src/kafka_shim, and why they work elsewhere."""
 

@@ -41,12 +41,12 @@ def transaction(directory: Path, statements: str, seconds: float) -> Iterator[in
             child.kill()
 
 
-@pytest.mark.parametrize("work", range(len(WORK)))
+@pytest.mark.parametrize("work", [WORK[0], WORK[3]])
 @pytest.mark.parametrize(
     "statements", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE", "BEGIN;DELETE FROM kept"]
 )
 def test_a_long_transaction_ends_the_broker_within_two_seconds(
-    tmp_path: Path, statements: str, work: int
+    tmp_path: Path, statements: str, work: Any
 ) -> None:
     errors = tmp_path / "stderr"
     with errors.open("w") as stderr:
@@ -58,7 +58,7 @@ def test_a_long_transaction_ends_the_broker_within_two_seconds(
         with transaction(tmp_path / "data", statements, 60) as holder:
             started = time.monotonic()
             with pytest.raises(ConnectionError):
-                send_for_seconds(peer, life, WORK[work], 20)
+                send_for_seconds(peer, life, work, 20)
             assert time.monotonic() - started < 4
             assert child.wait(20) == 1
         said = errors.read_text()
