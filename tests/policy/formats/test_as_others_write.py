@@ -281,8 +281,9 @@ def test_a_script_of_commands() -> None:
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("echo hello", "line 1: not a kafka-acls command: `echo hello`"),
-        ("\nkafka-acls --list", "line 2: only commands with --add"),
+        ("echo hello", "no kafka-acls command in it that adds ACLs"),
+        ("\nkafka-acls --list", "no kafka-acls command in it that adds ACLs"),
+        ("\nkafka-acls --remove --topic t", "line 2: this command removes ACLs; only"),
         ("kafka-acls --add --topic t", "line 1: You must specify one of: --allow-principal"),
         ("kafka-acls --add --topik t", "line 1: unrecognized arguments: --topik t"),
         ("kafka-acls --add 'x", "line 1: incomplete command: a quote is open"),

@@ -1,19 +1,26 @@
-"""Scripts with kafka-acls commands, as users write them."""
+"""Scripts with kafka-acls commands, as users write them; right values are those of AclCommand."""
 
 import pytest
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.policy.formats import parse_distinct_acls
+from kafka_shim.policy.formats import detect_format_or_default_yaml, parse_acls_with_lines
+from kafka_shim.policy.formats.kafka_commands import parse_readable_commands
+from kafka_shim.policy.formats.trace_rule import format_acl_rule
+from tests.policy.formats.samples import refusal, rules
 
 GRANT = (
     "kafka-acls --bootstrap-server $BROKERS --add --allow-principal {} --operation Read --topic x"
 )
+READ = "kafka-acls --bootstrap-server b:9092 --add --allow-principal User:a --operation Read"
+READ_ORDERS = f"{READ} --topic orders"
+ORDERS = "TOPIC|orders|LITERAL|User:a|*|READ|ALLOW"
+EVERY = "TOPIC|*|LITERAL|User:a|*|READ|ALLOW"
 
 
 @pytest.mark.parametrize("word", ["User:$WHO", '"User:${WHO}"', "User:$(whoami)", "User:`whoami`"])
 def test_shell_expansions_are_rejected(word: str) -> None:
     with pytest.raises(AclTextError, match=r"^line 2: `User:.*` is a shell expression"):
-        parse_distinct_acls(f"#!/bin/sh\n{GRANT.format(word)}\n", "commands")
+        rules(f"#!/bin/sh\n{GRANT.format(word)}\n", "commands")
 
 
 @pytest.mark.parametrize(
@@ -21,5 +28,275 @@ def test_shell_expansions_are_rejected(word: str) -> None:
     [("'User:$WHO'", "User:$WHO"), (r"User:\$WHO", "User:$WHO"), ("User:a$", "User:a$")],
 )
 def test_characters_that_a_shell_keeps_are_literal(word: str, principal: str) -> None:
-    [acl] = parse_distinct_acls(GRANT.format(word), "commands")
-    assert acl.principal == principal
+    [rule] = rules(GRANT.format(word), "commands")
+    assert rule == f"TOPIC|x|LITERAL|{principal}|*|READ|ALLOW"
+
+
+BEHIND_TOOLS = [
+    "docker exec broker {}",
+    "docker exec -it -e X=y $(docker ps -qf name=broker) {}",
+    "docker compose -f a.yml exec -T broker /opt/kafka/bin/{}",
+    "docker-compose exec broker {} 2>&1 | tee -a log",
+    "podman run --rm --network host example/kafka {}",
+    "kubectl -n kafka exec -it broker-0 -c kafka -- bin/{}",
+    "kubectl run acls --rm -i --restart=Never --image=example/kafka -- {}",
+    "sudo -u kafka {} || exit 1",
+    "time timeout 30 {} > /dev/null &",
+    "KAFKA_OPTS='-Dx=y z' A=b {}",
+    '"$KAFKA_HOME"/bin/{}',
+    "${{KAFKA_BIN}}{}",
+    "RUN sleep 5 && {}",
+    "if {}; then echo granted; fi",
+    "until {}; do sleep 1; done",
+    "( cd /opt && {} )",
+    "{{ {}; }}",
+    "out=$({})",
+    'echo "$({})"',
+    'sleep 10; echo "it\'s ready"; {}; echo done',
+]
+NESTED = [
+    'bash -c "{}"',
+    "bash -c '{}'",
+    'sh -ec "set -x; {}"',
+    'docker exec broker bash -c "{} && echo ok"',
+    "docker exec broker /bin/bash -lc 'cd /opt\n{}'",
+    'kubectl exec broker-0 -- sh -c "sleep 1; {}"',
+    "docker exec broker bash -c \"sh -c '{}'\"",
+    'eval "{}"',
+    'ssh broker "{}"',
+    "su - kafka -c '{}'",
+    "bash <<EOF\n{}\nEOF",
+    "docker exec -i broker bash -s <<'END'\nsleep 1\n{}\nEND",
+    "cat <<-EOF | docker exec -i broker sh\n\t{}\n\tEOF",
+    "bash <<< '{}'",
+]
+
+
+@pytest.mark.parametrize("form", [*BEHIND_TOOLS, *NESTED])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_commands_are_read_wherever_they_stand(form: str, end: str) -> None:
+    script = f"export A=b\n{form.format(READ_ORDERS)}\necho 'that is all'\n"
+    script = script.replace("\n", end)
+    assert rules(script) == [ORDERS]
+    assert detect_format_or_default_yaml(script) == "commands"
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        ("--topic=*", EVERY),
+        ("--topic '*'", EVERY),
+        ('--topic "orders"', ORDERS),
+        ("--topic \\\n  orders", ORDERS),
+        ("--topic  ord\\\ners", ORDERS),
+        ("--topic ord''ers # a comment", ORDERS),
+        ("--topic ord$", "TOPIC|ord$|LITERAL|User:a|*|READ|ALLOW"),
+        ("--topic a#b", "TOPIC|a#b|LITERAL|User:a|*|READ|ALLOW"),
+        ("--topic 'a b' --force", "TOPIC|a b|LITERAL|User:a|*|READ|ALLOW"),
+        ("--topic=orders --command-config $CONFIG", ORDERS),
+        ('--topic orders --command-config="${A:-b}"', ORDERS),
+    ],
+)
+def test_words_are_those_of_a_shell(options: str, rule: str) -> None:
+    assert rules(f"{READ} {options}") == [rule]
+    nested = options.replace('"', '\\"').replace("$CONFIG", "\\$CONFIG").replace("${", "\\${")
+    if "\n" not in options:
+        assert rules(f'docker exec broker bash -c "{READ} {nested}"') == [rule]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--cluster kafka-cluster",
+        "--cluster",
+        "--cluster=kafka-cluster",
+        "--cluster other",
+        "--cluster kafka-cluster --force",
+    ],
+)
+def test_the_cluster_may_have_a_name_as_for_kafka_acls(options: str) -> None:
+    """Its option parser has no argument for --cluster, and ignores further words."""
+    grant = "kafka-acls --bootstrap-server b:9092 --add --allow-principal User:a --operation Alter"
+    assert rules(f"{grant} {options}") == ["CLUSTER|kafka-cluster|LITERAL|User:a|*|ALTER|ALLOW"]
+
+
+LOOP = "\nfor topic in orders bills; do\n  {} --topic $topic\ndone\n"
+
+
+@pytest.mark.parametrize(
+    ("script", "line", "reason"),
+    [
+        (LOOP.format(READ), 3, "depends on the `for` of line 2"),
+        (
+            f"\nwhile read t; do\n{READ_ORDERS}\ndone < topics",
+            3,
+            "on the `while` of line 2",
+        ),
+        (f"until {READ_ORDERS}; do {READ} --topic b; done", 1, "depends on the `until` of line 1"),
+        (f"if [ -f x ]\nthen {READ_ORDERS}\nfi", 2, "depends on the `if` of line 1"),
+        (f"if a; then b; else\n{READ_ORDERS}\nfi", 2, "depends on the `if` of line 1"),
+        (f"case $1 in\n  a|b)\n{READ_ORDERS};;\nesac", 3, "depends on the `case` of line 1"),
+        (f"grant() {{\n{READ_ORDERS}\n}}\ngrant", 2, "depends on the `function` of line 1"),
+        (f"function grant {{\n{READ_ORDERS}\n}}", 2, "depends on the `function` of line 1"),
+        (f"for i in 1; do bash -c '{READ_ORDERS}'; done", 1, "depends on the `for` of line 1"),
+        (f"false || {READ_ORDERS}", 1, "runs only if the command before it fails"),
+        (f"[ -f x ] && {READ_ORDERS}", 1, "or a test holds"),
+        (f"{READ} --topic $TOPIC", 1, "`$TOPIC` is a shell expression: write its value"),
+        (f"{READ} $OPTIONS", 1, "`$OPTIONS` is a shell expression"),
+        (f'{READ} "$@"', 1, "`$@` is a shell expression"),
+        (f"{READ} --topic {{a,b}}", 1, "`{a,b}` is a shell expression"),
+        (f"{READ} --topic '{{{{ item }}}}'", 1, "`{{ item }}` is a shell expression"),
+        (f"{READ} --topic $(cat topics)", 1, "`$(cat topics)` is a shell expression"),
+        (f"{READ} --topic `cat topics`", 1, "cat topics`` is a shell expression"),
+        (f'bash -c "{READ} --topic $TOPIC"', 1, "`$TOPIC` is a shell expression"),
+        (f"bash <<EOF\n\n{READ} --topic $TOPIC\nEOF", 3, "`$TOPIC` is a shell expression"),
+        ('A="kafka-acls --add"\n$A --allow-principal User:a --topic t', 2, "a text or a variable"),
+        (f"echo '{READ_ORDERS}' | bash", 1, "the text for a shell is not evaluated"),
+        (f"cat > a.sh <<EOF\n{READ_ORDERS}\nEOF", 1, "a here-document that no shell"),
+        (f"cat topics | xargs -n 1 {READ} --topic", 1, "the words that xargs adds"),
+        ("\n./create-acls.sh", 2, "it may change ACLs, and is not a kafka-acls command"),
+        ("\nbash acls/all.sh", 2, "it may change ACLs"),
+        ("\nconfluent kafka acl create --allow", 2, "it may change ACLs"),
+        ("\nrpk security acl create --topic a", 2, "it may change ACLs"),
+        ("kafka-acls --remove --topic orders --force", 1, "this command removes ACLs"),
+        (f"{READ_ORDERS} 'x", 1, "incomplete command"),
+        (f"{READ_ORDERS} $(x", 1, "incomplete command"),
+    ],
+)
+def test_what_is_not_evaluated_is_named_with_its_line(script: str, line: int, reason: str) -> None:
+    text = f"{script}\n" if "\n" in script else script
+    acls, errors = parse_readable_commands(f"{text}\n")
+    assert [error.line for error in errors if reason in error.message] == [line]
+    assert all(format_acl_rule(acl) == ORDERS for acl, _ in acls)
+    assert reason in refusal(script, "commands")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"# {READ_ORDERS}",
+        f"echo {READ_ORDERS}",
+        f"echo '{READ_ORDERS}'",
+        f'printf "%s\\n" "{READ_ORDERS}"',
+        f"CMD='{READ_ORDERS}'",
+        f'export CMD="{READ_ORDERS}"',
+        "ARGS=(kafka-acls --add\n  --allow-principal User:a)",
+        "kafka-acls --list --topic orders",
+        "kafka-acls --version",
+        "command -v kafka-acls > /dev/null || exit 1",
+        "cat <<EOF\nit's not a \"quote\nEOF",
+        "kafka-topics --create --topic acl-log --if-not-exists",
+        "setfacl -m u:a:r x",
+        "for t in a b; do kafka-topics --create --topic $t; done",
+        "confluent kafka acl list",
+    ],
+)
+def test_what_changes_no_acls_is_ignored(line: str) -> None:
+    script = f"{line}\n{READ} --topic bills\n"
+    assert rules(script, "commands") == ["TOPIC|bills|LITERAL|User:a|*|READ|ALLOW"]
+    assert "no kafka-acls command in it that adds ACLs" in refusal(line, "commands")
+
+
+def test_the_rest_of_a_script_is_read() -> None:
+    acls, errors = parse_readable_commands(LOOP.format(READ) + READ_ORDERS)
+    assert [(format_acl_rule(acl), line) for acl, line in acls] == [(ORDERS, 5)]
+    assert [error.line for error in errors] == [3]
+
+
+def test_commands_of_a_nested_script_have_their_own_lines() -> None:
+    script = f"#!/bin/bash\ndocker exec -i b bash <<EOF\n\n{READ_ORDERS}\nEOF\n"
+    assert [line for _, line in parse_acls_with_lines(script)] == [4]
+
+
+COMPOSE = """\
+services:
+  init:
+    image: example/kafka
+    command: >
+      bash -c "sleep 10 &&
+      {}"
+"""
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+spec:
+  template:
+    spec:
+      containers:
+      - name: acls
+        command: [/bin/sh, -c]
+        args:
+        - |
+          set -e
+          {}
+"""
+PLAYBOOK = """\
+- hosts: brokers
+  tasks:
+  - name: grant with kafka-acls --add
+    ansible.builtin.shell: |
+      # reads
+      {}
+"""
+WORDS = '", "'.join(READ_ORDERS.split())
+YAML_FILES = {
+    "compose": COMPOSE,
+    "compose-words": f'services: {{a: {{command: ["{WORDS}"]}}}}\n',
+    "compose-shell": "services:\n  a:\n    entrypoint: [bash, -c]\n    command: ['{}']\n",
+    "job": JOB,
+    "playbook": PLAYBOOK,
+    "playbook-command": "- hosts: all\n  tasks:\n  - command: {}\n",
+    "playbook-cmd": "- hosts: all\n  tasks:\n  - shell:\n      cmd: docker exec b {}\n",
+    "playbook-argv": f'- hosts: all\n  tasks:\n  - command: {{argv: ["{WORDS}"]}}\n',
+    "workflow": "on: push\njobs:\n  a:\n    steps:\n    - run: |\n        {}\n",
+    "config-map": "kind: ConfigMap\napiVersion: v1\ndata:\n  a.sh: |\n    #!/bin/sh\n    {}\n",
+}
+
+
+@pytest.mark.parametrize("name", YAML_FILES)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_commands_in_yaml_are_read(name: str, end: str) -> None:
+    text = YAML_FILES[name].replace("{}", READ_ORDERS).replace("\n", end)
+    assert detect_format_or_default_yaml(text) == "commands"
+    assert rules(text) == [ORDERS]
+
+
+def test_commands_in_yaml_have_the_lines_of_the_file() -> None:
+    [(_, line)] = parse_acls_with_lines(PLAYBOOK.format(READ_ORDERS))
+    assert line == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        (f"- command: {READ_ORDERS}\n  when: x\n", 1, "depends on the `when` of line 2"),
+        (f"- command: {READ_ORDERS}\n  loop: [a]\n", 1, "depends on the `loop` of line 2"),
+        (f"- command: {READ} --topic {{{{ t }}}}\n", 1, "`{{ t }}` is a shell expression"),
+        (f"jobs:\n- run: {READ} --topic ${{{{ x.y }}}}\n", 2, "`${{ x.y }}` is a shell expression"),
+        (f"a:\n  command: ['{WORDS.replace('orders', '{{ t }}')}']\n".replace('"', "'"), 2, "{{ t"),
+    ],
+)
+def test_conditions_and_templates_in_yaml_are_named(text: str, line: int, reason: str) -> None:
+    _, errors = parse_readable_commands(text)
+    assert [error.line for error in errors] == [line]
+    assert reason in errors[0].message
+
+
+def test_batch_files() -> None:
+    command = READ_ORDERS.replace("kafka-acls", "call bin\\windows\\kafka-acls.bat")
+    command = command.replace(" --topic", " ^\r\n --topic")
+    text = f"@echo off\r\nrem {READ_ORDERS}\r\n{command}\r\n"
+    assert rules(text) == [ORDERS]
+    assert "`%TOPIC%` is a shell expression" in refusal(text.replace("orders\r\n", "%TOPIC%\r\n"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# kafka-acls --add\nacls:\n- {principal: User:a, allow: Read, topic: orders}\n",
+        "# as `kafka-acls --list` shows\n- {principal: User:a, allow: Read, topic: orders}\n",
+        'acls: [{principal: "User:a", allow: Read, topic: orders}] # no kafka-acls here\n',
+    ],
+)
+def test_rules_that_mention_the_tool_are_rules(text: str) -> None:
+    assert rules(text) == [ORDERS]

@@ -68,7 +68,7 @@ resource "kafka_acl" "b" {
         (RULE.format("Raed") + RULE.format("Read") + RULE.format("Wirte"), [1, 3]),
         ("- {principal: User:a, alow: Read, topik: t}\n", [1, 1]),
         (LIST + ENTRY.format("Raed") + ENTRY.format("Read") + "hello\n", [2, 4]),
-        ("kafka-acls --add --topic t\nkafka-acls --list\nhello\n", [1, 2, 3]),
+        ("kafka-acls --add --topic t\nkafka-acls --remove\n./grant-acls.sh\n", [1, 2, 3]),
         (json.dumps([OBJECT, OBJECT | {"operation": "READ"}, 5], indent=0), [2, 13]),
         (STRIMZI, [7, 9, 13]),
         (JIKKOU, [6, 7, 4]),

@@ -18,7 +18,7 @@ FORMATS = {
     "yaml": "ACLs in YAML, as in a state file",
     "json": "a list of objects, one for each ACL, also as rpk prints it",
     "list": "the output of kafka-acls --list",
-    "commands": "kafka-acls commands that add the ACLs",
+    "commands": "kafka-acls commands that add the ACLs, wherever a script has them",
     "csv": "the table of kafka-security-manager, or of kafka-ui",
     "strimzi": "KafkaUser resources of Strimzi",
     "jikkou": "KafkaPrincipalAuthorization resources of jikkou",
@@ -58,6 +58,11 @@ _SIGNS = {
 """Patterns that identify a format; all other texts are YAML, which includes JSON."""
 
 
+_COMMAND = re.compile(r"^(?!\s*#).*\bkafka-acls(?:\.sh|\.bat)?[\s\"',]", re.MULTILINE)
+"""A command behind other tools, or in a text, such as that of a YAML file."""
+_OWN_RULES = re.compile(
+    r"^[\"']?acls[\"']?\s*:|^(?:- +|\s*\[?\s*)\{?\s*[\"']?principal[\"']?\s*:", re.MULTILINE
+)
 _YAML = r"(?m)^(?:---|- |[\[{]|\w+:)"
 
 
@@ -107,6 +112,9 @@ def detect_format_or_default_yaml(text: str, file_name: str = "") -> str:
     for form, sign in _SIGNS.items():
         if re.search(sign, text, re.MULTILINE):
             return form
+    is_script = file_name.endswith((".sh", ".bat")) or text.startswith("#!")
+    if is_script or (_COMMAND.search(text) and not _OWN_RULES.search(text)):
+        return "commands"
     return "terraform" if file_name.endswith(".tf") else "yaml"
 
 

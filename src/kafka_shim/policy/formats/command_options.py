@@ -27,7 +27,14 @@ def add_resource_and_pattern_type_options(group: argparse._ArgumentGroup) -> Non
             metavar=name if name in ("TOPIC", "GROUP") else "NAME",
             help=f"{description}, or * for all (repeatable)",
         )
-    group.add_argument("--cluster", action="store_true", help="The cluster itself")
+    group.add_argument(
+        "--cluster",
+        nargs="?",
+        const=True,
+        default=False,
+        metavar="NAME",
+        help="The cluster itself; a name is ignored",
+    )
     group.add_argument(
         "--resource-pattern-type",
         default="literal",

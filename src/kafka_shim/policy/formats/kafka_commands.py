@@ -1,9 +1,8 @@
-"""The format `commands`: kafka-acls command lines that add ACLs, as in a shell script."""
+"""The format `commands`: kafka-acls command lines that add ACLs, wherever a script has them."""
 
 import argparse
-import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain, groupby
 from typing import NoReturn
@@ -19,14 +18,12 @@ from kafka_shim.policy.formats.command_targets import (
     acls_by_resource_filter,
     check_option_combination,
 )
-from kafka_shim.policy.formats.fields import AclWithLine, ErrorCollector
+from kafka_shim.policy.formats.fields import AclWithLine
+from kafka_shim.policy.formats.script_commands import find_acl_commands
+from kafka_shim.policy.formats.shell_words import MARK
 from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 from kafka_shim.text.option_parser import SuggestingArgumentParser, text_of_parser_error
 
-_EXPANDED = re.compile(r"'[^']*'|\\.|\$(?=[\w{(])|`", re.DOTALL)
-"""What a shell takes as it is, or else the beginning of what it does not."""
-_MARK = "\x00"
-_TOOL = re.compile(r"(?:.*/)?kafka-acls(?:\.sh|\.bat)?")
 _RESOURCE_OPTIONS = {
     ResourceType.TOPIC: "--topic",
     ResourceType.GROUP: "--group",
@@ -37,55 +34,70 @@ _RESOURCE_OPTIONS = {
 }
 _quoted = lru_cache(1 << 12)(shlex.quote)
 """Many commands name the same few principals and resources."""
-_CONNECTION_OPTIONS = (
-    "--bootstrap-server",
-    "--bootstrap-controller",
-    "--command-config",
-    "--authorizer",
-    "--authorizer-properties",
-    "--zk-tls-config-file",
+_CONNECTION_OPTIONS = frozenset(
+    {
+        "--bootstrap-server",
+        "--bootstrap-controller",
+        "--command-config",
+        "--authorizer",
+        "--authorizer-properties",
+        "--zk-tls-config-file",
+    }
 )
 
 
 def parse_acls(text: str) -> list[AclWithLine]:
-    """Return the ACLs that the commands add. Raise AclTextError for a command that does not add
-    ACLs.
+    """Return the ACLs that the commands add. Raise AclTextError for a command that is about ACLs,
+    and whose effect is unknown.
+    """
+    acls, errors = parse_readable_commands(text)
+    if errors:
+        raise AclTextError(errors[0].message, errors[0].line, errors[1:])
+    return acls
+
+
+def parse_readable_commands(text: str) -> tuple[list[AclWithLine], list[AclTextError]]:
+    """Return the ACLs that the commands add, and an error for each command about ACLs whose effect
+    is unknown.
     """
     parser = _create_command_parser()
     acls: list[AclWithLine] = []
-    mistakes = ErrorCollector()
-    with mistakes.collect_errors():
-        for number, words in _split_commands(text):
-            with mistakes.collect_errors(number):
-                acls += (
-                    (acl, number)
-                    for acl in _acls_added_by_options(
-                        parser.parse_args(_require_tool_name_and_return_options(words))
-                    )
-                )
-    mistakes.raise_collected_errors()
-    return acls
+    errors: list[AclTextError] = []
+    try:
+        for number, options, error in find_acl_commands(text):
+            try:
+                if error is not None:
+                    raise error
+                added = _acls_added_by_options(_parse_options(parser, options))
+                acls += ((acl, number) for acl in added)
+            except AclTextError as problem:
+                errors.append(AclTextError(problem.message, problem.line or number))
+    except AclTextError as problem:
+        errors.append(problem)
+    if text.strip() and not acls and not errors:
+        errors.append(AclTextError("no kafka-acls command in it that adds ACLs"))
+    return acls, errors
 
 
-def _require_tool_name_and_return_options(words: Sequence[str]) -> Sequence[str]:
-    """Return the options after the tool's name, which other words may precede."""
-    for at, word in enumerate(words):
-        if _TOOL.fullmatch(word):
-            return words[at + 1 :]
-    said = " ".join(words).replace(_MARK, "")
-    raise AclTextError(f"not a kafka-acls command: `{said}`")
+def _parse_options(parser: argparse.ArgumentParser, options: Sequence[str]) -> argparse.Namespace:
+    before = ""
+    for option in options:
+        name, _, value = option.rpartition("=")
+        is_connection = _CONNECTION_OPTIONS.intersection((before, name or option))
+        if MARK in option and not is_connection and not (name and MARK not in value):
+            said = option.replace(MARK, "")
+            raise AclTextError(f"`{said}` is a shell expression: write its value")
+        before = option
+    return parser.parse_args(options)
 
 
 def _acls_added_by_options(args: argparse.Namespace) -> list[Acl]:
-    if not args.add:
-        raise AclTextError("only commands with --add contain ACLs")
+    if args.remove:
+        raise AclTextError("this command removes ACLs; only commands with --add contain ACLs")
+    if args.list or args.help or args.version:
+        return []
     check_option_combination(args)
-    acls = list(chain.from_iterable(acls_by_resource_filter(args).values()))
-    for text in {text for acl in acls for text in (acl.principal, acl.resource_name, acl.host)}:
-        if _MARK in text:
-            said = text.replace(_MARK, "")
-            raise AclTextError(f"`{said}` is a shell expression: write its value")
-    return acls
+    return list(chain.from_iterable(acls_by_resource_filter(args).values()))
 
 
 def format_acls(acls: Iterable[Acl], *, bootstrap: str | None = None) -> str:
@@ -123,35 +135,6 @@ def _format_option(name: str, value: str) -> str:
     return _quoted(f"{name}={value}") if value.startswith("-") else f"{name} {_quoted(value)}"
 
 
-def _split_commands(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield commands with their first line; a backslash continues a line."""
-    pending, start = "", 0
-    for number, line in enumerate(text.splitlines(), start=1):
-        start = start if pending else number
-        pending += line
-        if pending.endswith("\\"):
-            pending = f"{pending[:-1]} "
-            continue
-        try:
-            words = shlex.split(
-                _EXPANDED.sub(_with_mark_before_shell_expansion, pending), comments=True
-            )
-        except ValueError:  # a quoted text continues on the next line
-            pending += "\n"
-            continue
-        pending = ""
-        if words and words[0] != "set":
-            yield start, words
-    if pending.strip():
-        said = "incomplete command: a quote is open, or the last line ends in a backslash"
-        raise AclTextError(said, start)
-
-
-def _with_mark_before_shell_expansion(match: re.Match[str]) -> str:
-    """Return a shell expansion with a mark before it."""
-    return f"{_MARK}{match[0]}" if match[0] in "$`" else match[0]
-
-
 class _CommandParser(SuggestingArgumentParser):
     """Raises an error about the text instead of ending the program."""
 
@@ -167,9 +150,10 @@ def _create_command_parser() -> _CommandParser:
         add_operation_principal_and_shorthand_options,
     ):
         add(parser.add_argument_group())
-    for option in _CONNECTION_OPTIONS:
+    for option in sorted(_CONNECTION_OPTIONS):
         parser.add_argument(option, action="append")
-    parser.add_argument("--force", action="store_true")
+    for option in ("--force", "--help", "--version"):
+        parser.add_argument(option, action="store_true")
     return parser
 
 

@@ -1,0 +1,229 @@
+"""Find the kafka-acls commands in a shell script, or in the strings of a YAML file.
+
+They may be behind other tools (`docker exec`, `kubectl exec`, `sudo`), in a string that a shell
+runs (`bash -c`), or in a here-document. What is about ACLs, and cannot be read, is an error.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.policy.formats.documents import load_documents
+from kafka_shim.policy.formats.shell_words import (
+    MARK,
+    ShellCommand,
+    split_shell_commands,
+)
+from kafka_shim.policy.formats.values_with_lines import (
+    line_of_key_or_of_parent,
+)
+
+_TOOL = re.compile(r"(?:.*[/\\}])?kafka-acls(?:\.sh|\.bat)?", re.DOTALL)
+_MENTION = re.compile(r"kafka-acls|--(?:allow|deny)-principal\b")
+_ABOUT_ACLS = re.compile(r"(?<![A-Za-z])acls?(?![A-Za-z])|[a-z]Acls?(?![a-z])")
+_SHELL = re.compile(r"(?:.*/)?(?:ba|z|da|a|k)?sh")
+_RUNS_STRING = re.compile(r"-[a-z]*c|--command")
+_PRINTING = frozenset(
+    (
+        *("echo", "printf", "cat", "tee", "grep", "ls", "which", "type", "test", "[", "[[", ":"),
+        *("cp", "mv", "rm", "ln", "chmod", "true", "rem", "REM", "@echo", "LABEL"),
+        *("alias", "export", "readonly", "local", "declare", "unset"),
+    )
+)
+"""Commands that run none of their words."""
+_RUNNING_FILES = frozenset(
+    (
+        *("source", ".", "sudo", "docker", "docker-compose", "podman", "kubectl", "oc", "helm"),
+        *("python", "python3", "ansible-playbook", "terraform"),
+    )
+)
+_EVALUATING = frozenset(("eval", "ssh", "su"))
+_TEXT_KEYS = frozenset(("name", "description", "msg", "message", "comment", "title", "summary"))
+_DECIDING_KEYS = re.compile(r"when|if|loop|with_\w+|until|rules|unless|creates|removes")
+_BLOCK_SCALAR = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?$")
+_YAML_KEY = re.compile(r"^\s*(?:- +)*[\"']?[\w.-]+[\"']?:(?:\s|$)|^\s*[\[{]", re.MULTILINE)
+_CARET = re.compile(r"\^[ \t]*\r?\n")
+
+
+class AclCommand(NamedTuple):
+    """The options of a kafka-acls command, or the reason why they are unknown."""
+
+    line: int
+    options: Sequence[str]
+    error: AclTextError | None = None
+
+
+def find_acl_commands(text: str) -> Iterator[AclCommand]:
+    """Yield the commands of a script, or of a YAML file with scripts.
+
+    Raise AclTextError where the script cannot be split into commands.
+    """
+    documents = _yaml_documents_or_none(text)
+    if documents is None:
+        if "kafka-acls.bat" in text:
+            text = _CARET.sub("\\\\\n", text.replace("\\", "\\\\"))
+        yield from _find_in_script(text, 1)
+    else:
+        source = text.splitlines()
+        for document in documents:
+            yield from _find_in_value(document, source, "")
+
+
+def _find_in_script(text: str, line: int, construct: str = "") -> Iterator[AclCommand]:
+    before: ShellCommand | None = None
+    for command in split_shell_commands(text, line):
+        command.construct = command.construct or construct
+        if before is not None and before.is_piped and _shell_position(command.words) is not None:
+            yield from _find_in_piped_text(before)
+        yield from _find_in_command(command)
+        before = command
+
+
+def _find_in_piped_text(command: ShellCommand) -> Iterator[AclCommand]:
+    """Yield the commands that a shell reads from the command before it."""
+    if command.words[0] == "cat" and command.inputs:
+        yield from _find_in_inputs(command)
+    elif command.words[0] in _PRINTING and _MENTION.search(" ".join(command.words)):
+        yield _unread(command, "the text for a shell is not evaluated")
+
+
+def _find_in_inputs(command: ShellCommand) -> Iterator[AclCommand]:
+    for document in command.inputs:
+        yield from _find_in_script(document.text, document.line, command.construct)
+
+
+def _find_in_command(command: ShellCommand) -> Iterator[AclCommand]:
+    words = command.words
+    shell = _shell_position(words)
+    if shell is not None or words[0] in _EVALUATING:
+        yield from _find_in_inputs(command)
+    elif words[0] != "cat" or not command.is_piped:
+        for document in command.inputs:
+            if _MENTION.search(document.text):
+                yield _unread(command, "a here-document that no shell in this command runs")
+    if words[0] in _PRINTING:
+        return
+    tool = next((at for at, word in enumerate(words) if _TOOL.fullmatch(word)), None)
+    script = _script_position(words, shell)
+    if script is not None and (tool is None or script < tool):
+        line = command.line + " ".join(words[:script]).count("\n")
+        yield from _find_in_script(words[script], line, command.construct)
+    elif tool is not None and words[tool + 1 :]:
+        yield _command_of_tool(command, words[tool + 1 :], tool)
+    elif tool is None and any(map(_MENTION.search, words)):
+        yield _unread(command, "kafka-acls is in a text or a variable, which is not evaluated")
+    elif tool is None and _may_change_acls(words):
+        yield _unread(command, "it may change ACLs, and is not a kafka-acls command")
+
+
+def _command_of_tool(command: ShellCommand, options: Sequence[str], tool: int) -> AclCommand:
+    if command.construct:
+        return _unread(command, f"whether and how often it runs depends on the {command.construct}")
+    if command.is_conditional:
+        return _unread(command, "it runs only if the command before it fails, or a test holds")
+    if "xargs" in command.words[:tool]:
+        return _unread(command, "the words that xargs adds are not evaluated")
+    return AclCommand(command.line, options)
+
+
+def _may_change_acls(words: Sequence[str]) -> bool:
+    """Return whether another tool may change ACLs, or a file with such commands is run."""
+    runs_file = words[0] in _RUNNING_FILES or _SHELL.fullmatch(words[0]) is not None
+    names = [word for word in words if runs_file and not re.match(r"-|.*\s", word)]
+    is_tool = not {"acl", "acls"}.isdisjoint(words) and "list" not in words
+    return is_tool or any(map(_ABOUT_ACLS.search, [words[0], *names]))
+
+
+def _unread(command: ShellCommand, reason: str) -> AclCommand:
+    said = " ".join(command.words).replace(MARK, "")
+    said = said if len(said) <= 80 else f"{said[:77]}..."
+    error = AclTextError(f"not read: `{said}`: {reason}", command.line)
+    return AclCommand(command.line, (), error)
+
+
+def _shell_position(words: Sequence[str]) -> int | None:
+    """Return where a command starts a shell: at first, or behind a tool such as docker."""
+    return next((at for at, word in enumerate(words) if _SHELL.fullmatch(word)), None)
+
+
+def _script_position(words: Sequence[str], shell: int | None) -> int | None:
+    """Return which word a shell runs as a script."""
+    if words[0] == "eval" and len(words) == 2:
+        return 1
+    if words[0] in _EVALUATING and any(map(_MENTION.search, words[-1:])) and " " in words[-1]:
+        return len(words) - 1
+    if shell is None:
+        return None
+    for at in range(shell + 1, len(words) - 1):
+        if _RUNS_STRING.fullmatch(words[at]):
+            return at + 1
+        if not words[at].startswith(("-", "+")):
+            return None
+    return None
+
+
+def _yaml_documents_or_none(text: str) -> list[Any] | None:
+    """Return the documents of a YAML or JSON file; None for a script, which may look like a text
+    of YAML.
+    """
+    if text.startswith("#!") or not _YAML_KEY.search(text):
+        return None
+    try:
+        documents = load_documents(text, with_lines=True)
+    except AclTextError:
+        return None
+    structures = [document for document in documents if document is not None]
+    is_yaml = all(
+        isinstance(document, Mapping)
+        or (isinstance(document, list) and all(isinstance(item, Mapping) for item in document))
+        for document in structures
+    )
+    return structures if structures and is_yaml else None
+
+
+def _find_in_value(value: Any, source: Sequence[str], construct: str) -> Iterator[AclCommand]:
+    """Yield the commands in the strings of a YAML value."""
+    if isinstance(value, list):
+        for item, line in zip(value, getattr(value, "lines", ()), strict=False):
+            yield from _find_in_item(item, line, source, construct)
+    elif isinstance(value, Mapping):
+        deciding = [str(key) for key in value if _DECIDING_KEYS.fullmatch(str(key))]
+        if deciding:
+            line = line_of_key_or_of_parent(value, deciding[0])
+            construct = f"`{deciding[0]}` of line {line}"
+        for key, item in value.items():
+            if not (isinstance(item, str) and key in _TEXT_KEYS):
+                line = line_of_key_or_of_parent(value, str(key))
+                yield from _find_in_item(item, line, source, construct)
+
+
+def _find_in_item(
+    item: Any, line: int, source: Sequence[str], construct: str
+) -> Iterator[AclCommand]:
+    if isinstance(item, str):
+        yield from _find_in_string(item, line, source, construct)
+    elif isinstance(item, list) and _is_command_line(item):
+        words = [_with_marked_templates(str(word)) for word in item]
+        yield from _find_in_command(ShellCommand(line, words, [], construct))
+    else:
+        yield from _find_in_value(item, source, construct)
+
+
+def _is_command_line(items: Sequence[Any]) -> bool:
+    """Return whether a list is the words of one command, and not a list of commands."""
+    return all(isinstance(item, str) for item in items) and any(
+        _TOOL.fullmatch(item) or _SHELL.fullmatch(item) for item in items
+    )
+
+
+def _find_in_string(
+    text: str, line: int, source: Sequence[str], construct: str
+) -> Iterator[AclCommand]:
+    if _MENTION.search(text):
+        is_block = _BLOCK_SCALAR.search(source[line - 1]) if 0 < line <= len(source) else None
+        yield from _find_in_script(text, line + bool(is_block), construct)
+
+
+def _with_marked_templates(word: str) -> str:
+    return re.sub(r"\$\{|\$\(|\$\w|\{\{", lambda match: MARK + match[0], word)

@@ -1,0 +1,373 @@
+"""Split a shell script into its commands, without evaluation.
+
+A word keeps a mark before each part that a shell would replace: a variable, a substitution, braces
+with alternatives, or a template such as `{{ item }}`.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from kafka_shim.authorizer.acl_names import AclTextError
+
+MARK = "\x00"
+"""Precedes a part of a word that a shell would replace."""
+
+_IGNORED = re.compile(r"(?:[ \t\r\f\v]|\\\r?\n)+|#[^\n]*")
+_OPERATOR = re.compile(r"\n|;;&|;;|;&|;|&&|\|\||\|&|\||&(?!>)|\(|\)")
+_REDIRECTION = re.compile(r"(?:\d*|&)(<<<|<<-|<<|<>|<&|>&|>>|>\||<(?!\()|>(?!\())")
+_PLAIN = re.compile(r"[^\s'\"\\$`;&|<>(){}%]+")
+_SINGLE_QUOTED = re.compile(r"'([^']*)'")
+_VARIABLE = re.compile(r"\$(?:\w+|[@*#?$!-])")
+_TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}")
+_EXPANDED = re.compile(rf"{_TEMPLATE.pattern}|" r"\{[^\s{}'\"]*(?:,|\.\.)[^\s{}'\"]*\}|%\w+%")
+"""Templates, braces with alternatives, and variables of a batch file."""
+_ASSIGNMENT = re.compile(r"\w+(?:\[[^\]]*\])?\+?=.*", re.DOTALL)
+_LOOPS = ("for", "select", "while", "until")
+_CLOSING = {"done": _LOOPS, "fi": ("if",), "esac": ("case",), "}": ("{", "function")}
+_TESTS = ("[", "[[", "test", "grep", "which", "type")
+_INCOMPLETE = "incomplete command: a quote is open, or the last line ends in a backslash"
+
+
+class HereDocument(msgspec.Struct):
+    """A here-document or here-string, and its first line."""
+
+    text: str
+    line: int
+
+
+class ShellCommand(msgspec.Struct):
+    """A simple command, without redirections and assignments before it.
+
+    `construct` is the innermost loop, condition or function that decides whether and how often the
+    command runs, with its line; empty if none does. The next command reads its output if
+    `is_piped`. It `is_conditional` after `||`, or after a test and `&&`.
+    """
+
+    line: int
+    words: list[str]
+    inputs: list[HereDocument]
+    construct: str = ""
+    is_piped: bool = False
+    is_conditional: bool = False
+
+
+class _Token(msgspec.Struct):
+    kind: Literal["word", "operator", "input", "script"]
+    text: str
+    line: int
+    is_quoted: bool = False
+    input: HereDocument | None = None
+
+
+class _Construct(msgspec.Struct):
+    """A compound command; `decides`: its present part may run never, or several times."""
+
+    kind: str
+    line: int
+    decides: bool = False
+
+
+def split_shell_commands(text: str, line: int = 1) -> Iterator[ShellCommand]:
+    """Yield the commands in their order, also those in substitutions, which a shell runs, too.
+
+    `line` is the text's first. Raise AclTextError, with the line, for an open quote.
+    """
+    return _CommandSplitter().split(text, line)
+
+
+class _CommandSplitter:
+    """The compound commands and the words at a place in a script."""
+
+    def __init__(self) -> None:
+        self._constructs: list[_Construct] = []
+        self._words: list[str] = []
+        self._inputs: list[HereDocument] = []
+        self._line = 0
+        self._is_header = self._is_conditional = False
+        self._function = ""
+
+    def split(self, text: str, line: int) -> Iterator[ShellCommand]:
+        for token in _Tokenizer(text, line).tokens():
+            if token.kind == "operator":
+                yield from self._process_operator(token)
+            elif token.kind == "script":
+                for command in split_shell_commands(token.text, token.line):
+                    yield msgspec.structs.replace(
+                        command, construct=command.construct or self._deciding_construct()
+                    )
+            elif token.input is not None:
+                self._inputs.append(token.input)
+            elif not self._is_in("array"):
+                self._process_word(token)
+        yield from self._finish_command("")
+
+    def _process_word(self, token: _Token) -> None:
+        if not self._words:
+            self._line = token.line
+            if not token.is_quoted and not self._is_header and self._process_reserved_word(token):
+                return
+        if self._is_header and token.text == "in" and self._is_in("case"):
+            self._is_header = False
+            self._words = []
+        elif self._function == "?":
+            self._function = token.text
+        else:
+            self._words.append(token.text)
+
+    def _process_reserved_word(self, token: _Token) -> bool:
+        """Process a word that a shell reserves in the place of a command; return whether it is."""
+        word = token.text
+        if word in (*_LOOPS, "if", "case"):
+            self._constructs.append(_Construct(word, token.line, word == "case"))
+            self._is_header = word in ("for", "select", "case")
+        elif word in ("then", "else", "elif", "do"):
+            if self._constructs:
+                self._constructs[-1].decides = True
+        elif word in _CLOSING:
+            if self._constructs and self._constructs[-1].kind in _CLOSING[word]:
+                self._constructs.pop()
+        elif word == "{":
+            kind = "function" if self._function else "{"
+            self._constructs.append(_Construct(kind, token.line, bool(self._function)))
+            self._function = ""
+        elif word == "function":
+            self._function = "?"
+        else:
+            return word in ("!", "time", "coproc")
+        return True
+
+    def _process_operator(self, token: _Token) -> Iterator[ShellCommand]:
+        if self._is_in("array"):
+            if token.text == ")":
+                self._constructs.pop()
+        elif token.text == "(":
+            yield from self._process_opening_bracket(token)
+        elif token.text == ")" and self._is_in("case"):
+            self._words = []  # a pattern
+        else:
+            yield from self._finish_command(token.text)
+            if token.text == ")" and self._is_in("(", "function"):
+                self._constructs.pop()
+
+    def _process_opening_bracket(self, token: _Token) -> Iterator[ShellCommand]:
+        if self._words and self._words[-1].endswith("="):
+            self._constructs.append(_Construct("array", token.line))
+        elif len(self._words) == 1:
+            self._function, self._words = self._words[0], []
+            self._constructs.append(_Construct("(", token.line))
+        else:
+            yield from self._finish_command(token.text)
+            self._constructs.append(_Construct("(", token.line, bool(self._function)))
+
+    def _finish_command(self, operator: str) -> Iterator[ShellCommand]:
+        words, inputs = self._words, self._inputs
+        while words and _ASSIGNMENT.fullmatch(words[0]):
+            words = words[1:]
+        if words and not self._is_header:
+            yield ShellCommand(
+                self._line,
+                words,
+                inputs,
+                self._deciding_construct(),
+                is_piped=operator in ("|", "|&"),
+                is_conditional=self._is_conditional,
+            )
+        self._words, self._inputs = [], []
+        self._is_header = False
+        is_test = self._is_conditional or (words[:1] and words[0] in _TESTS)
+        self._is_conditional = operator == "||" or (operator == "&&" and bool(is_test))
+
+    def _is_in(self, *kinds: str) -> bool:
+        return bool(self._constructs) and self._constructs[-1].kind in kinds
+
+    def _deciding_construct(self) -> str:
+        deciding = [construct for construct in self._constructs if construct.decides]
+        if not deciding:
+            return ""
+        kind = "function" if deciding[-1].kind == "(" else deciding[-1].kind
+        return f"`{kind}` of line {deciding[-1].line}"
+
+
+class _Tokenizer:
+    """Reads the tokens of a script; `at` is the position in it."""
+
+    def __init__(self, text: str, line: int) -> None:
+        self._text = text
+        self._at = 0
+        self._line = line
+        self._scripts: list[_Token] = []
+        self._awaited: list[tuple[HereDocument, str, bool]] = []
+
+    def tokens(self) -> Iterator[_Token]:
+        while self._at < len(self._text):
+            if self._take(_IGNORED) is not None:
+                continue
+            line = self._line
+            redirection = self._take(_REDIRECTION)
+            operator = None if redirection is not None else self._take(_OPERATOR)
+            if redirection is not None:
+                yield from self._tokens_of_redirection(redirection[1], line)
+            elif operator is not None:
+                if operator[0] == "\n":
+                    self._take_here_documents()
+                yield _Token("operator", operator[0], line)
+            else:
+                word = self._take_word()
+                yield from self._taken_scripts()
+                yield word
+
+    def _tokens_of_redirection(self, sign: str, line: int) -> Iterator[_Token]:
+        while self._take(_IGNORED) is not None:
+            pass
+        if self._at == len(self._text):
+            raise AclTextError(_INCOMPLETE, line)
+        target = self._take_word()
+        yield from self._taken_scripts()
+        if sign == "<<<":
+            document = HereDocument(target.text, line)
+            yield _Token("input", "", line, input=document)
+        elif sign in ("<<", "<<-"):
+            document = HereDocument("", line)
+            self._awaited.append((document, target.text.replace(MARK, ""), sign == "<<-"))
+            yield _Token("input", "", line, input=document)
+
+    def _take_here_documents(self) -> None:
+        for document, end, is_indented in self._awaited:
+            document.line = self._line
+            lines: list[str] = []
+            while self._at < len(self._text):
+                start = self._at
+                newline = self._text.find("\n", start)
+                self._advance(len(self._text) if newline < 0 else newline + 1)
+                line = self._text[start : self._at]
+                stripped = line.rstrip("\r\n")
+                if (stripped.lstrip("\t") if is_indented else stripped) == end:
+                    break
+                lines.append(line)
+            document.text = "".join(lines)
+        self._awaited = []
+
+    def _taken_scripts(self) -> Iterator[_Token]:
+        scripts, self._scripts = self._scripts, []
+        yield from scripts
+
+    def _take_word(self) -> _Token:
+        """Return a word, which has at least one character."""
+        line, parts, is_quoted = self._line, list[str](), False
+        while self._at < len(self._text):
+            character = self._text[self._at]
+            plain = self._take(_PLAIN)
+            if plain is not None:
+                parts.append(plain[0])
+            elif character in " \t\r\f\v\n;&|)" or (character in "<>(" and parts):
+                break
+            elif character in "'\"":
+                is_quoted = True
+                parts.append(self._take_quoted(character))
+            elif character == "\\":
+                parts.append(self._take_escape())
+            elif character in "$`" or (character in "<>" and self._text[self._at + 1] == "("):
+                parts.append(self._take_expansion())
+            else:
+                expanded = self._take(_EXPANDED)
+                parts.append(character if expanded is None else MARK + expanded[0])
+                self._advance(self._at + (expanded is None))
+        return _Token("word", "".join(parts), line, is_quoted)
+
+    def _take_quoted(self, quote: str) -> str:
+        line = self._line
+        if quote == "'":
+            quoted = self._take(_SINGLE_QUOTED)
+            if quoted is None:
+                raise AclTextError(_INCOMPLETE, line)
+            return _TEMPLATE.sub(lambda match: MARK + match[0], quoted[1])
+        self._advance(self._at + 1)
+        parts: list[str] = []
+        while self._at < len(self._text):
+            character = self._text[self._at]
+            if character == '"':
+                self._advance(self._at + 1)
+                return "".join(parts)
+            if character == "\\":
+                parts.append(self._take_escape(kept='$`"\\'))
+            elif character in "$`":
+                parts.append(self._take_expansion())
+            else:
+                expanded = self._take(_EXPANDED) if character == "{" else None
+                parts.append(character if expanded is None else _marked_template(expanded[0]))
+                self._advance(self._at + (expanded is None))
+        raise AclTextError(_INCOMPLETE, line)
+
+    def _take_escape(self, kept: str = "") -> str:
+        """Return what a backslash and the next character stand for."""
+        line, following = self._line, self._text[self._at + 1 : self._at + 2]
+        if following == "\r" and self._text[self._at + 2 : self._at + 3] == "\n":
+            self._advance(self._at + 3)
+            return ""
+        if not following:
+            raise AclTextError(_INCOMPLETE, line)
+        self._advance(self._at + 2)
+        if following == "\n":
+            return ""
+        return f"\\{following}" if kept and following not in kept else following
+
+    def _take_expansion(self) -> str:
+        """Return an expansion with a mark; a `$` alone stands for itself."""
+        start, line = self._at, self._line
+        if self._text[start] == "`":
+            end = self._text.find("`", start + 1)
+            if end < 0:
+                raise AclTextError(_INCOMPLETE, line)
+            self._scripts.append(_Token("script", self._text[start + 1 : end], line))
+            self._advance(end + 1)
+        elif self._take(_VARIABLE) is not None:
+            pass
+        elif self._text[start + 1 : start + 2] in ("(", "{"):
+            self._skip_brackets(start + 1)
+            if self._text[start + 1] == "(" and self._text[start + 2 : start + 3] != "(":
+                script = self._text[start + 2 : self._at - 1]
+                self._scripts.append(_Token("script", script, line))
+        elif self._text[start + 1 : start + 2] == "'":
+            self._advance(start + 1)
+            self._take_quoted("'")
+        else:
+            self._advance(start + 1)
+            return "$"
+        return MARK + self._text[start : self._at]
+
+    def _skip_brackets(self, opening: int) -> None:
+        """Go behind the bracket that closes the one here, over quoted ones."""
+        line, depth = self._line, 0
+        pairs = {"(": ")", "{": "}"}
+        opened, closing = self._text[opening], pairs[self._text[opening]]
+        self._advance(opening)
+        scripts = len(self._scripts)
+        while self._at < len(self._text):
+            character = self._text[self._at]
+            if character in "'\"":
+                self._take_quoted(character)
+                continue
+            self._advance(self._at + (2 if character == "\\" else 1))
+            depth += (character == opened) - (character == closing)
+            if depth == 0:
+                del self._scripts[scripts:]  # they are in the text between the brackets
+                return
+        raise AclTextError(_INCOMPLETE, line)
+
+    def _take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        match = pattern.match(self._text, self._at)
+        if match is not None:
+            self._advance(match.end())
+        return match
+
+    def _advance(self, position: int) -> None:
+        self._line += self._text.count("\n", self._at, position)
+        self._at = position
+
+
+def _marked_template(text: str) -> str:
+    """Return a template with a mark; a shell keeps other braces in quotes."""
+    return MARK + text if text.startswith(("{{", "{%")) else text
