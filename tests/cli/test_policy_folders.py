@@ -71,7 +71,11 @@ def test_files_of_a_strimzi_folder_are_read_or_reported(
             "m.tf:1: module m: its ACLs cannot be determined",
         ),
         ("m.tf", 'module "m" {\n  source = "../m"\n}\n', "m.tf:1: the module ../m is not within"),
-        ("m.tf", 'resource "aiven_kafka_acl" "a" {}', "m.tf:1: resource aiven_kafka_acl a: this"),
+        (
+            "m.tf",
+            'resource "aiven_kafka_acl" "a" {}',
+            "m.tf:1: resource aiven_kafka_acl a: ACLs of this",
+        ),
         ("m.tf", "resource {\n", "m.tf:1: a block is not closed"),
         ("m.yaml", "acl: []\n", "m.yaml:1: the key `acls` is missing"),
         ("m.json", '{"a": ', "m.json:1: not JSON: "),
@@ -144,3 +148,46 @@ def test_the_number_of_reported_errors_is_limited(
     assert code_of(tmp_path, {"a.yaml": wrong * 60}) == 2
     lines = capsys.readouterr().err.splitlines()
     assert (len(lines), lines[-1]) == (21, "kafka-shim policy test: and 40 more")
+
+
+GRANT_ALL = """\
+resource "kafka_acl" "all" {
+  resource_name       = "*"
+  resource_type       = "Topic"
+  acl_principal       = "User:pay"
+  acl_host            = "*"
+  acl_operation       = "All"
+  acl_permission_type = "Allow"
+}
+"""
+USES_MODULE = 'module "pay" {\n  source = "../modules/grant"\n}\n'
+
+
+@pytest.mark.parametrize(
+    ("path", "module", "code", "said"),
+    [
+        ("", GRANT_ALL, 3, "User:pay"),
+        ("app", GRANT_ALL, 2, "main.tf:1: the module ../modules/grant is not within"),
+        ("app/main.tf", GRANT_ALL, 2, "main.tf:1: the module ../modules/grant may have ACLs"),
+        ("", None, 2, "main.tf:1: the module ../modules/grant has no .tf files"),
+        ("", GRANT_ALL.replace("{\n", "{\n  count = 0\n"), 0, ""),
+    ],
+)
+def test_a_module_that_was_not_read_passes_no_check(
+    path: str,
+    module: str | None,
+    code: int,
+    said: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "main.tf").write_text(USES_MODULE)
+    (tmp_path / "app" / "acls.yaml").write_text("acls: []\n")
+    (tmp_path / "modules" / "grant").mkdir(parents=True)
+    if module is not None:
+        (tmp_path / "modules" / "grant" / "main.tf").write_text(module)
+    words = ["policy", "check", "access-not-granted", str(tmp_path / path)]
+    assert main([*words, "--principal", "User:pay", "--operation", "Write"]) == code
+    captured = capsys.readouterr()
+    assert said in captured.out + captured.err

@@ -84,7 +84,7 @@ def _parse_located_acls_noting_skipped(file: TextFile) -> Iterator[LocatedAcl]:
         raise InputError(f"{path}: the file is empty; `acls: []` says that there are no ACLs")
     form = detect_format_or_default_yaml(text, path)
     try:
-        acls_with_lines = parse_acls_with_lines(text, form)
+        acls_with_lines = parse_acls_with_lines(text, form, reads_modules=file.is_of_folder)
     except AclTextError as error:
         raise InputError(
             *(

@@ -27,6 +27,7 @@ class TextFile(msgspec.Struct, frozen=True):
 
     path: str
     text: str
+    is_of_folder: bool = False
 
 
 def read_acl_files_noting_skipped(folder: Path) -> list[TextFile]:
@@ -43,7 +44,7 @@ def read_acl_files_noting_skipped(folder: Path) -> list[TextFile]:
         _reject_terraform_modules_outside(folder, path, text)
         reason = describe_file_if_surely_without_acls(text, path.name)
         if reason is None:
-            acl_files.append(TextFile(str(path), text))
+            acl_files.append(TextFile(str(path), text, is_of_folder=True))
         else:
             skipped.append(f"{name} ({reason})")
     if not acl_files:
@@ -101,5 +102,8 @@ def _reject_terraform_modules_outside(folder: Path, path: Path, text: str) -> No
     if path.suffix != ".tf":
         return
     for source, line in sources_and_lines_of_local_modules(text):
-        if not (path.parent / source).resolve().is_relative_to(folder.resolve()):
+        module = (path.parent / source).resolve()
+        if not module.is_relative_to(folder.resolve()):
             raise InputError(f"{path}:{line}: the module {source} is not within {folder}")
+        if not any(module.glob("*.tf")):
+            raise InputError(f"{path}:{line}: the module {source} has no .tf files")

@@ -47,7 +47,7 @@ def test_expressions_of_terraform_are_not_evaluated(value: str) -> None:
 def test_invalid_terraform_resources_are_reported() -> None:
     text = TERRAFORM % '"*"'
     assert "`count` is an expression" in refusal(
-        text.replace("  lifecycle", "  count = 2\n  lifecycle")
+        text.replace("  lifecycle", "  count = var.n\n  lifecycle")
     )
     assert "`acl_principal` is missing" in refusal(
         text.replace('  acl_principal       = "User:a"\n', "")

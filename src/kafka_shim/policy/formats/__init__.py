@@ -63,6 +63,10 @@ _COMMAND = re.compile(r"^(?!\s*#).*\bkafka-acls(?:\.sh|\.bat)?[\s\"',]", re.MULT
 _OWN_RULES = re.compile(
     r"^[\"']?acls[\"']?\s*:|^(?:- +|\s*\[?\s*)\{?\s*[\"']?principal[\"']?\s*:", re.MULTILINE
 )
+_HCL_BLOCK = re.compile(
+    r"^(?:resource|module|data|provider|variable|output|locals|terraform)(?: +\"[^\"\n]*\")* *\{",
+    re.MULTILINE,
+)
 _YAML = r"(?m)^(?:---|- |[\[{]|\w+:)"
 
 
@@ -71,18 +75,27 @@ def parse_distinct_acls(text: str, format_name: str | None = None) -> list[Acl]:
     return list(dict.fromkeys(acl for acl, _ in parse_acls_with_lines(text, format_name)))
 
 
-def parse_acls_with_lines(text: str, format_name: str | None = None) -> list[AclWithLine]:
-    """Return the ACLs of a text with their lines, including duplicates."""
+def parse_acls_with_lines(
+    text: str, format_name: str | None = None, *, reads_modules: bool = False
+) -> list[AclWithLine]:
+    """Return the ACLs of a text with their lines, including duplicates.
+
+    A text of Terraform that uses a local module is rejected, unless the caller `reads_modules`.
+    """
+    text = text.removeprefix("\ufeff")
     known = format_name or detect_format_or_default_yaml(text)
     module = import_module(f"{__name__}.{_module_name_of_format(known)}")
     reader = cast("Callable[[str], list[AclWithLine]]", module.parse_acls)
     try:
-        return reader(text)
+        acls = reader(text)
     except AclTextError as error:
         if known != "yaml" or re.search(_YAML, text) or not error.message.startswith("not YAML:"):
             raise
         said = f"not in a known format of ACLs ({', '.join(FORMATS)}); {error.message}"
         raise AclTextError(said, error.line) from error
+    if known.startswith("terraform") and not reads_modules:
+        import_module(f"{__name__}.files_without_acls").reject_local_modules(text)
+    return acls
 
 
 def kinds_and_names_of_resources_without_acls(text: str, format_name: str) -> list[str]:
@@ -109,13 +122,15 @@ def format_acls_losslessly(acls: Iterable[Acl], format_name: str) -> str:
 
 def detect_format_or_default_yaml(text: str, file_name: str = "") -> str:
     """Return the format of a text, detected from its content, else from the name of its file."""
+    text = text.removeprefix("\ufeff")
     for form, sign in _SIGNS.items():
         if re.search(sign, text, re.MULTILINE):
             return form
     is_script = file_name.endswith((".sh", ".bat")) or text.startswith("#!")
     if is_script or (_COMMAND.search(text) and not _OWN_RULES.search(text)):
         return "commands"
-    return "terraform" if file_name.endswith(".tf") else "yaml"
+    is_terraform = file_name.endswith(".tf") or _HCL_BLOCK.search(text) is not None
+    return "terraform" if is_terraform else "yaml"
 
 
 def _module_name_of_format(format_name: str) -> str:

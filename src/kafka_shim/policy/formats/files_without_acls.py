@@ -14,7 +14,7 @@ from kafka_shim.policy.formats.hcl import (
     is_local_module_used_once,
     module_source_or_empty,
 )
-from kafka_shim.policy.formats.hcl_blocks import parse_blocks
+from kafka_shim.policy.formats.hcl_blocks import literal_count_or_none, parse_blocks
 from kafka_shim.policy.formats.resource_markers import is_marked_for_deletion
 from kafka_shim.policy.formats.signs_of_acls import describe_sign_of_acls, mentions_acls
 
@@ -38,6 +38,8 @@ def describe_file_if_surely_without_acls(text: str, file_name: str) -> str | Non
 
 def sources_and_lines_of_local_modules(text: str) -> Iterator[tuple[str, int]]:
     """Yield sources and lines of Terraform modules that are folders beside the file."""
+    if text.lstrip().startswith("{"):
+        return
     try:
         found = list(parse_blocks(text))
     except AclTextError:  # the file's own reader reports it
@@ -47,11 +49,26 @@ def sources_and_lines_of_local_modules(text: str) -> Iterator[tuple[str, int]]:
             yield module_source_or_empty(block), block.line
 
 
+def reject_local_modules(text: str) -> None:
+    """Raise AclTextError for Terraform modules in other folders, which may have ACLs."""
+    errors = [
+        AclTextError(
+            f"the module {source} may have ACLs, and is not read with this file alone; give the"
+            " folder that contains both, or the output of `terraform show -json`",
+            line,
+        )
+        for source, line in sources_and_lines_of_local_modules(text)
+    ]
+    if errors:
+        raise AclTextError(errors[0].message, errors[0].line, errors[1:])
+
+
 def _describe_terraform_if_surely_without_acls(text: str) -> str | None:
     kinds: dict[str, None] = {}
     try:
         for block in parse_blocks(text):
-            check_block_is_known_and_has_no_acls(block)
+            if literal_count_or_none(block) != 0:
+                check_block_is_known_and_has_no_acls(block)
             kinds[(block.labels or ("",))[0] if block.keyword == "resource" else block.keyword] = (
                 None
             )
@@ -69,8 +86,15 @@ def kinds_and_names_of_resources_without_acls(text: str, format_name: str) -> li
             if (reason := _reason_without_acls(each, _OWN_KINDS[format_name])) is not None
         ]
     if format_name.startswith("terraform") and not text.lstrip().startswith("{"):
-        kinds = [block.labels[0] for block in parse_blocks(text) if block.keyword == "resource"]
-        return list(dict.fromkeys(kind for kind in kinds if not is_acl_resource_type(kind)))
+        blocks = [block for block in parse_blocks(text) if block.labels]
+        kinds = [block.labels[0] for block in blocks if block.keyword == "resource"]
+        unmade = [
+            f"{' '.join((block.keyword, *block.labels))} (made 0 times)"
+            for block in blocks
+            if literal_count_or_none(block) == 0
+        ]
+        others = dict.fromkeys(kind for kind in kinds if not is_acl_resource_type(kind))
+        return [*others, *unmade]
     return []
 
 

@@ -16,6 +16,7 @@ from kafka_shim.policy.formats.fields import ErrorCollector
 from kafka_shim.policy.formats.hcl_blocks import (
     Block,
     Token,
+    literal_count_or_none,
     parse_blocks,
     position_of_closing_bracket_or_end,
     quote,
@@ -31,6 +32,7 @@ from kafka_shim.policy.formats.values_with_lines import (
 )
 from kafka_shim.protocol.enums import PatternType, ResourceType
 
+_SUPPORTED_TYPES = ("kafka_acl", "confluent_kafka_acl")
 _META = ("count", "for_each", "provider", "depends_on")
 _ADVICE = "give the output of `terraform show -json`, where it is evaluated"
 _HARMLESS = (
@@ -54,8 +56,9 @@ def parse_resources_collecting_errors(
 ) -> Iterator[TerraformResource]:
     """Yield all resources of a type.
 
-    Errors are recorded for resources with `count` or `for_each`, for unknown attributes, and for
-    unknown types of ACLs. An attribute that is not a text, or contains an expression, is None.
+    Errors are recorded for resources whose `count` or `for_each` is an expression, for unknown
+    attributes, and for unknown types of ACLs. An attribute that is not a text, or contains an
+    expression, is None.
     """
     if hcl_or_json.lstrip().startswith("{"):
         yield from _resources_in_terraform_json(hcl_or_json, resource_type)
@@ -63,6 +66,8 @@ def parse_resources_collecting_errors(
     with errors.collect_errors():
         for block in parse_blocks(hcl_or_json):
             with errors.collect_errors(block.line):
+                if literal_count_or_none(block) == 0:
+                    continue
                 if block.keyword == "resource" and block.labels[:1] == (resource_type,):
                     name = block.labels[1] if len(block.labels) > 1 else "?"
                     attributes = _attributes_of_block(block, name, known_attributes, errors)
@@ -80,9 +85,12 @@ def check_block_is_known_and_has_no_acls(block: Block) -> None:
         raise AclTextError(f"unknown Terraform block `{block.keyword}`")
     if block.keyword != "resource":
         return
+    if "".join(block.labels[:1]) in _SUPPORTED_TYPES:
+        raise AclTextError(f"{name}: this type of ACLs cannot be combined with the others")
     if is_acl_resource_type("".join(block.labels[:1])):
         raise AclTextError(
-            f"{name}: this type of ACLs cannot be combined with the others, or is unsupported"
+            f"{name}: ACLs of this provider are not read, only {' and '.join(_SUPPORTED_TYPES)};"
+            " give what `kafka-acls --list` shows"
         )
     for before, token in zip((Token("", "", 0), *block.body), block.body, strict=False):
         quoted_kind = before.text == "=" and re.fullmatch('"Kafka(User|Principal.*)"', token.text)
@@ -97,9 +105,8 @@ def is_acl_resource_type(resource_type: str) -> bool:
 
 def is_local_module_used_once(block: Block) -> bool:
     """Return whether a module is a folder beside the file that is used once."""
-    return module_source_or_empty(block).startswith(("./", "../")) and not any(
-        token.text in ("count", "for_each") for token in block.body
-    )
+    is_local = module_source_or_empty(block).startswith(("./", "../"))
+    return is_local and literal_count_or_none(block) == 1
 
 
 def module_source_or_empty(block: Block) -> str:
@@ -161,13 +168,17 @@ def terraform_resource_name_for_acl(acl: Acl) -> str:
 def _resources_in_terraform_json(text: str, resource_type: str) -> Iterator[TerraformResource]:
     """Yield resources with values, at any depth, of `terraform show -json` or of a state file."""
     content = load_json_with_lines(text)
-    waiting = [content.get("values", content) if isinstance(content, dict) else content]
+    if isinstance(content, dict):
+        if not {"resource", "module"}.isdisjoint(content):
+            raise AclTextError(f"Terraform's JSON syntax is not read; {_ADVICE}")
+        content = content.get("planned_values") or content.get("values", content)
+    waiting = [content]
     while waiting:
         value = waiting.pop(0)
         if isinstance(value, list):
             waiting = value + waiting
         elif isinstance(value, dict):
-            if value.get("type") == resource_type:
+            if value.get("type") == resource_type and value.get("mode") != "data":
                 instances = value.get("instances") or [{"attributes": value.get("values")}]
                 name = str(value.get("address") or value.get("name") or resource_type)
                 for instance in instances if isinstance(instances, list) else [instances]:
@@ -197,7 +208,7 @@ def _attributes_of_block(
             attributes.lines[key] = tokens[at].line
             with mistakes.collect_errors(tokens[at].line):
                 check_keys_are_known([key], (*known, *_META), f"resource {resource_name}")
-                if key in ("count", "for_each"):
+                if key in ("count", "for_each") and literal_count_or_none(block) is None:
                     raise AclTextError(
                         f"resource {resource_name}: `{key}` is an expression; {_ADVICE}"
                     )

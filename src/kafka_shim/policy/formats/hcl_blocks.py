@@ -17,6 +17,8 @@ _TOKEN = re.compile(
     r"|(?P<other>[^\s])",
     re.DOTALL,
 )
+_NOTHING = ("{}", "[]", "toset([])", "0", '"0"')
+"""Values of `count` and `for_each` that make nothing."""
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 
 
@@ -79,6 +81,22 @@ def position_of_closing_bracket_or_end(tokens: Sequence[Token], opening: int) ->
         if depth == 0:
             return at
     return len(tokens)
+
+
+def literal_count_or_none(block: Block) -> int | None:
+    """Return how often a block is made, by `count` or `for_each`; None if that is an expression."""
+    tokens, at = block.body, 0
+    while at < len(tokens):
+        if tokens[at].text in ("{", "[", "("):
+            at = position_of_closing_bracket_or_end(tokens, at)
+        elif tokens[at].text in ("count", "for_each"):
+            line = tokens[at].line
+            value = "".join(token.text for token in tokens[at + 2 :] if token.line == line)
+            if value in _NOTHING:
+                return 0
+            return int(value) if value.isdecimal() else None
+        at += 1
+    return 1
 
 
 def unquote(token: str) -> str | None:
