@@ -60,12 +60,29 @@ def test_pem_files_are_read() -> None:
     assert config.timeout_s == 1.5
 
 
+WITHOUT_MECHANISM = {"security.protocol": "SASL_SSL"}
+"""Without a mechanism, for which Kafka's default is GSSAPI."""
+
+
 @pytest.mark.parametrize(
     ("properties", "complaint"),
     [
         ({"security.protocol": "TLS"}, "`TLS` is not one of PLAINTEXT, SASL_PLAINTEXT, SSL"),
         (SASL, "PLAIN needs `username` and `password`"),
         (SASL | {"sasl.mechanism": "GSSAPI"}, "`GSSAPI` is not supported here; use one of PLAIN"),
+        (
+            WITHOUT_MECHANISM
+            | {"sasl.jaas.config": "com.sun.security.auth.module.Krb5LoginModule required;"},
+            "sasl.mechanism `GSSAPI` is not supported here; use one of PLAIN",
+        ),
+        (
+            WITHOUT_MECHANISM | {"sasl.kerberos.service.name": "kafka"},
+            "sasl.mechanism `GSSAPI` is not supp",
+        ),
+        (
+            WITHOUT_MECHANISM | {"sasl.jaas.config": "a.OAuthBearerLoginModule required;"},
+            "sasl.mechanism `OAUTHBEARER` is not supported here",
+        ),
         (SASL | {"sasl.jaas.config": "x"}, "sasl.jaas.config: expected"),
         ({"security.protocol": "SSL", "ssl.truststore.location": "a.jks"}, "convert it to PEM"),
         ({"request.timeout.ms": "soon"}, "expected a number above 0"),

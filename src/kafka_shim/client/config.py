@@ -89,7 +89,7 @@ def client_config_from_properties(properties: Mapping[str, str], where: str) -> 
 
 
 def _login_from_properties(properties: Mapping[str, str], where: str) -> Login:
-    mechanism = properties.get("sasl.mechanism", "PLAIN")
+    mechanism = properties.get("sasl.mechanism") or _mechanism_of_login_module(properties)
     if mechanism not in MECHANISMS:
         raise ConfigError(
             f"{where}: sasl.mechanism `{mechanism}` is not supported here;"
@@ -104,6 +104,14 @@ def _login_from_properties(properties: Mapping[str, str], where: str) -> Login:
             ' in sasl.jaas.config: `...PlainLoginModule required username="x" password="y";`'
         )
     return Login(mechanism, options["username"], options["password"])
+
+
+def _mechanism_of_login_module(properties: Mapping[str, str]) -> str:
+    """Return the mechanism of a client that names none; for Kafka's clients that is GSSAPI."""
+    module = properties.get("sasl.jaas.config", "")
+    if "Krb5LoginModule" in module or "sasl.kerberos.service.name" in properties:
+        return "GSSAPI"
+    return "OAUTHBEARER" if "OAuthBearerLoginModule" in module else "PLAIN"
 
 
 def _trust_from_properties(properties: Mapping[str, str], where: str) -> Trust:

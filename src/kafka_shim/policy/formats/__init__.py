@@ -91,7 +91,9 @@ def parse_acls_with_lines(
     except AclTextError as error:
         if known != "yaml" or re.search(_YAML, text) or not error.message.startswith("not YAML:"):
             raise
-        said = f"not in a known format of ACLs ({', '.join(FORMATS)}); {error.message}"
+        other = import_module(f"{__name__}.other_files").describe_other_text(text)
+        known_formats = f"not in a known format of ACLs ({', '.join(FORMATS)})"
+        said = f"{known_formats}; {f'it looks like {other}' if other else error.message}"
         raise AclTextError(said, error.line) from error
     if known.startswith("terraform") and not reads_modules:
         import_module(f"{__name__}.files_without_acls").reject_local_modules(text)

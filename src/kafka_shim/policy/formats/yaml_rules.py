@@ -24,6 +24,10 @@ from kafka_shim.policy.formats.documents import (
 )
 from kafka_shim.policy.formats.fields import AclWithLine, ErrorCollector, add_line_to_errors
 from kafka_shim.policy.formats.json_objects import is_output_of_rpk, parse_object
+from kafka_shim.policy.formats.other_files import (
+    describe_node_without_path,
+    describe_other_document,
+)
 from kafka_shim.policy.formats.plain_rules import parse_plain_rules_if_valid
 from kafka_shim.policy.formats.values_with_lines import (
     ListWithLines,
@@ -43,13 +47,6 @@ _KEYS = sorted({"principal", "host", "pattern", *_PERMISSION_KEYS, *_RESOURCE_KE
 
 
 _NO_KEY = "the key `acls` is missing; expected a list of ACLs, or a mapping with that key"
-_DERIVING = {
-    "a topology of JulieOps": {"projects"},
-    "a state file of kafka-gitops": {"services"},
-    "ACLs of kafka-gitops": {"customServiceAcls"},
-    "users of kafka-gitops": {"customUserAcls"},
-}
-"""Files from which other tools derive ACLs by their own rules, by keys that they have."""
 
 
 def parse_acls(text: str) -> list[AclWithLine]:
@@ -74,16 +71,7 @@ def parse_rules_or_objects(content: Any) -> list[Acl]:
 
 
 def parse_rules_or_objects_with_lines(content: Any) -> list[AclWithLine]:
-    line = 1
-    if isinstance(content, Mapping) and is_output_of_rpk(content):
-        content = content["matches"] or []
-    if isinstance(content, Mapping):
-        if "acls" not in content:
-            text = _message_about_file_of_other_tool(content) or _NO_KEY
-            raise AclTextError(text, line_of_mapping(content))
-        if content["acls"] is None:
-            raise AclTextError(empty_key_message("acls"), line_of_key_or_of_parent(content, "acls"))
-        line, content = line_of_key_or_of_parent(content, "acls"), content["acls"]
+    content, line = _list_of_rules_with_line(content)
     if content is None:
         return []
     if isinstance(content, str):
@@ -107,11 +95,27 @@ def parse_rules_or_objects_with_lines(content: Any) -> list[AclWithLine]:
     return acls
 
 
-def _message_about_file_of_other_tool(content: Mapping[Any, Any]) -> str | None:
-    for name, keys in _DERIVING.items():
-        if keys <= set(content):
-            return f"{name}: it derives ACLs by its own rules; give what `kafka-acls --list` shows"
-    return None
+def _list_of_rules_with_line(content: Any) -> tuple[Any, int]:
+    """Return the value that should be a list of ACLs, and its line.
+
+    Raise AclTextError for a document that is something else, which the error names.
+    """
+    other = describe_other_document(content)
+    if other is not None:
+        raise AclTextError(other, line_of_mapping(content) or 1)
+    if not isinstance(content, Mapping):
+        return content, 1
+    if is_output_of_rpk(content):
+        return content["matches"] or [], 1
+    if "acls" not in content:
+        raise AclTextError(_NO_KEY, line_of_mapping(content))
+    line = line_of_key_or_of_parent(content, "acls")
+    node = describe_node_without_path(content)
+    if node is not None:
+        raise AclTextError(node, line_of_mapping(content))
+    if content["acls"] is None:
+        raise AclTextError(empty_key_message("acls"), line)
+    return content["acls"], line
 
 
 def acls_to_rules(acls: Iterable[Acl]) -> list[dict[str, object]]:
