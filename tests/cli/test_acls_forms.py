@@ -131,3 +131,37 @@ def _processor_s(command: list[str]) -> float:
     _, child.returncode, used = os.wait4(child.pid, 0)
     assert child.returncode == 0
     return used.ru_utime + used.ru_stime
+
+
+SCRIPT = """\
+#!/bin/bash
+for topic in orders bills; do
+  kafka-acls --add --allow-principal User:a --operation Read --topic $topic
+done
+docker exec broker kafka-acls --add --allow-principal User:a --operation Read --topic x
+kafka-acls --remove --allow-principal User:a --topic y --force
+"""
+
+
+def test_the_rest_of_a_script_is_read_on_request(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "acls.sh"
+    path.write_text(SCRIPT)
+    words = ["acls", "--acls", str(path), "--format", "yaml"]
+    assert main(words) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "line 3: " in captured.err
+    assert main([*words, "--skip-unread"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == 'acls:\n  - {"principal": "User:a", "allow": ["Read"], "topic": "x"}\n'
+    assert "acls.sh: line 3: " in captured.err
+    assert "depends on the `for` of line 2" in captured.err
+    assert "acls.sh: line 6: this command removes ACLs" in captured.err
+    assert captured.err.endswith("acls.sh: 2 commands not read\n")
+    rules = tmp_path / "acls.yaml"
+    rules.write_text("acls: []\n")
+    with pytest.raises(SystemExit):
+        main(["acls", "--acls", str(rules), "--format", "yaml", "--skip-unread"])
+    assert "--skip-unread requires a script with kafka-acls commands" in capsys.readouterr().err

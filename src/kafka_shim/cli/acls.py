@@ -22,7 +22,11 @@ from kafka_shim.cli.error_output import print_command_error
 from kafka_shim.cli.usage import UsageError, parse_release_option
 from kafka_shim.client.acls import create_acls, delete_acls, describe_acls
 from kafka_shim.client.client import Client, ClientError
-from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
+from kafka_shim.policy.formats import (
+    FORMATS,
+    detect_format_or_default_yaml,
+    format_acls_losslessly,
+)
 from kafka_shim.policy.formats.command_options import (
     add_action_options,
     add_operation_principal_and_shorthand_options,
@@ -35,6 +39,8 @@ from kafka_shim.policy.formats.command_targets import (
     resource_filters_listed_after_change,
     resource_filters_of_options,
 )
+from kafka_shim.policy.formats.fields import AclWithLine
+from kafka_shim.policy.formats.kafka_commands import parse_readable_commands
 from kafka_shim.policy.formats.kafka_list import (
     format_entries,
     format_entry,
@@ -43,7 +49,7 @@ from kafka_shim.policy.formats.kafka_list import (
 )
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.input_files import read_acl_file_with_lines
+from kafka_shim.shim.settings.input_files import read_acl_file_with_lines, read_text_file
 from kafka_shim.text.logs import escape_control_characters
 from kafka_shim.text.message_text import shortened_and_escaped
 
@@ -123,6 +129,12 @@ def _add_file_and_format_arguments(group: argparse._ArgumentGroup) -> None:
         metavar="FORMAT",
         help="Format of the file, as for --format (default: detected from its content)",
     )
+    group.add_argument(
+        "--skip-unread",
+        action="store_true",
+        help="Read the rest of a script if the effect of some kafka-acls commands is unknown, as in"
+        " a loop; print and count those commands",
+    )
     output = group.add_mutually_exclusive_group()
     output.add_argument(
         "--format", choices=FORMATS, metavar="FORMAT", help=f"Format to print the ACLs in{forms}"
@@ -151,10 +163,26 @@ def _print_converted_acl_file(args: argparse.Namespace) -> int:
 
 def _read_acls_with_warnings(args: argparse.Namespace) -> list[Acl]:
     """Return the distinct ACLs of the file; warn about those that can have no effect."""
-    acls_with_lines = read_acl_file_with_lines(args.acls, "--acls", args.input_format)
+    acls_with_lines = (
+        _read_commands_reporting_unread(args)
+        if args.skip_unread
+        else read_acl_file_with_lines(args.acls, "--acls", args.input_format)
+    )
     if not args.remove:
         warn_about_ineffective_acls(acls_with_lines, args.acls, args.kafka_version)
     return list(dict.fromkeys(acl for acl, _ in acls_with_lines))
+
+
+def _read_commands_reporting_unread(args: argparse.Namespace) -> list[AclWithLine]:
+    """Return the ACLs of the commands whose effect is known; print and count the others."""
+    text = read_text_file(args.acls, "--acls")
+    if (args.input_format or detect_format_or_default_yaml(text, args.acls)) != "commands":
+        raise UsageError("--skip-unread requires a script with kafka-acls commands")
+    acls_with_lines, errors = parse_readable_commands(text)
+    for error in errors:
+        print_command_error(args, f"{args.acls}: {error}")
+    print(f"{args.acls}: {len(errors)} commands not read", file=sys.stderr)
+    return acls_with_lines
 
 
 def _run_on_broker(args: argparse.Namespace) -> int:
