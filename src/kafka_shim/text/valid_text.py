@@ -1,11 +1,11 @@
 """The check of text from outside: what is stored, traced, logged or sent must be writable."""
 
-_BINARY_FORMATS = {
-    "a Java keystore (JKS)": b"\xfe\xed\xfe\xed",
-    "a Java keystore (JCEKS)": b"\xce\xce\xce\xce",
-    "a keystore or key in binary form (PKCS #12, DER)": b"\x30\x82",
-    "compressed with gzip": b"\x1f\x8b",
-    "a zip or jar file": b"PK\x03\x04",
+_BINARY_FORMATS: dict[str, tuple[bytes, ...]] = {
+    "a Java keystore (JKS)": (b"\xfe\xed\xfe\xed",),
+    "a Java keystore (JCEKS)": (b"\xce\xce\xce\xce",),
+    "a keystore or key in binary form (PKCS #12, DER)": (b"\x30\x82",),
+    "compressed with gzip": (b"\x1f\x8b",),
+    "a zip or jar file": (b"PK\x03\x04",),
     "text in UTF-16": (b"\xff\xfe", b"\xfe\xff"),
 }
 """The first bytes of files that are given by mistake."""
