@@ -4,18 +4,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import camel_case
-from kafka_shim.authorizer.acl_objects import acls_to_objects
+from kafka_shim.authorizer.acl_objects import acl_to_object, acls_to_objects
 from kafka_shim.authorizer.explaining.api_explanation import (
     NameOutcome,
     NeedDecision,
     RequirementOutcome,
 )
 from kafka_shim.authorizer.explaining.explanation import Explanation, decision_reason_text
-from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.requirement import DenialEffect
 from kafka_shim.cli.resource_arguments import OPTION_BY_RESOURCE_TYPE
-from kafka_shim.policy.descriptions import action_text
+from kafka_shim.policy.descriptions import action_text, decision_object
 from kafka_shim.policy.formats.kafka_list import format_acl_on_one_line
 from kafka_shim.policy.step_texts import step_command, step_object
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -129,10 +128,10 @@ def explanation_object(explanation: Explanation, bootstrap_server: str | None) -
         "allowed": decision.allowed,
         "because": decision.reason.name,
         "reason": decision_reason_text(explanation),
-        "acl": acl_object_or_none(decision.acl),
+        "acl": decision.acl and acl_to_object(decision.acl),
         "also_applies": acls_to_objects(explanation.other_applying_acls),
         "does_not_apply": [
-            {"acl": acl_object_or_none(miss.acl), "why": miss.reason}
+            {"acl": acl_to_object(miss.acl), "why": miss.reason}
             for miss in explanation.inapplicable_acls
         ],
         "acls_of_other_principals": explanation.other_principals_acl_count,
@@ -187,11 +186,5 @@ def _need_decision_object(
         "operation": need_decision.need.operation.name,
         "resource_type": need_decision.need.resource_type.name,
         "resource_name": None,
-        "allowed": need_decision.decision.allowed,
-        "because": need_decision.decision.reason.name,
-        "acl": acl_object_or_none(need_decision.decision.acl),
+        **decision_object(need_decision.decision),
     }
-
-
-def acl_object_or_none(acl: Acl | None) -> dict[str, str] | None:
-    return None if acl is None else acls_to_objects([acl])[0]

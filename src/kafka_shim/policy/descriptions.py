@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import camel_case
-from kafka_shim.authorizer.acl_objects import acls_to_objects
+from kafka_shim.authorizer.acl_objects import acl_to_object
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Decision, DecisionReason
 from kafka_shim.authorizer.networks import smallest_enclosing_candidate_or_wildcard
 from kafka_shim.policy.access_changes import AccessChange
@@ -218,7 +218,7 @@ def decision_object(decision: Decision) -> dict[str, Any]:
     return {
         "allowed": decision.allowed,
         "because": decision.reason.name,
-        "acl": None if decision.acl is None else acls_to_objects([decision.acl])[0],
+        "acl": decision.acl and acl_to_object(decision.acl),
     }
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kafka_shim.authorizer.acl_objects import acls_to_objects
+from kafka_shim.authorizer.acl_objects import acl_to_object
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.policy.descriptions import acl_sentence
 from kafka_shim.policy.lint import Finding, LocatedAcl
@@ -68,5 +68,5 @@ def _located_acl_object(located: LocatedAcl) -> dict[str, Any]:
     return {
         "file": located.path,
         "line": located.line,
-        "acl": acls_to_objects([located.acl])[0],
+        "acl": acl_to_object(located.acl),
     }

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kafka_shim.authorizer.acl_objects import acls_to_objects
+from kafka_shim.authorizer.acl_objects import acl_to_object
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.policy.formats.kafka_commands import format_command
 
@@ -13,4 +13,4 @@ def step_command(step: Step, bootstrap_server: str | None = None) -> str:
 
 
 def step_object(step: Step) -> dict[str, Any]:
-    return {"action": step.verb, "acl": acls_to_objects([step.acl])[0]}
+    return {"action": step.verb, "acl": acl_to_object(step.acl)}

@@ -10,6 +10,7 @@ from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.model import ANY_USER
 from kafka_shim.policy.descriptions import (
     acl_sentence,
+    decision_object,
     decision_rule_text,
     from_hosts_text_unless_all,
     names_object,
@@ -152,7 +153,6 @@ def _checked_access_text(access: CheckedAccess) -> str:
 
 
 def _checked_access_object(access: CheckedAccess) -> dict[str, Any]:
-    decision = access.decision
     return {
         "principal": access.principal,
         "host": access.host,
@@ -160,9 +160,7 @@ def _checked_access_object(access: CheckedAccess) -> dict[str, Any]:
         "resource_type": access.need.resource_type.name,
         "names": None if access.names is None else names_object(access.names),
         "requirement": access.clause.requirement_id,
-        "allowed": decision.allowed,
-        "because": decision.reason.name,
-        "acl": None if decision.acl is None else acls_to_objects([decision.acl])[0],
+        **decision_object(access.decision),
     }
 
 
