@@ -37,33 +37,51 @@ export interface Fault {
 
 /** The state and the settings of a broker: the keys of `POST /brokers`. */
 export interface BrokerOptions {
+  /** Name of the cluster in paths, such as /brokers/{id} (default: b1, b2 and so on). */
   id?: string;
-  /** The Kafka release that the broker behaves as; default: the newest. */
+  /** Kafka release to emulate, from 0.11 to the newest (default). */
   kafkaVersion?: string;
-  /** The number of brokers in the cluster; default: 1. */
-  brokers?: number;
-  firstBrokerId?: number;
-  racks?: string[];
-  /** Default: PLAINTEXT, where every client may do everything, and SASL_PLAINTEXT. */
-  listeners?: string[];
-  listenerPrincipals?: Record<string, string>;
-  /** Passwords by user. */
-  users?: Record<string, string>;
-  superUsers?: string[];
-  authorizer?: "standard" | "none";
-  allowEveryoneIfNoAclFound?: boolean;
-  aclPropagationDelay?: number;
-  /** Names, or numbers of partitions by name. */
+  /** Names of topics, or partitions by name, or by name `{"partitions": 3, "configs": {...}}`. */
   topics?: string[] | Record<string, number | Record<string, unknown>>;
-  acls?: Acl[];
-  groups?: Record<string, unknown>;
-  clientMetrics?: Record<string, unknown>;
-  faults?: Fault[];
-  /** Broker settings with Kafka's names. */
-  properties?: Record<string, string>;
+  /** Number of brokers (default: 1). */
+  brokers?: number;
+  /** Id of the first broker; further brokers have the next ids (default: node.id, else 1). */
+  firstBrokerId?: number;
+  /** One rack for each broker, or one rack for all brokers. */
+  racks?: string[];
+  /** Accept client metrics (KIP-714). */
   clientTelemetry?: boolean;
+  /** Seed of the random numbers: generated ids are the same in each run. */
   seed?: number;
+  /** Broker settings by Kafka's names. */
+  properties?: Record<string, string>;
+  /** Authorizer. standard: ACLs decide, as in Kafka (default). none: everything is allowed.
+   * MODULE:CLASS: your own class decides. */
+  authorizer?: string;
+  /** Principals that are allowed everything, regardless of ACLs. */
+  superUsers?: string[];
+  /** Allow everybody to use resources without any ACL. */
+  allowEveryoneIfNoAclFound?: boolean;
+  /** Passwords by name of users, who can authenticate with any enabled SASL mechanism. */
+  users?: Record<string, string>;
+  /** Initial ACLs, as in a state file. */
+  acls?: Acl[];
+  /** Apply ACL changes on each broker after a random delay of up to this number of
+   * milliseconds. */
+  aclPropagationDelay?: number;
+  /** Addresses to listen on, as NAME://HOST:PORT; port 0 is any free port. Default: PLAINTEXT,
+   * without authentication, and SASL_PLAINTEXT, where users authenticate. */
+  listeners?: string[];
+  /** Principals of unauthenticated clients, by name of the listener. */
+  listenerPrincipals?: Record<string, string>;
+  /** Freeze the clock; only POST /clock/advance moves it. */
   manualClock?: boolean;
+  /** Committed offsets by group, topic and partition, as in a state file. */
+  groups?: Record<string, unknown>;
+  /** Settings of subscriptions of client metrics by name, as in a state file. */
+  clientMetrics?: Record<string, unknown>;
+  /** Faults from the start, as in a state file. */
+  faults?: Fault[];
 }
 
 /** A denial; `wouldAllow` is the smallest change of the ACLs after which the request would succeed. */

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.cli import EXIT_USAGE, main
-from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config, InitialTopic, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.configuration import config_from_arguments
 from kafka_shim.shim.settings.defaults import SUPER_USERS
+from kafka_shim.shim.settings.option_arguments import add_broker_arguments
 from tests.cli.conftest import Running
 
 

@@ -17,11 +17,12 @@ from kafka_shim.cli import (
     build_command_line_parser,
     main,
 )
-from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.cli.command_parser import CommandParser
 from kafka_shim.cli.help_examples import EXAMPLES
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.config import InitialTopic
+from kafka_shim.shim.settings.configuration import config_from_arguments
+from kafka_shim.shim.settings.option_arguments import add_broker_arguments
 from kafka_shim.text.message_text import shortened_and_escaped
 from tests.support.commands import SHIM
 

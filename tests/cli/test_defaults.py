@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.cli.access_notes import startup_access_notes
-from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.configuration import config_from_arguments
 from kafka_shim.shim.settings.defaults import SUPER_USERS
+from kafka_shim.shim.settings.option_arguments import add_broker_arguments
 from kafka_shim.testing.settings import Settings
 from tests.support.commands import SHIM, environment
 

@@ -11,7 +11,8 @@ import pytest
 import yaml
 from confluent_kafka import Producer
 
-from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
+from kafka_shim.shim.settings.configuration import config_from_arguments
+from kafka_shim.shim.settings.option_arguments import add_broker_arguments
 from kafka_shim.shim.settings.shim_variables import (
     reject_unknown_shim_variables,
     state_of_shim_variables,

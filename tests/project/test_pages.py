@@ -14,10 +14,11 @@ import pytest
 import yaml
 
 from kafka_shim.cli import COMMANDS, import_command_module
-from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.configuration import config_from_arguments
+from kafka_shim.shim.settings.option_arguments import add_broker_arguments
 from kafka_shim.shim.state.cluster import Cluster
 from tests.support.commands import SHIM
 

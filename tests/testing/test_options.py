@@ -9,34 +9,33 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from kafka_shim.cli import serve
-from kafka_shim.testing import BrokerError, start
-from kafka_shim.testing.options import NAMED_OTHERWISE, NOT_OFFERED, Options
+from kafka_shim.shim.settings.options import OPTIONS, Place
+from kafka_shim.testing import BrokerError, generate_options, start
+from kafka_shim.testing.options import Options
 from kafka_shim.testing.settings import Settings
+from tests.support.generated_files import outdated
 
 ROOT = Path(__file__).parents[2]
 NOT_OF_SERVE = {"in_process", "tls"}
 
 
-def options_of_serve() -> set[str]:
-    parser = argparse.ArgumentParser(add_help=False)
-    serve.add_arguments(parser)
-    return {action.dest for action in parser._actions}
+KEY_BY_OPTION = {option.name: option.key for option in OPTIONS if option.plural}
+REASON_BY_OPTION = {option.name: option.why_no_keyword for option in OPTIONS}
 
 
 def test_every_option_of_serve_is_a_keyword_or_has_a_reason() -> None:
     keywords = Options.__annotations__.keys()
-    expected = {NAMED_OTHERWISE.get(option, option) for option in options_of_serve()}
-    assert expected - keywords == NOT_OFFERED.keys()
-    assert keywords - expected == NOT_OF_SERVE
-    assert all(NOT_OFFERED.values())
+    of_serve = {option.key for option in OPTIONS if Place.COMMAND_LINE in option.places}
+    left_out = {name for name, reason in REASON_BY_OPTION.items() if reason}
+    assert of_serve - keywords == left_out
+    assert keywords - of_serve == NOT_OF_SERVE
 
 
-def test_renamed_keywords_are_options_too() -> None:
-    options = options_of_serve()
-    assert options >= NAMED_OTHERWISE.keys()
-    assert options >= NOT_OFFERED.keys()
-    repeatable = {"properties"} | {f"{option}s" for option in NAMED_OTHERWISE}
-    assert set(NAMED_OTHERWISE.values()) <= repeatable
+def test_the_types_are_those_of_the_table() -> None:
+    written = generate_options.FILE.read_text(encoding="utf-8")
+    assert generate_options.options_source() == written, outdated("testing/options.py")
+    declarations = generate_options.TYPESCRIPT_FILE.read_text(encoding="utf-8")
+    assert generate_options.typescript_file() == declarations, outdated("packages/npm/index.d.ts")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +148,7 @@ def test_every_keyword_becomes_an_option_of_serve(
     parser = argparse.ArgumentParser()
     serve.add_arguments(parser)
     parsed = vars(parser.parse_args(Settings(**options, tls_dir="certs").serve_arguments(tmp_path)))
-    given = {NAMED_OTHERWISE.get(name, name) for name, value in parsed.items() if value is not None}
+    given = {KEY_BY_OPTION.get(name, name) for name, value in parsed.items() if value is not None}
     in_state = {"users", "topics", "super_users"}
     assert (options.keys() | {"tls_dir"}) - in_state <= given
     for name in ("brokers", "seed", "acl_propagation_delay", "record_keep", "log_format"):
@@ -211,5 +210,6 @@ def test_pages_name_every_keyword_and_every_option_that_is_left_out() -> None:
     guide = (ROOT / "docs" / "guides" / "pytest.md").read_text()
     section = guide.split("\n## Keywords\n", 1)[1].split("\n## ", 1)[0]
     left_out = {option.replace("-", "_") for option in re.findall(r"`--([a-z-]+)`", section)}
-    of_playback = {option for option, reason in NOT_OFFERED.items() if reason == "see `playback`"}
-    assert left_out == NOT_OFFERED.keys() - of_playback
+    assert left_out == {
+        name for name, reason in REASON_BY_OPTION.items() if reason not in ("", "see `playback`")
+    }

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from kafka_shim.authorizer.authorizer_loading import STANDARD_AUTHORIZER_NAMES
-from kafka_shim.cli.error_output import print_note
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config, ListenerConfig
 from kafka_shim.shim.settings.defaults import ADMIN, SASL_PLAINTEXT
+from kafka_shim.shim.settings.notes import print_note
 
 _PASSWORD_MECHANISMS = frozenset({"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"})
 

@@ -16,7 +16,6 @@ from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.acl_tool_releases import AclToolOutput, acl_tool_output_of_release
 from kafka_shim.authorizer.model import Acl, AclFilter
 from kafka_shim.cli import EXIT_FAILURE, EXIT_USAGE
-from kafka_shim.cli.acl_warnings import warn_about_ineffective_acls
 from kafka_shim.cli.connection_options import add_connection_arguments, connect_with_options
 from kafka_shim.cli.error_output import print_command_error
 from kafka_shim.cli.usage import UsageError, parse_release_option
@@ -49,6 +48,7 @@ from kafka_shim.policy.formats.kafka_list import (
 )
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.acl_warnings import warn_about_ineffective_acls
 from kafka_shim.shim.settings.input_files import read_acl_file_with_lines, read_text_file
 from kafka_shim.text.logs import escape_control_characters
 from kafka_shim.text.message_text import shortened_and_escaped

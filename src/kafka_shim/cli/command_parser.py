@@ -3,7 +3,7 @@
 import argparse
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from kafka_shim.text import installation
 from kafka_shim.text.message_text import shortened_and_escaped
@@ -13,19 +13,9 @@ from kafka_shim.text.option_parser import (
     text_of_parser_error,
 )
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 EXIT_USAGE = 2
 USAGE_OPTIONS_MAX = 8
 """A usage line with more options than this names only the required ones."""
-
-
-def parse_path(text: str) -> "Path":
-    """Return the path that an option names."""
-    from pathlib import Path  # its imports take 3 % of a broker's start
-
-    return Path(text)
 
 
 def _terminal_columns() -> int:

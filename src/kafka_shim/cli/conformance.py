@@ -16,7 +16,6 @@ from kafka_shim.cli import (
     conformance_suite,
 )
 from kafka_shim.cli.access_notes import print_access_notes
-from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.record_options import exit_code_after_recording
 from kafka_shim.cli.scorecard_formats import OUTPUTS
@@ -25,6 +24,8 @@ from kafka_shim.cli.usage import split_command
 from kafka_shim.shim.broker import BOOTSTRAP, Broker
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.configuration import config_from_arguments
+from kafka_shim.shim.settings.option_arguments import add_broker_arguments
 from kafka_shim.shim.signals import SignalForwarder
 from kafka_shim.text.logs import configure_logging
 from kafka_shim.trace_format.segments import trace_size_in_bytes

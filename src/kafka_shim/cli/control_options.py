@@ -1,4 +1,4 @@
-"""The options of the control API, and the server that they describe."""
+"""The broker with its clock, and the server of the control API, as the options describe them."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -11,26 +11,6 @@ from kafka_shim.shim.system_clock import SystemClock
 if TYPE_CHECKING:
     from kafka_shim.shim.config import Config
     from kafka_shim.shim.control.http_server import ControlServer
-
-
-def add_control_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("Control")
-    group.add_argument(
-        "--control",
-        metavar="HOST:PORT",
-        help="Serve the control API (HTTP, see /openapi.json) and the inspector (a web page) here",
-    )
-    group.add_argument(
-        "--control-token",
-        metavar="TOKEN",
-        help="Bearer token of the control API; required unless it listens on loopback",
-    )
-    group.add_argument(
-        "--manual-clock",
-        action="store_true",
-        default=None,
-        help="Freeze the clock; only POST /clock/advance moves it",
-    )
 
 
 def create_broker_with_clock(config: "Config", args: argparse.Namespace) -> Broker:

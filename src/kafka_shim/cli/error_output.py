@@ -22,7 +22,3 @@ def print_command_errors_limited(args: argparse.Namespace, texts: Sequence[str])
         print_command_error(args, text)
     if len(texts) > ERRORS_MAX:
         print_command_error(args, f"and {len(texts) - ERRORS_MAX} more")
-
-
-def print_note(text: str) -> None:
-    print(f"kafka-shim: note: {shortened_and_escaped(text)}", file=sys.stderr)

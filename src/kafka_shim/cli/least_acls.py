@@ -10,11 +10,12 @@ import msgspec
 
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.cli import EXIT_FAILURE, EXIT_MISMATCH
-from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.cli.least_acls_from_log import add_log_arguments, print_acls_for_logs
 from kafka_shim.cli.usage import UsageError, check_principal_option, run_reporting_errors
 from kafka_shim.policy.least.least_acls import least_acls
 from kafka_shim.shim.config import Config
+from kafka_shim.shim.settings.configuration import config_from_arguments
+from kafka_shim.shim.settings.option_arguments import add_broker_arguments
 from kafka_shim.text.logs import configure_logging
 from kafka_shim.text.message_text import count_with_noun
 from kafka_shim.traces.least_acls.needed_acl_formats import FORMS, format_needed_acls

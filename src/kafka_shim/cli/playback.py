@@ -1,4 +1,4 @@
-"""The options and the runs of `serve --playback` and `run --playback`."""
+"""The runs of `serve --playback` and `run --playback`."""
 
 import argparse
 import asyncio
@@ -9,14 +9,14 @@ from threading import Thread
 from typing import TYPE_CHECKING, Protocol
 
 from kafka_shim.cli import EXIT_FAILURE, EXIT_MISMATCH
-from kafka_shim.cli.broker_options import config_from_arguments
-from kafka_shim.cli.command_parser import parse_path
-from kafka_shim.cli.error_output import print_note
-from kafka_shim.cli.record_options import add_mask_argument
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.broker import BOOTSTRAP
 from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError, UnavailableError
+from kafka_shim.shim.settings.configuration import config_from_arguments
+from kafka_shim.shim.settings.notes import print_note
+from kafka_shim.shim.settings.option_values import is_given
+from kafka_shim.shim.settings.options import Place, options_of_place
 from kafka_shim.text.logs import configure_logging
 
 if TYPE_CHECKING:
@@ -26,17 +26,9 @@ if TYPE_CHECKING:
     from kafka_shim.traces.cassettes.cassette_recording import Upstream
     from kafka_shim.traces.cassettes.playback_report import PlaybackReport
 
-MATCHES = ("order", "content", "strict")
-NONE, ONCE, NEW_EPISODES, ALL = MODES = ("none", "once", "new-episodes", "all")
+NONE, ONCE, NEW_EPISODES, ALL = ("none", "once", "new-episodes", "all")
 CLOSE = "close"
 UPSTREAM_CONFIG = "--upstream-config"
-_NOT_WITH_PLAYBACK = (
-    "state", "data_dir", "authorizer", "super_user", "allow_everyone_if_no_acl_found", "acls",
-    "acl_propagation_delay", "kafka_version", "topic", "brokers", "first_broker_id", "rack",
-    "client_telemetry", "seed", "record", "record_keep", "record_compression",
-    "control_token", "manual_clock", "conformance",
-)  # fmt: skip
-"""Options of a broker with state, which a playback does not have."""
 
 
 class Cassette(Protocol):
@@ -45,70 +37,6 @@ class Cassette(Protocol):
     def bootstrap_servers(self, listener: str) -> str: ...
     async def start(self) -> None: ...
     async def stop(self) -> None: ...
-
-
-def add_playback_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add --playback and its options to a command that starts a broker."""
-    group = parser.add_argument_group("Playback")
-    add = group.add_argument
-    add(
-        "--playback",
-        type=parse_path,
-        metavar="TRACE",
-        help="Respond from this trace instead of a broker: each request gets its recorded response;"
-        " exit code 3 if a request was not recorded",
-    )
-    add(
-        "--match",
-        choices=MATCHES,
-        help="order: changes and records in their recorded order (default). content: in any order."
-        " strict: as order, with the recorded settings, and with all recorded changes",
-    )
-    add(
-        "--on-mismatch",
-        metavar="ERROR|close",
-        help="Respond to a request that was not recorded with this error (default:"
-        " INVALID_REQUEST), or close the connection",
-    )
-    add(
-        "--speed",
-        type=float,
-        metavar="X",
-        help="Respond after the recorded time divided by X (default: without delay)",
-    )
-    add(
-        "--playback-report",
-        type=parse_path,
-        metavar="FILE",
-        help="Write the report of the playback to this file: a page if the name ends in .html, else"
-        " JSON",
-    )
-    _add_recording_arguments(group)
-
-
-def _add_recording_arguments(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add(
-        "--playback-mode",
-        choices=MODES,
-        help="none: use the trace (default). once: use the trace, or record it from --upstream if"
-        " it is missing. new-episodes: use the trace, and record missing requests. all: record the"
-        " trace again",
-    )
-    add(
-        "--upstream",
-        action="append",
-        default=[],
-        metavar="[LISTENER=]HOST:PORT",
-        help="Broker of the cluster to record, for all listeners or for one (repeatable)",
-    )
-    add(
-        UPSTREAM_CONFIG,
-        metavar="FILE",
-        help="Client properties for connections to the cluster; with sasl.*, the recorded clients"
-        " need no authentication",
-    )
-    add_mask_argument(group)
 
 
 def serve_playback(
@@ -177,7 +105,7 @@ async def _record(
     from kafka_shim.traces.cassettes.cassette_recording import CassetteRecording
     from kafka_shim.traces.record_masks import RecordMasks
 
-    masks = RecordMasks(args.mask)
+    masks = RecordMasks(args.mask or ())
     args.playback.parent.mkdir(parents=True, exist_ok=True)
     recording = CassetteRecording(args.playback, config, _upstream(args), masks)
     async with _running(recording):
@@ -213,7 +141,7 @@ async def _play(
             f" ({', '.join(recorded) or 'none'}): record it anew with --playback-mode all"
         )
     options = PlaybackOptions(
-        match=MatchMode(args.match or MATCHES[0]),
+        match=MatchMode(args.match or MatchMode.ORDER),
         users=config.users,
         speed=args.speed,
         error_for_mismatches=_error_for_mismatches(args.on_mismatch),
@@ -283,12 +211,11 @@ async def _running(cassette: Cassette) -> "AsyncIterator[None]":
 
 def _configure_playback_and_logging(args: argparse.Namespace) -> "Config":
     """Return the configuration, of which only listeners, users and logging are used."""
-    for name in _NOT_WITH_PLAYBACK:
-        if getattr(args, name, None) not in (None, [], False):
-            option = name.replace("_", "-")
+    for option in options_of_place(Place.COMMAND_LINE):
+        if not option.is_for_playback and is_given(getattr(args, option.name, None)):
             raise ConfigError(
-                f"--{option} cannot be combined with --playback, which has no state: all responses"
-                " are those of the trace"
+                f"{option.option} cannot be combined with --playback, which has no state: all"
+                " responses are those of the trace"
             )
     if args.speed is not None and args.speed <= 0:
         raise ConfigError(f"--speed `{args.speed}`: expected a number above 0")
@@ -304,7 +231,7 @@ def _upstream(args: argparse.Namespace) -> "Upstream":
     from kafka_shim.traces.cassettes.cassette_recording import Upstream
 
     addresses = {}
-    for text in args.upstream:
+    for text in args.upstream or ():
         listener, _, address = text.rpartition("=")
         addresses[listener] = parse_address(address, "--upstream")
     config = read_client_config(args.upstream_config, UPSTREAM_CONFIG)

@@ -6,13 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_shim.cli.broker_options import TLS_DIRECTORY
-from kafka_shim.cli.record_options import (
-    add_mask_argument,
-    add_trace_storage_arguments,
-    exit_code_after_recording,
-    trace_storage_of_options,
-)
+from kafka_shim.cli.record_options import exit_code_after_recording
 from kafka_shim.cli.usage import run_reporting_errors
 from kafka_shim.client.client import connect
 from kafka_shim.client.config import read_client_config
@@ -20,6 +14,9 @@ from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.settings.java_properties import read_properties_file
+from kafka_shim.shim.settings.option_arguments import add_named_options
+from kafka_shim.shim.settings.options import TLS_DIRECTORY
+from kafka_shim.shim.settings.trace_storage import trace_storage_of_options
 from kafka_shim.shim.signals import call_on_stop_signal
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.text.logs import configure_logging
@@ -78,8 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     trace.add_argument(
         "--record", required=True, type=Path, metavar="DIR", help="Folder to write the trace to"
     )
-    add_trace_storage_arguments(trace)
-    add_mask_argument(trace)
+    add_named_options(trace, ("record_compression", "record_keep", "mask"))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -94,7 +90,7 @@ def _connect_and_run_proxy(args: argparse.Namespace) -> int:
         raise ConfigError(f"--listener `{args.listener}`: expected a name, as in PROXY")
     config = read_client_config(args.upstream_config, UPSTREAM_CONFIG)
     storage = trace_storage_of_options(args)
-    masks = RecordMasks(args.mask)
+    masks = RecordMasks(args.mask or ())
     tls = _tls_context_for_clients(args, listen[0])
     connect(args.upstream, config).close()  # report now what the broker would reject later
     recorder = TraceRecorder(

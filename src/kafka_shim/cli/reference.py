@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from kafka_shim.cli import COMMANDS, import_command_module
-from kafka_shim.cli.broker_options import add_broker_arguments
 from kafka_shim.cli.command_parser import CommandParser
+from kafka_shim.shim.settings.option_arguments import add_broker_arguments
 
 WIDTH = 96
 BROKER_OPTIONS_PAGE = "broker-options.md"

@@ -5,13 +5,14 @@ import json
 from pathlib import Path
 
 from kafka_shim.cli import EXIT_FAILURE, EXIT_MISMATCH
-from kafka_shim.cli.config_sources import parse_user_and_password
 from kafka_shim.cli.error_output import print_command_error
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.trace_source import print_damaged_parts, require_path_with_trace
 from kafka_shim.cli.usage import parse_api_name, run_reporting_errors
 from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.option_values import split_pair
+from kafka_shim.shim.settings.options import option_named
 from kafka_shim.trace_format.segments import trace_size_in_bytes
 from kafka_shim.traces.replay.events import FactsNeededBeforeReplay, Recording, TraceEvents
 from kafka_shim.traces.replay.replayer import Replayer
@@ -114,7 +115,7 @@ def _replay_and_compare(args: argparse.Namespace) -> int:
     target = Target(
         address=parse_address(args.target, "--target"),
         routes=dict(_parse_route(text) for text in args.route),
-        users=dict(parse_user_and_password(text) for text in args.user),
+        users=dict(split_pair(text, option_named("user")) for text in args.user),
         speed=_parse_speed(args.speed),
         timeout_s=_parse_positive_number(args.timeout, "--timeout", "a number above 0"),
         on_miss=on_miss,

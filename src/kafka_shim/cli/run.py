@@ -10,22 +10,16 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.cli import EXIT_FAILURE
 from kafka_shim.cli.access_notes import print_access_notes
-from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
-from kafka_shim.cli.control_options import (
-    add_control_arguments,
-    create_broker_with_clock,
-    create_control_server,
-)
-from kafka_shim.cli.error_output import print_note
+from kafka_shim.cli.control_options import create_broker_with_clock, create_control_server
 from kafka_shim.cli.open_files_limit import raise_limit_and_report_shortages
-from kafka_shim.cli.playback import add_playback_arguments, run_command_and_check_playback
-from kafka_shim.cli.record_options import (
-    add_record_arguments,
-    exit_code_after_recording,
-    record_if_requested,
-)
+from kafka_shim.cli.playback import run_command_and_check_playback
+from kafka_shim.cli.record_options import exit_code_after_recording, record_if_requested
 from kafka_shim.shim.broker import BOOTSTRAP, Broker
 from kafka_shim.shim.request.garbage_collection import freeze_gc
+from kafka_shim.shim.settings import options
+from kafka_shim.shim.settings.configuration import config_from_arguments
+from kafka_shim.shim.settings.notes import print_note
+from kafka_shim.shim.settings.option_arguments import add_broker_arguments, add_option_arguments
 from kafka_shim.shim.signals import SignalForwarder
 from kafka_shim.text.logs import configure_logging, import_structlog_in_thread
 from kafka_shim.text.message_text import shortened_and_escaped
@@ -40,9 +34,8 @@ TOKEN = "KAFKA_SHIM_CONTROL_TOKEN"  # noqa: S105 - the name of a variable
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_broker_arguments(parser)
-    add_control_arguments(parser)
-    add_record_arguments(parser)
-    add_playback_arguments(parser)
+    for group in (options.CONTROL, options.TRACE, options.PLAYBACK):
+        add_option_arguments(parser, group)
     parser.add_argument(
         "--kill-after",
         type=float,

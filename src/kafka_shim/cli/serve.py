@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, TextIO
 
 from kafka_shim.cli import EXIT_FAILURE
 from kafka_shim.cli.access_notes import print_access_notes
-from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
-from kafka_shim.cli.control_options import (
-    add_control_arguments,
-    create_broker_with_clock,
-    create_control_server,
-)
+from kafka_shim.cli.control_options import create_broker_with_clock, create_control_server
 from kafka_shim.cli.open_files_limit import raise_limit_and_report_shortages
-from kafka_shim.cli.playback import Cassette, add_playback_arguments, serve_playback
-from kafka_shim.cli.record_options import (
-    add_record_arguments,
-    exit_code_after_recording,
-    record_if_requested,
-    trace_storage_of_options,
-)
+from kafka_shim.cli.playback import Cassette, serve_playback
+from kafka_shim.cli.record_options import exit_code_after_recording, record_if_requested
 from kafka_shim.cli.scorecard_formats import OUTPUTS
 from kafka_shim.shim.broker import Broker, write_ready_file_atomically
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.request.garbage_collection import freeze_gc
+from kafka_shim.shim.settings.configuration import config_from_arguments
+from kafka_shim.shim.settings.option_arguments import add_broker_arguments, add_option_arguments
+from kafka_shim.shim.settings.options import (
+    CONTROL,
+    PLAYBACK,
+    SERVE,
+    TRACE,
+    VARIABLE_PREFIX,
+)
+from kafka_shim.shim.settings.trace_storage import trace_storage_of_options
 from kafka_shim.shim.signals import call_on_stop_signal
 from kafka_shim.text.logs import configure_logging, import_structlog_in_thread
 
@@ -38,45 +38,26 @@ if TYPE_CHECKING:
 
 PORT = 9092
 """Where clients look for a broker."""
-VARIABLES_PREFIX = "KAFKA_SHIM_"
-READY_FILE = f"{VARIABLES_PREFIX}READY_FILE"
 _READY_FILE_START = r"[\w.-]+=\S+:\d+\n"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_broker_arguments(parser, first_default_port=PORT)
-    parser.add_argument(
-        "--ready-file",
-        metavar="PATH",
-        default=os.environ.get(READY_FILE) or None,
-        help="Write this file, one NAME=HOST:PORT a line, once the broker responds, and remove it"
-        f" when the broker stops (default: ${READY_FILE})",
-    )
-    add_record_arguments(parser)
-    add_playback_arguments(parser)
-    parser.add_argument(
-        "--conformance",
-        nargs="?",
-        const=OUTPUTS[0],
-        metavar="FORM[:FILE]",
-        help="When the broker stops, print a scorecard of all clients, or write it to a file: text"
-        " (default), json, junit or markdown; exit code 3 if a behaviour failed",
-    )
-    add_control_arguments(parser)
-    parser.add_argument(
-        "--stop-with-stdin",
-        action="store_true",
-        default=None,
-        help="Stop when standard input ends, for brokers started by another program",
-    )
+    add_option_arguments(parser, SERVE, TRACE, PLAYBACK, CONTROL)
 
 
 def run(args: argparse.Namespace) -> int:
+    has_variables = any(name.startswith(VARIABLE_PREFIX) for name in os.environ)
+    if has_variables:
+        from kafka_shim.shim.settings.shim_variables import set_options_from_variables
+
+        set_options_from_variables(args, os.environ, ["ready_file"])
     if args.ready_file is not None:
-        _remove_ready_file(args.ready_file)
+        _remove_ready_file(args.ready_file)  # a stale one would look like a started broker
     if args.playback is not None:
         return serve_playback(args, partial(_announce_playback_with_ready_file_until_stopped, args))
-    config = config_from_arguments(args, state_of_environment=_state_and_control_of_variables(args))
+    state = _read_shim_variables(args) if has_variables else None
+    config = config_from_arguments(args, state_of_environment=state)
     configure_logging(config.log_level, config.log_format)
     broker = create_broker_with_clock(config, args)
     control = create_control_server(broker, args)
@@ -86,24 +67,19 @@ def run(args: argparse.Namespace) -> int:
     return _serve_and_score(broker, control, args)
 
 
-def _state_and_control_of_variables(args: argparse.Namespace) -> "StateFileContent | None":
-    """Return the state in KAFKA_SHIM_* variables, and set the options of the control API.
+def _read_shim_variables(args: argparse.Namespace) -> "StateFileContent":
+    """Return the state in KAFKA_SHIM_* variables, and set options that the command line leaves out.
 
     Raise ConfigError if such a variable is unknown or invalid.
     """
-    if not any(name.startswith(VARIABLES_PREFIX) for name in os.environ):
-        return None
     from kafka_shim.shim.settings.shim_variables import (
-        CONTROL,
-        CONTROL_TOKEN,
         reject_unknown_shim_variables,
+        set_options_from_variables,
         state_of_shim_variables,
     )
 
     reject_unknown_shim_variables(os.environ)
-    if args.control is None and os.environ.get(CONTROL):
-        args.control = os.environ[CONTROL]
-        args.control_token = args.control_token or os.environ.get(CONTROL_TOKEN) or None
+    set_options_from_variables(args, os.environ)
     return state_of_shim_variables(os.environ)
 
 

@@ -5,10 +5,8 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
-from kafka_shim.cli.record_options import add_record_arguments, record_if_requested
 from kafka_shim.shim.apis import APIS_WITH_HANDLER, import_handler
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
@@ -16,11 +14,18 @@ from kafka_shim.shim.control.broker_control import BrokerControl
 from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.control.routes import Call, call_route, find_route
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.configuration import config_from_arguments
+from kafka_shim.shim.settings.option_arguments import (
+    RaisingOptionParser,
+    add_broker_arguments,
+    add_option_arguments,
+)
+from kafka_shim.shim.settings.options import CONTROL, TRACE
+from kafka_shim.shim.settings.trace_storage import storage_of_requested_trace
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.testing.settings import Settings
 from kafka_shim.testing.transport import BrokerError
 from kafka_shim.text.message_text import shortened_and_escaped
-from kafka_shim.text.option_parser import SuggestingArgumentParser, text_of_parser_error
 
 
 class InProcessBroker:
@@ -80,23 +85,17 @@ class InProcessBroker:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
 
-class _RaisingOptionParser(SuggestingArgumentParser):
-    """Raises an exception for usage errors, as there is no command that could exit."""
-
-    def error(self, message: str) -> NoReturn:
-        raise ConfigError(text_of_parser_error(message))
-
-
 def _broker_from_arguments(argv: Sequence[str]) -> Broker:
     """Return the broker of a command line. Raise ConfigError if there can be none."""
-    parser = _RaisingOptionParser()
+    parser = RaisingOptionParser()
     add_broker_arguments(parser)
-    add_record_arguments(parser)
-    parser.add_argument("--manual-clock", action="store_true")
+    add_option_arguments(parser, TRACE, CONTROL)
     args = parser.parse_args(argv)
     clock = ManualClock(SystemClock().now_ms()) if args.manual_clock else None
     broker = Broker(config_from_arguments(args, {}), clock)
-    record_if_requested(broker, args)
+    storage = storage_of_requested_trace(args)
+    if storage is not None:
+        broker.start_recording(args.record, storage)
     return broker
 
 

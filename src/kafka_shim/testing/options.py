@@ -1,10 +1,8 @@
-"""The keywords of `start` and the fixtures: the options of `kafka-shim serve`, and a few more."""
+"""The keywords of `start` and the fixtures. Generated from the table of options: do not edit."""
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, TypedDict
-
-from kafka_shim.testing.unknown_name import unknown_name_message
 
 Path = str | PathLike[str]
 
@@ -25,27 +23,41 @@ class Options(TypedDict, total=False):
     """
 
     kafka_version: str | None
-    """Kafka release to behave as, as in "3.9"; the newest by default."""
+    """Kafka release to emulate, from 0.11 to the newest (default)."""
     topics: Mapping[str, int | TopicOptions | None] | Sequence[str] | None
-    """Names, or names with partitions, or with `{"partitions": 3, "configs": {...}}`."""
-    users: Mapping[str, str] | None
-    """Passwords by name of users who can log in; `admin` always can."""
-    acls: Sequence[Mapping[str, Any]] | Path | None
-    """Rules as in the state file, or a file in any format of `kafka-shim acls --format`."""
-    super_users: Sequence[str] | None
-    """Principals that ACLs do not restrict; by default User:ANONYMOUS and User:admin."""
-    allow_everyone_if_no_acl_found: bool | None
-    authorizer: str | None
-    """`standard`, `none` or MODULE:CLASS."""
-    acl_propagation_delay: int | None
-    """Milliseconds: each broker applies an ACL change after a random delay of up to this."""
+    """Names of topics, or partitions by name, or by name `{"partitions": 3, "configs": {...}}`."""
     brokers: int | None
+    """Number of brokers (default: 1)."""
     first_broker_id: int | None
-    """Id of the first broker, 1 by default; the others have the ids after it."""
+    """Id of the first broker; further brokers have the next ids (default: node.id, else 1)."""
     racks: Sequence[str] | None
-    """Racks of the brokers: one for each, or one for all."""
+    """One rack for each broker, or one rack for all brokers."""
+    client_telemetry: bool | None
+    """Accept client metrics (KIP-714)."""
+    seed: int | None
+    """Seed of the random numbers: generated ids are the same in each run."""
+    properties: Mapping[str, str] | None
+    """Broker settings by Kafka's names."""
+    authorizer: str | None
+    """Authorizer. standard: ACLs decide, as in Kafka (default). none: everything is allowed.
+    MODULE:CLASS: your own class decides.
+    """
+    super_users: Sequence[str] | None
+    """Principals that are allowed everything, regardless of ACLs."""
+    allow_everyone_if_no_acl_found: bool | None
+    """Allow everybody to use resources without any ACL."""
+    users: Mapping[str, str] | None
+    """Passwords by name of users, who can authenticate with any enabled SASL mechanism."""
+    acls: Sequence[Mapping[str, Any]] | Path | None
+    """Initial ACLs, as in a state file."""
+    acl_propagation_delay: int | None
+    """Apply ACL changes on each broker after a random delay of up to this number of
+    milliseconds.
+    """
     listeners: Sequence[str] | None
-    """NAME://HOST:PORT, port 0 being any free one; by default PLAINTEXT and SASL_PLAINTEXT."""
+    """Addresses to listen on, as NAME://HOST:PORT; port 0 is any free port. Default: PLAINTEXT,
+    without authentication, and SASL_PLAINTEXT, where users authenticate.
+    """
     listener_principals: Mapping[str, str] | None
     """Principals of unauthenticated clients, by name of the listener."""
     tls: bool | Path | None
@@ -53,69 +65,32 @@ class Options(TypedDict, total=False):
     broker's, or in this one.
     """
     tls_dir: Path | None
-    """Folder for self-made certificates of the listeners that `listeners` names."""
-    properties: Mapping[str, str] | None
-    """Broker settings by Kafka's names, as `serve -c`."""
-    client_telemetry: bool | None
-    """Accept metrics that clients push (KIP-714)."""
-    manual_clock: bool | None
-    """Freeze the clock; only `broker.clock.advance(ms)` moves it."""
-    seed: int | None
-    """Makes ids and everything random repeatable."""
+    """Generate certificates for TLS listeners in this folder, with ca.pem and client.pem
+    (CN=client) for clients.
+    """
     config: Path | None
-    """Options by their names (.yaml, .toml), or a server.properties; keywords take precedence."""
+    """File with options by name (.yaml, .toml), or a server.properties file; keywords take
+    precedence.
+    """
     state: Path | None
-    """State file: topics, users, super users, ACLs, groups and faults besides those named here."""
+    """YAML file with the initial topics, users, super_users, acls, groups, client_metrics and
+    faults.
+    """
     data_dir: Path | None
-    """Folder in which the state is kept across restarts."""
-    record: Path | None
-    """Folder for a trace of all requests."""
-    record_compression: Literal["none", "zlib", "zstd"] | None
-    record_keep: int | None
-    """How many of the newest segments of the trace to keep; all by default."""
+    """Keep topics, records, groups, ACLs, users and settings in this folder across restarts
+    (default: in memory).
+    """
     log_format: Literal["console", "json"] | None
+    """Format of log lines (default: console)."""
     log_level: Literal["none", "error", "warn", "info", "debug"] | None
-    in_process: bool
+    """Least severe level to log (default: warn)."""
+    record: Path | None
+    """Record all requests and responses as a trace in this folder."""
+    record_compression: Literal["none", "zlib", "zstd"] | None
+    """Compression of the trace (default: none); zstd needs the extra `compression`."""
+    record_keep: int | None
+    """Number of the newest segments of the trace to keep, 64 MiB each (default: all)."""
+    manual_clock: bool | None
+    """Freeze the clock; only POST /clock/advance moves it."""
+    in_process: bool | None
     """Run the broker on a thread of this process."""
-
-
-NAMED_OTHERWISE = {
-    "broker_config": "properties",
-    "listener": "listeners",
-    "listener_principal": "listener_principals",
-    "rack": "racks",
-    "super_user": "super_users",
-    "topic": "topics",
-    "user": "users",
-}
-"""Repeatable options of `serve`, and the keywords that take all values together."""
-
-NOT_OFFERED = {
-    "conformance": "record a trace and pass it to `kafka-shim conformance check`",
-    "control": "a broker in its own process has a control API; its address is `control_url`",
-    "control_token": "the control API listens on loopback only",
-    "mask": "see `playback`",
-    "match": "see `playback`",
-    "on_mismatch": "see `playback`",
-    "playback": "play a trace back with `kafka-shim run --playback TRACE -- pytest`",
-    "playback_mode": "see `playback`",
-    "playback_report": "see `playback`",
-    "port": "brokers of tests use free ports; for others use `listeners`",
-    "ready_file": "the broker is ready when `start` returns",
-    "speed": "see `playback`",
-    "stop_with_stdin": "the broker always stops with the process that started it",
-    "upstream": "see `playback`",
-    "upstream_config": "see `playback`",
-}
-"""Options of `serve` that tests cannot use, with the reason."""
-
-
-def raise_if_unknown_option(options: Mapping[str, object]) -> None:
-    """Raise a TypeError that names the nearest keyword if one is unknown."""
-    for name in options:
-        if name in NOT_OFFERED:
-            raise TypeError(f"keyword `{name}` is not offered: {NOT_OFFERED[name]}")
-        if name in NAMED_OTHERWISE:
-            raise TypeError(f"unknown keyword `{name}`; did you mean `{NAMED_OTHERWISE[name]}`?")
-        if name not in Options.__annotations__:
-            raise TypeError(unknown_name_message("keyword", name, Options.__annotations__))

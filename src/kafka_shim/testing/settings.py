@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -14,28 +14,29 @@ from kafka_shim.shim.settings.defaults import (
     SASL_PLAINTEXT,
     SUPER_USERS,
 )
+from kafka_shim.shim.settings.options import (
+    TLS_DIRECTORY,
+    BrokerOption,
+    Kind,
+    Place,
+    options_of_place,
+)
 from kafka_shim.testing.ineffective_acls import (
     warn_about_ineffective_acls_of_file,
     warn_about_ineffective_rules,
 )
-from kafka_shim.testing.options import Options, raise_if_unknown_option
+from kafka_shim.testing.option_names import raise_if_unknown_option
+from kafka_shim.testing.options import Options
 from kafka_shim.testing.transport import BrokerError
 from kafka_shim.text.message_text import shortened_and_escaped
 
 SECRET = "{name}-secret"  # noqa: S105 - of test users, to be guessed on purpose
 SSL = "SSL"
 SASL_SSL = "SASL_SSL"
-TLS_DIRECTORY = "shim.tls.directory"
 
 _DEFAULTS: Options = {"super_users": SUPER_USERS, "log_level": "warn"}
-_LISTS = ("super_users", "listeners", "racks")
-_MAPPINGS = ("users", "properties", "listener_principals")
-_FLAGS = ("allow_everyone_if_no_acl_found", "client_telemetry", "manual_clock")
-_VALUES = (
-    *("kafka_version", "authorizer", "acl_propagation_delay", "brokers", "first_broker_id"),
-    *("seed", "record_compression", "record_keep", "log_format", "log_level"),
-)
-_PATHS = ("config", "data_dir", "record")
+_STATE_KEYWORDS = frozenset({"topics", "users", "super_users", "state"})
+"""Keywords that become the state file of the broker."""
 
 
 class Settings:
@@ -59,12 +60,13 @@ class Settings:
 
     def _raise_if_wrong_types(self) -> None:
         """Raise a TypeError for values that would be mistaken: a text is a list of letters."""
-        for name in (*_LISTS, "topics"):
-            if isinstance(self._options.get(name, ()), str):
-                raise TypeError(f"{name} is the string {self._options[name]!r}: expected a list")
-        for name in _MAPPINGS:
-            value = self._options.get(name, {})
-            if not isinstance(value, Mapping):
+        for option in options_of_place(Place.KEYWORD):
+            name, value = option.key, self._options.get(option.key)
+            if value is None:
+                continue
+            if option.kind in (Kind.TEXTS, Kind.TOPICS) and isinstance(value, str):
+                raise TypeError(f"{name} is the string {value!r}: expected a list")
+            if option.kind is Kind.PAIRS and not isinstance(value, Mapping):
                 raise TypeError(f"{name} is {value!r}: expected a mapping")
         version = self._options.get("kafka_version", "")
         if not isinstance(version, str):
@@ -116,37 +118,17 @@ class Settings:
 
     def serve_arguments(self, folder: Path) -> list[str]:
         """Return the options of `kafka-shim serve`; files that they need are put into `folder`."""
-        serve_arguments = ["--state", str(self._write_state_file(folder))]
-        for name, value in self._single_value_options():
-            serve_arguments += [f"--{name.replace('_', '-')}", value]
-        serve_arguments += [
-            f"--{name.replace('_', '-')}" for name in _FLAGS if self._options.get(name)
-        ]
-        for listener in self._options["listeners"]:
-            serve_arguments += ["--listener", listener]
-        for rack in self._options.get("racks", ()):
-            serve_arguments += ["--rack", rack]
-        for name, principal in self._options.get("listener_principals", {}).items():
-            serve_arguments += ["--listener-principal", f"{name}={principal}"]
-        for key, value in self.properties.items():
-            serve_arguments += ["--broker-config", f"{key}={value}"]
+        values = {name: self._options[name] for name in self._options.keys() - _STATE_KEYWORDS}
         certificate_folder = self.certificate_folder(folder)
-        return (
-            serve_arguments
-            if certificate_folder is None
-            else [*serve_arguments, "--tls-dir", str(certificate_folder)]
-        )
-
-    def _single_value_options(self) -> Iterator[tuple[str, str]]:
-        """Yield the options that are given once, with their values."""
-        for name in _VALUES:
-            if name in self._options:
-                yield name, str(self._options[name])
-        for name in _PATHS:
-            if name in self._options:
-                yield name, str(_absolute_path(self._options[name]))
-        if self._acl_file is not None:
-            yield "acls", str(_absolute_path(self._acl_file))
+        if certificate_folder is not None:
+            values["tls_dir"] = certificate_folder
+        if self._acl_file is None:
+            values.pop("acls", None)  # they are in the state
+        serve_arguments = ["--state", str(self._write_state_file(folder))]
+        for option in options_of_place(Place.KEYWORD | Place.COMMAND_LINE):
+            if option.key in values:
+                serve_arguments += _serve_arguments(option, values[option.key])
+        return serve_arguments
 
     def warn_about_ineffective_acls(self) -> None:
         """Warn at the caller's line about initial ACLs that can neither allow nor deny anything."""
@@ -188,6 +170,18 @@ class Settings:
             _state_as_yaml(content) if given_options else json.dumps(content), encoding="utf-8"
         )
         return path
+
+
+def _serve_arguments(option: BrokerOption, value: Any) -> list[str]:
+    """Return the words of the command line for an option."""
+    if option.kind is Kind.FLAG:
+        return [option.option] if value else []
+    if option.kind is Kind.PAIRS:
+        value = [f"{name}{option.separator}{text}" for name, text in value.items()]
+    if option.kind in (Kind.FILE, Kind.PATH, Kind.ACLS):
+        value = _absolute_path(value)
+    values = value if option.kind.is_repeatable else [value]
+    return [word for each in values for word in (option.option, str(each))]
 
 
 def _read_state(path: Path) -> dict[str, Any]:

@@ -73,7 +73,8 @@ def _object_lines(name: str, schema: dict[str, Any]) -> Iterator[str]:
         yield from ("| field | type | |", "|---|---|---|")
         for field, value in properties.items():
             need = "required" if field in required else _default(value)
-            yield f"| `{field}` | {_type(value)} | {need} |"
+            text = _escaped(value.get("description", "")) or need
+            yield f"| `{field}` | {_type(value)} | {text} |"
         yield ""
 
 

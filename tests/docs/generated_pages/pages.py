@@ -11,8 +11,10 @@ from tests.docs.generated_pages.python_api import python_api_page
 from tests.docs.generated_pages.releases import releases_page
 from tests.docs.generated_pages.settings import settings_page
 from tests.docs.generated_pages.trace_tables import tables_page
+from tests.docs.generated_pages.variables import environment_page
 
 PAGES: Final[dict[str, Callable[[], str]]] = {
+    "docs/reference/environment.md": environment_page,
     "docs/reference/errors.md": error_codes_page,
     "docs/reference/http-api.md": http_api_page,
     "docs/reference/log-lines.md": log_lines_page,

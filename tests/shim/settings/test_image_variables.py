@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.configuration import config_from_arguments
 from kafka_shim.shim.settings.image_variables import settings_of_image_variables
 from kafka_shim.shim.settings.jaas import JaasModule, parse_jaas, parse_jaas_file
+from kafka_shim.shim.settings.option_arguments import add_broker_arguments
 
 JAAS = """\
 // as in the images' examples

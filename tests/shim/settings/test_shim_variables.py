@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.configuration import config_from_arguments
+from kafka_shim.shim.settings.option_arguments import add_broker_arguments
 from kafka_shim.shim.settings.shim_variables import (
     reject_unknown_shim_variables,
     state_of_shim_variables,

@@ -1,43 +1,74 @@
 """Bodies and responses of the control API about brokers as a whole."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 
-ID_PATTERN = "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
-NODES_MAX = 100
+from kafka_shim.shim.settings.options import BrokerOption, Kind, Place, options_of_place
+
+_TYPES: Final[dict[Kind, Any]] = {
+    Kind.TEXT: str,
+    Kind.INTEGER: int,
+    Kind.NUMBER: float,
+    Kind.FLAG: bool,
+    Kind.TEXTS: list[str],
+    Kind.PAIRS: dict[str, str],
+    Kind.TOPICS: dict[str, Any] | list[str],
+    Kind.ACLS: list[dict[str, Any]],
+    Kind.OBJECTS: list[dict[str, Any]],
+    Kind.OBJECT: dict[str, Any],
+}
+_DEFAULTS: Final[dict[Kind, Any]] = {
+    Kind.FLAG: False,
+    Kind.PAIRS: {},
+    Kind.TOPICS: {},
+    Kind.ACLS: [],
+    Kind.OBJECTS: [],
+    Kind.OBJECT: {},
+}
+_DESCRIPTION: Final = (
+    "A broker to create; the defaults are those of `kafka-shim serve`, on free ports."
+)
 
 
-class NewBroker(msgspec.Struct, forbid_unknown_fields=True):
-    """A broker to create; the defaults are those of `kafka-shim serve`, on free ports.
+class BrokerBody(msgspec.Struct):
+    """The base of NewBroker: the table of options has the keys."""
 
-    `brokers` is how many brokers its cluster has. `topics`, `users`, `super_users`, `acls`,
-    `groups`, `client_metrics` and `faults` are as in the state file; `properties` are broker
-    settings by Kafka's names; the other keys are as the options of `kafka-shim serve`. Without
-    `id` the broker gets one.
-    """
+    def values(self) -> dict[str, Any]:
+        """Return the values by key."""
+        return msgspec.structs.asdict(self)
 
-    id: Annotated[str, msgspec.Meta(pattern=ID_PATTERN)] | None = None
-    kafka_version: str | None = None
-    brokers: Annotated[int, msgspec.Meta(ge=1, le=NODES_MAX)] = 1
-    first_broker_id: int | None = None
-    racks: list[str] = []
-    listeners: list[str] | None = None
-    listener_principals: dict[str, str] = {}
-    users: dict[str, str] = {}
-    super_users: list[str] | None = None
-    authorizer: str | None = None
-    allow_everyone_if_no_acl_found: bool = False
-    acl_propagation_delay: Annotated[int, msgspec.Meta(ge=0)] | None = None
-    topics: dict[str, Any] | list[str] = {}
-    acls: list[dict[str, Any]] = []
-    groups: dict[str, Any] = {}
-    client_metrics: dict[str, Any] = {}
-    faults: list[dict[str, Any]] = []
-    properties: dict[str, str] = {}
-    client_telemetry: bool = False
-    seed: int | None = None
-    manual_clock: bool = False
+
+def broker_body_type() -> type[msgspec.Struct]:
+    """Return the type of the body of POST /brokers, made of the table of options."""
+    return msgspec.defstruct(
+        "NewBroker",
+        [_field(option) for option in options_of_place(Place.BODY)],
+        bases=(BrokerBody,),
+        module=__name__,
+        namespace={"__doc__": _DESCRIPTION},
+        forbid_unknown_fields=True,
+    )
+
+
+def _field(option: BrokerOption) -> tuple[str, Any, Any]:
+    """Return name, type and default of a key; without a default, the key may be null."""
+    default = _DEFAULTS.get(option.kind, option.default)
+    kind: Any = _TYPES[option.kind]
+    if option.kind is Kind.INTEGER:
+        kind = Annotated[kind, msgspec.Meta(ge=option.minimum, le=option.maximum)]
+    elif option.pattern:
+        kind = Annotated[kind, msgspec.Meta(pattern=option.pattern)]
+    if default is None:
+        kind = kind | None
+    return (
+        option.key,
+        Annotated[kind, msgspec.Meta(description=f"{option.text_for_value}.")],
+        default,
+    )
+
+
+NewBroker: Any = broker_body_type()
 
 
 class BrokerRow(msgspec.Struct):

@@ -9,7 +9,7 @@ import msgspec
 
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.control.broker_bodies import NewBroker
+from kafka_shim.shim.control.broker_bodies import BrokerBody
 from kafka_shim.shim.control.broker_control import BrokerControl
 from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.control.new_broker import config_for_new_broker
@@ -78,14 +78,15 @@ class BrokerRegistry:
     def list_brokers(self) -> dict[str, Any]:
         return {"brokers": [self.broker_row(broker_id) for broker_id in self._running]}
 
-    async def create_broker(self, new: NewBroker) -> dict[str, Any]:
-        config = config_for_new_broker(new, self._first.cluster.config)
-        clock = None if new.manual_clock else SystemClock()
+    async def create_broker(self, new: BrokerBody) -> dict[str, Any]:
+        values = new.values()
+        config = config_for_new_broker(values, self._first.cluster.config)
+        clock = None if values["manual_clock"] else SystemClock()
         try:
             broker = Broker(config, clock or ManualClock(SystemClock().now_ms()))
         except ConfigError as error:
             raise ControlError(400, str(error)) from error
-        broker_id = self._available_id_or_409(new.id)
+        broker_id = self._available_id_or_409(values["id"])
         self._starting.add(broker_id)
         try:
             await broker.start()

@@ -11,8 +11,9 @@ The values are what the options of these names take. KAFKA_SHIM_ACLS and KAFKA_S
 content of such a file. An unknown variable with this prefix is an error, since it is misspelt.
 """
 
-from collections.abc import Mapping
-from typing import Final
+import argparse
+from collections.abc import Collection, Mapping
+from typing import Any, Final
 
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.policy.formats import parse_acls_with_lines
@@ -20,19 +21,23 @@ from kafka_shim.policy.formats.documents import unknown_word_message
 from kafka_shim.policy.formats.fields import AclWithLine
 from kafka_shim.shim.config import InitialTopic, parse_initial_topic
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.option_arguments import RaisingOptionParser
+from kafka_shim.shim.settings.options import (
+    VARIABLE_PREFIX,
+    BrokerOption,
+    Kind,
+    Place,
+    option_named,
+    options_of_place,
+)
 from kafka_shim.shim.settings.state_file import StateFileContent, parse_state_text
 
-PREFIX: Final = "KAFKA_SHIM_"
-TOPICS: Final = f"{PREFIX}TOPICS"
-USERS: Final = f"{PREFIX}USERS"
-ACLS: Final = f"{PREFIX}ACLS"
-STATE: Final = f"{PREFIX}STATE"
-CONTROL: Final = f"{PREFIX}CONTROL"
-CONTROL_TOKEN: Final = f"{PREFIX}CONTROL_TOKEN"
-READY_FILE: Final = f"{PREFIX}READY_FILE"
+_STATE_OPTIONS: Final = ("topic", "user", "acls", "state")
+"""Options whose variables have a part of the state."""
 
-_OF_BROKER: Final = (ACLS, CONTROL, CONTROL_TOKEN, READY_FILE, STATE, TOPICS, USERS)
-_OF_COMMANDS: Final = (f"{PREFIX}CONTROL_URL", f"{PREFIX}BINARY")
+TOPICS, USERS, ACLS, STATE = (option_named(name).variable for name in _STATE_OPTIONS)
+
+_OF_COMMANDS: Final = (f"{VARIABLE_PREFIX}CONTROL_URL", f"{VARIABLE_PREFIX}BINARY")
 """What `kafka-shim run` sets for its command, which may start another broker, and the path of the
 command for the packages for other languages.
 """
@@ -40,9 +45,44 @@ command for the packages for other languages.
 
 def reject_unknown_shim_variables(environ: Mapping[str, str]) -> None:
     """Raise ConfigError if a variable KAFKA_SHIM_* is unknown."""
+    known = sorted(option.variable for option in options_of_place(Place.VARIABLE))
     for name in sorted(environ):
-        if name.startswith(PREFIX) and name not in (*_OF_BROKER, *_OF_COMMANDS):
-            raise ConfigError(unknown_word_message("variable", name, _OF_BROKER))
+        if name.startswith(VARIABLE_PREFIX) and name not in (*known, *_OF_COMMANDS):
+            raise ConfigError(unknown_word_message("variable", name, known))
+
+
+def set_options_from_variables(
+    args: argparse.Namespace, environ: Mapping[str, str], names: Collection[str] = ()
+) -> None:
+    """Set the options that the command line leaves out; all that have a variable, or those named.
+
+    A variable for repeatable values has several, as in `state_of_shim_variables`. The token is read
+    with the address, since `kafka-shim run` sets it for its command. Raise ConfigError, beginning
+    with the name of the variable, if a value is invalid.
+    """
+    has_address = args.control is not None
+    for option in options_of_place(Place.VARIABLE):
+        text = environ.get(option.variable)
+        if not text or option.name in _STATE_OPTIONS or (names and option.name not in names):
+            continue
+        if option.name == "control_token" and (has_address or args.control is None):
+            continue
+        if getattr(args, option.name) is None:
+            setattr(args, option.name, _parse_variable(option, text, args.parser))
+
+
+def _parse_variable(option: BrokerOption, text: str, parser: argparse.ArgumentParser) -> Any:
+    words = _split_at_lines_else_commas(text) if option.kind.is_repeatable else [text]
+    if option.kind is Kind.FLAG:
+        if text.lower() not in ("true", "false"):
+            raise ConfigError(f"{option.variable} `{text}`: expected true or false")
+        return text.lower() == "true"
+    reader = RaisingOptionParser(parents=[parser], add_help=False, allow_abbrev=False)
+    try:
+        parsed = reader.parse_args([f"{option.option}={word}" for word in words])
+    except ConfigError as error:
+        raise ConfigError(f"{option.variable}: {error}") from error
+    return getattr(parsed, option.name)
 
 
 def state_of_shim_variables(environ: Mapping[str, str]) -> StateFileContent:

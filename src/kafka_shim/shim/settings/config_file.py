@@ -7,7 +7,7 @@ it supports the same options with the same checks.
 import argparse
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import msgspec
 
@@ -17,17 +17,10 @@ from kafka_shim.policy.formats.values_with_lines import MappingWithLines
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import parse_yaml_with_lines
 from kafka_shim.shim.settings.java_properties import read_properties_file
+from kafka_shim.shim.settings.option_arguments import RaisingOptionParser
+from kafka_shim.shim.settings.options import OPTIONS, Place
 from kafka_shim.text.input_files import read_text_file
-from kafka_shim.text.option_parser import (
-    SuggestingArgumentParser,
-    did_you_mean_text,
-    text_of_parser_error,
-)
-
-_PAIRS = {"user": ":", "topic": ":", "listener-principal": "=", "broker-config": "="}
-"""Options that can be a mapping in the file, with the separator of their command-line form."""
-
-_NOT_IN_FILES = ("config", "help", "h", "c", "l")
+from kafka_shim.text.option_parser import did_you_mean_text
 
 
 class ConfigFileContent(msgspec.Struct, frozen=True):
@@ -107,12 +100,12 @@ def _parse_options(
     """Parse the words of each key. Raise ConfigError, which names the line of the first invalid
     one, if that fails.
     """
-    reader = _RaisingOptionParser(parents=[parser], add_help=False, allow_abbrev=False)
+    reader = RaisingOptionParser(parents=[parser], add_help=False, allow_abbrev=False)
     known = sorted(option[2:] for option in reader._option_string_actions if option[:2] == "--")
     options = reader.parse_known_args([])[0]
     for key, value in content.items():
         name = str(key).replace("_", "-")
-        if name in _NOT_IN_FILES:
+        if name in _names_not_in_files():
             raise ConfigError(f"{locations[key]}: `{key}` cannot be set in a file")
         if name not in known:
             similar = did_you_mean_text(name, known) or "; the keys are the options of the command"
@@ -124,11 +117,10 @@ def _parse_options(
     return options
 
 
-class _RaisingOptionParser(SuggestingArgumentParser):
-    """Raises ConfigError instead of ending the program."""
-
-    def error(self, message: str) -> NoReturn:
-        raise ConfigError(text_of_parser_error(message))
+def _names_not_in_files() -> set[str]:
+    """Return options of the command line alone, and those of one letter."""
+    others = {option.option[2:] for option in OPTIONS if Place.FILE not in option.places}
+    return others | {option.short[1:] for option in OPTIONS if option.short} | {"help", "h"}
 
 
 def _option_arguments(key: object, option: str, value: Any) -> list[str]:
@@ -138,9 +130,10 @@ def _option_arguments(key: object, option: str, value: Any) -> list[str]:
     if value is True:
         return [f"--{option}"]
     if isinstance(value, Mapping):
-        if option not in _PAIRS:
+        separators = {each.option[2:]: each.separator for each in OPTIONS}
+        separator = separators.get(option, "")
+        if not separator:
             raise ConfigError(f"`{key}` is a mapping; expected a string, a number or a list")
-        separator = _PAIRS[option]
         value = [f"{left}{separator}{_scalar_text(right, key)}" for left, right in value.items()]
     items = value if isinstance(value, list) else [value]
     return [f"--{option}={_scalar_text(item, key)}" for item in items]

@@ -3,16 +3,14 @@ the --config file.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kafka_shim.cli.error_output import print_note
 from kafka_shim.shim.config import (
     PORT_MAX,
     ListenerConfig,
-    parse_listener,
     with_listener_principals,
 )
 from kafka_shim.shim.errors import ConfigError
@@ -23,22 +21,21 @@ from kafka_shim.shim.settings.kafka_properties import (
     advertised_names_without_listener,
     describes_whole_broker,
     nearest_known_setting,
-    parse_racks,
     protocols_by_listener,
     translate_settings,
     unknown_setting_names,
     with_advertised_addresses,
 )
+from kafka_shim.shim.settings.notes import print_note
+from kafka_shim.shim.settings.option_values import config_fields, plain_values
+from kafka_shim.shim.settings.options import OPTIONS
 from kafka_shim.shim.settings.setting_locations import SettingLocations
 
 if TYPE_CHECKING:  # modules that read files are imported only if a file is given
-    from kafka_shim.cli.config_file import ConfigFileContent
+    from kafka_shim.shim.settings.config_file import ConfigFileContent
 
-_OPTIONS_WITH_KAFKA_SETTING = (
-    *("listener", "authorizer", "super_user", "allow_everyone_if_no_acl_found", "user"),
-    *("first_broker_id", "rack", "broker_config"),
-)
-"""Options with an equivalent Kafka setting, which the environment may contain."""
+_SETTINGS_OPTION = "broker_config"
+"""The option whose values are settings of Kafka."""
 
 
 class MergedConfig(msgspec.Struct, frozen=True):
@@ -54,16 +51,17 @@ class MergedConfig(msgspec.Struct, frozen=True):
     describes_whole_broker: bool
 
 
-def set_missing_non_kafka_options_from_file(
-    args: argparse.Namespace, file_options: argparse.Namespace
+def set_missing_non_kafka_options(
+    args: argparse.Namespace, other_options: argparse.Namespace
 ) -> None:
-    """Take options without a Kafka setting from the file unless the command line has them."""
-    for name, value in vars(file_options).items():
-        if name not in _OPTIONS_WITH_KAFKA_SETTING and getattr(args, name, None) is None:
+    """Take options without a setting of Kafka from elsewhere unless the command line has them."""
+    layered = {option.name for option in OPTIONS if option.has_kafka_setting} | {_SETTINGS_OPTION}
+    for name, value in vars(other_options).items():
+        if name not in layered and getattr(args, name, None) is None:
             setattr(args, name, value)
 
 
-def merge_config_sources_recording_locations(
+def merge_config_sources(
     args: argparse.Namespace,
     file_content: "ConfigFileContent | None",
     environment_settings: Mapping[str, str],
@@ -76,8 +74,8 @@ def merge_config_sources_recording_locations(
     properties_of_file = {} if file_content is None else file_content.properties
     file_settings = dict(properties_of_file)
     if options_of_file is not None:
-        file_settings |= _parse_broker_settings(options_of_file.broker_config)
-    command_line_settings = _parse_broker_settings(args.broker_config)
+        file_settings |= _broker_settings(options_of_file)
+    command_line_settings = _broker_settings(args)
     if file_content is not None:
         args.setting_locations = SettingLocations(
             f"--config {args.config}",
@@ -100,9 +98,7 @@ def merge_config_sources_recording_locations(
         properties |= translation.other_settings
         if options is not None:
             try:
-                fields |= _config_fields_of_options_with_kafka_setting(
-                    options, protocols_by_listener(all_settings)
-                )
+                fields |= _config_fields(options, all_settings)
             except ConfigError as error:
                 if options is args:
                     raise
@@ -150,26 +146,6 @@ def configured_or_default_listeners(
     return _set_listener_principals(args, with_advertised_addresses(listeners, merged.all_settings))
 
 
-def split_pair(text: str, separator: str, option: str, expected: str) -> tuple[str, str]:
-    """Split `LEFT<separator>RIGHT`. Raise ConfigError, which says what was expected of the option,
-    if that fails.
-    """
-    left, found, right = text.partition(separator)
-    if not found or not left:
-        raise ConfigError(f"{option} `{text}`: expected {expected}")
-    return left, right
-
-
-def parse_user_and_password(text: str) -> tuple[str, str]:
-    """Return name and password of `NAME:PASSWORD`. Raise ConfigError, without the text,
-    otherwise.
-    """
-    name, colon, password = text.partition(":")
-    if not colon or not name:
-        raise ConfigError("--user: expected NAME:PASSWORD, as in alice:secret")
-    return name, password
-
-
 def _reject_misspelt_note_unknown_settings(
     settings_by_source: Mapping[str, Mapping[str, str]],
 ) -> None:
@@ -187,39 +163,19 @@ def _reject_misspelt_note_unknown_settings(
         print_note(f"settings unknown to every Kafka release: {', '.join(names)}")
 
 
-def _config_fields_of_options_with_kafka_setting(
-    options: argparse.Namespace, protocols: Mapping[str, str]
-) -> dict[str, Any]:
-    """Return the given options that have a Kafka setting, as fields of Config."""
-    fields: dict[str, Any] = {}
-    if options.listener:
-        fields["listeners"] = tuple(parse_listener(text, protocols) for text in options.listener)
-    if options.authorizer is not None:
-        fields["authorizer"] = options.authorizer
-    if options.super_user:
-        fields["super_users"] = tuple(options.super_user)
-    if options.allow_everyone_if_no_acl_found:
-        fields["allow_everyone_if_no_acl_found"] = True
-    if options.user:
-        fields["users"] = dict(parse_user_and_password(text) for text in options.user)
-    if options.first_broker_id is not None:
-        fields["first_broker_id"] = options.first_broker_id
-    if options.rack:
-        fields["racks"] = parse_racks(",".join(options.rack), "--rack")
-    return fields
+def _config_fields(options: argparse.Namespace, all_settings: Mapping[str, str]) -> dict[str, Any]:
+    """Return the options with a setting of Kafka that are given, as fields of Config."""
+    layered = [option for option in OPTIONS if option.has_kafka_setting]
+    return config_fields(plain_values(vars(options)), layered, protocols_by_listener(all_settings))
 
 
-_EXPECTED_PRINCIPAL = "NAME=Type:name, as in PLAINTEXT=User:alice"
-_EXPECTED_SETTING = "KEY=VALUE, as in num.partitions=3"
-
-
-def _parse_broker_settings(texts: Sequence[str] | None) -> dict[str, str]:
-    return dict(split_pair(text, "=", "--broker-config", _EXPECTED_SETTING) for text in texts or ())
+def _broker_settings(options: argparse.Namespace) -> dict[str, str]:
+    return dict(plain_values({_SETTINGS_OPTION: options.broker_config}).get("properties", {}))
 
 
 def _set_listener_principals(
     args: argparse.Namespace, listeners: tuple[ListenerConfig, ...]
 ) -> tuple[ListenerConfig, ...]:
-    option, texts = "--listener-principal", args.listener_principal or []
-    principals = dict(split_pair(text, "=", option, _EXPECTED_PRINCIPAL) for text in texts)
-    return with_listener_principals(listeners, principals, option)
+    values = plain_values({"listener_principal": args.listener_principal})
+    principals = values.get("listener_principals", {})
+    return with_listener_principals(listeners, principals, "--listener-principal")
