@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.cli import COMMANDS, build_command_line_parser, main
-from kafka_shim.output_paths import (
+from kafka_shim.pipeline.jobs import JOBS
+from kafka_shim.text.output_paths import (
     MARKER,
     ForeignContentError,
     check_output_file,
     claim_folder,
     remove_own_files,
 )
-from kafka_shim.pipeline.jobs import JOBS
 from tests.pipeline.traces import made
 from tests.support.commands import SHIM, environment
 

@@ -160,7 +160,7 @@ def _remove_ready_file(ready_file: str) -> None:
     """Remove the ready file: its addresses are not valid before and after the broker runs."""
     from pathlib import Path
 
-    from kafka_shim.output_paths import check_output_file
+    from kafka_shim.text.output_paths import check_output_file
 
     folder = Path(ready_file).parent
     if not folder.is_dir():

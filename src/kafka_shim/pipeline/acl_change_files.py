@@ -6,11 +6,11 @@ from typing import Final
 
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.output_paths import remove_own_files
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.policy.formats import format_acls_losslessly
 from kafka_shim.policy.formats.kafka_commands import format_command
 from kafka_shim.text.message_text import count_with_noun
+from kafka_shim.text.output_paths import remove_own_files
 
 REMAINING_FILES = {"strimzi": "strimzi.yaml", "terraform": "terraform.tf", "yaml": "acls.yaml"}
 """The formats of the remaining ACLs, with their files."""

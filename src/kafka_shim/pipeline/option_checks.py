@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from kafka_shim.output_paths import check_output_file, claim_folder
 from kafka_shim.pipeline.acl_change_files import CHANGE, CHANGE_FILES
 from kafka_shim.pipeline.acls.acl_set import read_distinct_acls_from_file
 from kafka_shim.pipeline.engines.engine import PARQUET, PARQUET_NAMES
@@ -27,6 +26,7 @@ from kafka_shim.pipeline.selection_options import (
 from kafka_shim.pipeline.spark.lake import LAKE
 from kafka_shim.pipeline.trace_input import lake_at_paths
 from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.text.output_paths import check_output_file, claim_folder
 from kafka_shim.trace_format.blocks import BlockHeader
 from kafka_shim.trace_format.foreign_files import import_hint_if_foreign_file
 from kafka_shim.trace_format.segments import (

@@ -13,7 +13,6 @@ from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import Step
-from kafka_shim.output_paths import check_output_file
 from kafka_shim.policy.descriptions import (
     resource_text_or_at_least_one,
     signed_access_change_line,
@@ -25,6 +24,7 @@ from kafka_shim.policy.plan import StepGroup, inverse_requests
 from kafka_shim.protocol.enums import ResourceType
 from kafka_shim.text.input_errors import InputError
 from kafka_shim.text.input_files import read_text_without_bom
+from kafka_shim.text.output_paths import check_output_file
 
 FORMAT = "kafka-shim policy plan"
 VERSION = 1

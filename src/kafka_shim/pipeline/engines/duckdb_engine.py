@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
-from kafka_shim.output_paths import remove_own_files
 from kafka_shim.pipeline.engines.engine import PARQUET, PARQUET_NAMES, BatchFunction, T
+from kafka_shim.text.output_paths import remove_own_files
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -13,9 +13,9 @@ import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
-from kafka_shim.output_paths import remove_own_files
 from kafka_shim.pipeline.engines.engine import PARQUET, PARQUET_NAMES, BatchFunction, T
 from kafka_shim.pipeline.tables import spark_ddl
+from kafka_shim.text.output_paths import remove_own_files
 
 _VIEW_NUMBERS = itertools.count()
 PLAN_ROWS_MAX = 20_000

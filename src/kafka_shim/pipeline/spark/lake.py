@@ -15,8 +15,8 @@ from pathlib import Path
 
 import msgspec
 
-from kafka_shim.output_paths import ForeignContentError, claim_folder
 from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.text.output_paths import ForeignContentError, claim_folder
 
 LAKE = "lake"
 RUNS = "_runs"
