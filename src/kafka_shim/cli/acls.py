@@ -49,7 +49,8 @@ from kafka_shim.policy.formats.kafka_list import (
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.acl_warnings import warn_about_ineffective_acls
-from kafka_shim.shim.settings.input_files import read_acl_file_with_lines, read_text_file
+from kafka_shim.shim.settings.input_files import read_acl_file_with_lines
+from kafka_shim.text.input_files import read_text_file
 from kafka_shim.text.logs import escape_control_characters
 from kafka_shim.text.message_text import shortened_and_escaped
 

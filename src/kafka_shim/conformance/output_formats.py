@@ -1,9 +1,9 @@
 """A client's report as text, JUnit XML and Markdown."""
 
 from collections.abc import Callable, Iterable, Sequence
-from xml.etree import ElementTree as ET
 
 import msgspec
+from msgspec.structs import replace
 
 from kafka_shim.conformance.case import CaseOutcome
 from kafka_shim.conformance.report import Report, ResultRow
@@ -12,6 +12,7 @@ from kafka_shim.conformance.totals import (
     totals_markdown_lines,
     totals_text_lines,
 )
+from kafka_shim.text.junit_xml import JunitCase, junit_report
 
 _MARKS = {
     CaseOutcome.PASSED: "✅",
@@ -22,6 +23,10 @@ _MARKS = {
 _HEADINGS_OF_MISSING = {
     CaseOutcome.NOT_EXERCISED: "not exercised, by what the client did not do:",
     CaseOutcome.UNSUPPORTED: "unsupported, by what the client or its driver does not have:",
+}
+_SKIPPED = {
+    CaseOutcome.NOT_EXERCISED: "not exercised",
+    CaseOutcome.UNSUPPORTED: "not supported",
 }
 
 
@@ -99,43 +104,31 @@ def as_junit(report: Report) -> str:
 
     With a baseline, known failures are skipped as well, and healed cases are failures.
     """
-    suite = ET.Element(
-        "testsuite",
-        name=report.client,
-        tests=str(len(report.results)),
-        failures=str(report.unexpected_result_count),
-        skipped=str(sum(_is_skipped_in_junit(row) for row in report.results)),
+    return junit_report(report.client, (_junit_case(report.client, row) for row in report.results))
+
+
+def _junit_case(client: str, row: ResultRow) -> JunitCase:
+    family, _, short = row.id.partition(".")
+    case = JunitCase(
+        classname=f"{client}.{row.kafka_version}.{family}", name=short, seconds=row.seconds
     )
-    for row in report.results:
-        family, _, short = row.id.partition(".")
-        case = ET.SubElement(
-            suite,
-            "testcase",
-            classname=f"{report.client}.{row.kafka_version}.{family}",
-            name=short,
-            time=f"{row.seconds:.3f}",
-        )
-        if row.is_healed:
-            text = f"passed; remove it from the baseline: {row.known_failure}"
-            ET.SubElement(case, "failure", message=text)
-        elif row.is_unexpected:
-            ET.SubElement(case, "failure", message=row.title).text = "\n".join(_failure_lines(row))
-        elif _is_skipped_in_junit(row) and row.outcome is CaseOutcome.FAILED:
-            ET.SubElement(case, "skipped", message=f"known failure: {row.known_failure}")
-        elif row.outcome is CaseOutcome.FAILED:
-            text = "\n".join(_failure_lines(row))
-            ET.SubElement(case, "system-out").text = f"should: {text}"
-        elif row.outcome is CaseOutcome.UNSUPPORTED:
-            ET.SubElement(case, "skipped", message=f"not supported: {row.observed}")
-        elif row.outcome is CaseOutcome.NOT_EXERCISED:
-            ET.SubElement(case, "skipped", message=f"not exercised: {row.observed}")
-    ET.indent(suite)
-    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+    text = "\n".join(_failure_lines(row))
+    if row.is_healed:
+        healed = f"passed; remove it from the baseline: {row.known_failure}"
+        return replace(case, failure=healed)
+    if row.is_unexpected:
+        return replace(case, failure=row.title, output=text)
+    if _is_known_failure(row):
+        return replace(case, skipped=f"known failure: {row.known_failure}")
+    if row.outcome is CaseOutcome.FAILED:
+        return replace(case, output=f"should: {text}")
+    if row.outcome in _SKIPPED:
+        return replace(case, skipped=f"{_SKIPPED[row.outcome]}: {row.observed}")
+    return case
 
 
-def _is_skipped_in_junit(row: ResultRow) -> bool:
-    is_known_failure = row.outcome is CaseOutcome.FAILED and bool(row.known_failure)
-    return is_known_failure or row.outcome in _HEADINGS_OF_MISSING
+def _is_known_failure(row: ResultRow) -> bool:
+    return row.outcome is CaseOutcome.FAILED and bool(row.known_failure)
 
 
 def as_markdown(report: Report) -> str:

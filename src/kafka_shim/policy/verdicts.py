@@ -1,9 +1,9 @@
 """Verdicts about expectations as text, JSON, JUnit XML and GitHub annotations."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
+
+import msgspec
 
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.acl_objects import acls_to_objects
@@ -20,6 +20,7 @@ from kafka_shim.policy.expectation_check import CheckedAccess, Verdict
 from kafka_shim.policy.judged_expectations import JudgedExpectation, failed_expectations
 from kafka_shim.policy.step_texts import step_command, step_object
 from kafka_shim.text.github_annotations import github_annotation as github
+from kafka_shim.text.junit_xml import JunitCase
 from kafka_shim.text.sarif import SarifResult
 
 SHOWN_MAX = 5
@@ -27,7 +28,6 @@ SHOWN_MAX = 5
 
 RULES_MAX = 3
 SARIF_RULES = {"expectation": "An expectation about the ACLs does not hold."}
-_UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b-\\x1f\\ud800-\\udfff]")
 _NO_CHANGE = "no ACL can change this"
 
 
@@ -69,14 +69,13 @@ def verdict_sarif_result(judged: JudgedExpectation) -> SarifResult:
     return SarifResult("expectation", "error", judged.located.path, judged.located.line, text)
 
 
-def junit_report(judged: Sequence[JudgedExpectation]) -> str:
-    failed = len(failed_expectations(judged))
-    cases = "".join(map(_junit_test_case, judged))
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<testsuite name="kafka-shim policy test" tests="{len(judged)}" failures="{failed}"'
-        f' errors="0" skipped="0">\n{cases}</testsuite>\n'
-    )
+def junit_case(judged: JudgedExpectation) -> JunitCase:
+    location, text = judged.located, judged.verdict.expectation.description
+    case = JunitCase(classname=location.path, name=text, file=location.path, line=location.line)
+    if not judged.has_failed_or_expired_exception:
+        return case
+    lines = list(_expired_exception_and_reason_lines(judged))
+    return msgspec.structs.replace(case, failure=lines[0], output="\n".join(lines))
 
 
 def verdict_object(judged: JudgedExpectation) -> dict[str, Any]:
@@ -162,22 +161,3 @@ def _checked_access_object(access: CheckedAccess) -> dict[str, Any]:
         "requirement": access.clause.requirement_id,
         **decision_object(access.decision),
     }
-
-
-def _junit_test_case(judged: JudgedExpectation) -> str:
-    text = judged.verdict.expectation.description
-    head = (
-        f"  <testcase classname={quoteattr(judged.located.path)} name={quoteattr(text)}"
-        f" file={quoteattr(judged.located.path)} line={quoteattr(str(judged.located.line))}"
-    )
-    if not judged.has_failed_or_expired_exception:
-        return _replace_invalid_xml_characters(f"{head}/>\n")
-    lines = list(_expired_exception_and_reason_lines(judged))
-    body = escape("\n".join(lines))
-    failure = f"    <failure message={quoteattr(lines[0])}>{body}</failure>\n"
-    return _replace_invalid_xml_characters(f"{head}>\n{failure}  </testcase>\n")
-
-
-def _replace_invalid_xml_characters(text: str) -> str:
-    """Return the text without characters that XML does not allow."""
-    return _UNPRINTABLE.sub("?", text)

@@ -30,13 +30,14 @@ from kafka_shim.policy.policy import Policy
 from kafka_shim.policy.profiles import PROFILES, name_keys_of_profile
 from kafka_shim.policy.verdicts import (
     SARIF_RULES,
-    junit_report,
+    junit_case,
     verdict_annotation,
     verdict_lines,
     verdict_object,
     verdict_sarif_result,
     verdict_summary,
 )
+from kafka_shim.text.junit_xml import junit_report
 from kafka_shim.text.message_text import text_of_escaped_result_lines
 from kafka_shim.text.sarif import sarif_log
 
@@ -112,7 +113,8 @@ def run(args: argparse.Namespace) -> int:
     judged = _judged_expectations(args, coverage)
     failed = failed_expectations(judged)
     if args.junit:
-        args.junit.write_text(junit_report(judged), encoding="utf-8")
+        report = junit_report("kafka-shim policy test", map(junit_case, judged))
+        args.junit.write_text(report, encoding="utf-8")
     if args.format != "text":
         content: object = (
             sarif_log(map(verdict_sarif_result, failed), SARIF_RULES)

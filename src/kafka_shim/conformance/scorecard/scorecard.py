@@ -4,9 +4,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import msgspec
+from msgspec.structs import replace
 
 from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.conformance.scorecard.behaviour import (
@@ -20,6 +20,7 @@ from kafka_shim.conformance.scorecard.encoding import ENCODING
 from kafka_shim.conformance.scorecard.exchanges import exchanges_of_recording
 from kafka_shim.conformance.scorecard.permissions import PERMISSIONS
 from kafka_shim.conformance.scorecard.records import RECORDS
+from kafka_shim.text.junit_xml import JunitCase, junit_report
 from kafka_shim.traces.replay.events import load_recording
 
 CATALOGUE: tuple[Behaviour, ...] = (*ENCODING, *PERMISSIONS, *RECORDS)
@@ -113,36 +114,30 @@ def as_junit(card: Scorecard, name: str) -> str:
     A failed behaviour of level `should` is no failure, but its frames are the case's output. A
     client that was denied everything also has a failed case.
     """
-    counts = Counter(result.status for result in card.results)
-    failures = sum(result.fails_run for result in card.results)
-    denied = list(card.decisions.denied) if card.decisions.are_all_denials else []
-    suite = ET.Element(
-        "testsuite",
-        name=name,
-        tests=str(len(card.results) + bool(denied)),
-        failures=str(failures + bool(denied)),
-        skipped=str(counts[BehaviourStatus.NOT_EXERCISED]),
-    )
-    if denied:
-        case = ET.SubElement(suite, "testcase", classname=f"{name}.permissions", name="granted")
-        failure = ET.SubElement(case, "failure", message="the client was denied everything")
-        failure.text = "\n".join(f"{denial.principal}: {denial}" for denial in denied)
-    for result in card.results:
-        area, _, short = result.behaviour.id.partition(".")
-        case = ET.SubElement(suite, "testcase", classname=f"{name}.{area}", name=short)
-        if result.fails_run:
-            failure = ET.SubElement(case, "failure", message=result.behaviour.text)
-            failure.text = "\n".join((result.behaviour.detection, *result.frames))
-        elif result.status is BehaviourStatus.FAILED:
-            text = "\n".join((result.behaviour.detection, *result.frames))
-            ET.SubElement(case, "system-out").text = f"should: {text}"
-        elif result.status is BehaviourStatus.NOT_EXERCISED:
-            denial_note = (
-                "" if result.preventing_denial is None else f": denied {result.preventing_denial}"
-            )
-            ET.SubElement(case, "skipped", message=f"not exercised{denial_note}")
-    ET.indent(suite)
-    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+    cases = [_junit_case(result, name) for result in card.results]
+    if card.decisions.are_all_denials and card.decisions.denied:
+        denied = "\n".join(f"{denial.principal}: {denial}" for denial in card.decisions.denied)
+        failure = "the client was denied everything"
+        case = JunitCase(
+            classname=f"{name}.permissions", name="granted", failure=failure, output=denied
+        )
+        cases.insert(0, case)
+    return junit_report(name, cases)
+
+
+def _junit_case(result: BehaviourResult, name: str) -> JunitCase:
+    area, _, short = result.behaviour.id.partition(".")
+    case = JunitCase(classname=f"{name}.{area}", name=short)
+    text = "\n".join((result.behaviour.detection, *result.frames))
+    if result.fails_run:
+        return replace(case, failure=result.behaviour.text, output=text)
+    if result.status is BehaviourStatus.FAILED:
+        return replace(case, output=f"should: {text}")
+    if result.status is BehaviourStatus.NOT_EXERCISED:
+        denial = result.preventing_denial
+        note = "" if denial is None else f": denied {denial}"
+        return replace(case, skipped=f"not exercised{note}")
+    return case
 
 
 def as_markdown(card: Scorecard, name: str) -> str:

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable
-from xml.etree import ElementTree as ET
 
 import msgspec
+from msgspec.structs import replace
 
 from kafka_shim.conformance.vectors.runner import VectorOutcome, VectorResult
+from kafka_shim.text.junit_xml import JunitCase, junit_report
 
 EXAMPLES_MAX = 20
 
@@ -76,25 +77,17 @@ def as_json(report: VectorReport) -> str:
 
 def as_junit(report: VectorReport) -> str:
     """Return JUnit XML: what differs has failed, and what could not be compared is skipped."""
-    counts = report.counts
-    suite = ET.Element(
-        "testsuite",
-        name=report.broker,
-        tests=str(len(report.results)),
-        failures=str(counts[VectorOutcome.DIFFERENT]),
-        skipped=str(
-            len(report.results) - counts[VectorOutcome.DIFFERENT] - counts[VectorOutcome.EQUAL]
-        ),
-    )
-    for result in report.results:
-        group, _, _ = result.vector.id.rpartition("/")
-        case = ET.SubElement(suite, "testcase", classname=group, name=result.vector.id)
-        if result.outcome is VectorOutcome.DIFFERENT:
-            ET.SubElement(case, "failure", message=result.reason)
-        elif result.outcome is not VectorOutcome.EQUAL:
-            ET.SubElement(case, "skipped", message=f"{result.outcome.value}: {result.reason}")
-    ET.indent(suite)
-    return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+    return junit_report(report.broker, map(_junit_case, report.results))
+
+
+def _junit_case(result: VectorResult) -> JunitCase:
+    group, _, _ = result.vector.id.rpartition("/")
+    case = JunitCase(classname=group, name=result.vector.id)
+    if result.outcome is VectorOutcome.DIFFERENT:
+        return replace(case, failure=result.reason)
+    if result.outcome is VectorOutcome.EQUAL:
+        return case
+    return replace(case, skipped=f"{result.outcome.value}: {result.reason}")
 
 
 FORMS: dict[str, Callable[[VectorReport], str]] = {
