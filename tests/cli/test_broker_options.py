@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.cli import EXIT_USAGE, main
+from kafka_shim.cli import EXIT_USAGE, main, serve
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config, InitialTopic, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
@@ -102,6 +102,16 @@ def test_a_file_has_the_same_options(
     assert config.allow_everyone_if_no_acl_found
     assert config.properties == {"num.partitions": "2", "delete.topic.enable": "false"}
     assert args.ready_file == "here"
+
+
+def test_a_file_has_the_options_of_a_playback_too(write: Callable[[str, str], str]) -> None:
+    parser = argparse.ArgumentParser()
+    serve.add_arguments(parser)
+    file = write("a.yaml", "upstream: [127.0.0.1:1, SSL=127.0.0.1:2]\nmask: value\nspeed: 2.5\n")
+    args = parser.parse_args(["--config", file])
+    config_from_arguments(args, {})
+    assert args.upstream == ["127.0.0.1:1", "SSL=127.0.0.1:2"]
+    assert (args.mask, args.speed) == (["value"], 2.5)
 
 
 PROPERTIES = """

@@ -1,4 +1,4 @@
-"""A program with one more option in the table: it prints where the option is found, as JSON.
+"""A program with more options in the table: it prints where they are found, as JSON.
 
 It needs an interpreter of its own, since bodies and parsers are made when modules are imported.
 """
@@ -6,22 +6,32 @@ It needs an interpreter of its own, since bodies and parsers are made when modul
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from kafka_shim.shim.settings.options import CLUSTER, EVERYWHERE, OPTIONS, BrokerOption, Kind
 
-SETTING = "shim.fake.pause.ms"
-OPTIONS.append(
+ADDED = (
     BrokerOption(
-        "fake_pause",
-        Kind.INTEGER,
-        CLUSTER,
-        "Pause for MS milliseconds, which nobody needs",
-        places=EVERYWHERE,
-        metavar="MS",
-        setting=SETTING,
-    )
-)
+        "fake_pause", Kind.INTEGER, CLUSTER, "Pause for MS milliseconds, which nobody needs",
+        places=EVERYWHERE, metavar="MS", setting="shim.fake.pause.ms",
+    ),
+    BrokerOption(
+        "fake_flag", Kind.FLAG, CLUSTER, "Pause always",
+        places=EVERYWHERE, setting="shim.fake.flag",
+    ),
+    BrokerOption(
+        "fake_name", Kind.TEXTS, CLUSTER, "Pause this client (repeatable)",
+        places=EVERYWHERE, plural="fake_names", metavar="NAME", setting="shim.fake.names",
+    ),
+    BrokerOption(
+        "fake_pair", Kind.PAIRS, CLUSTER, "Pause this client so long (repeatable)",
+        places=EVERYWHERE, plural="fake_pairs", metavar="NAME=MS", separator="=",
+        expected="NAME=MS", setting="shim.fake.pairs",
+    ),
+)  # fmt: skip
+OPTIONS.extend(ADDED)
 
 
 def main(folder: Path) -> None:
@@ -42,34 +52,45 @@ def main(folder: Path) -> None:
     from tests.docs.generated_pages.http_api import http_api_page
     from tests.docs.generated_pages.variables import environment_page
 
-    def parse(*words: str) -> argparse.Namespace:
+    def values(config: Config) -> list[str | None]:
+        return [config.properties.get(option.setting) for option in ADDED]
+
+    def with_arguments(*words: str, variables: Mapping[str, str] = {}) -> list[str | None]:
         parser = argparse.ArgumentParser()
         serve.add_arguments(parser)
-        return parser.parse_args(words)
-
-    def value(config: Config) -> str | None:
-        return config.properties.get(SETTING)
-
-    file = folder / "shim.yaml"
-    file.write_text("fake-pause: 22\n")
-    variables = {"KAFKA_SHIM_FAKE_PAUSE": "33"}
-
-    def with_variables(*words: str) -> str | None:
-        args = parse(*words)
+        args = parser.parse_args(words)
         reject_unknown_shim_variables(variables)
         set_options_from_variables(args, variables)
-        return value(config_from_arguments(args, {}))
+        return values(config_from_arguments(args, {}))
 
-    body = convert_body({"fake_pause": 55}, NewBroker).values()
-    keywords = Settings(fake_pause=44).serve_arguments(folder)  # type: ignore[call-arg]
+    words = ["--fake-pause", "0", "--fake-flag", "--fake-name", "a", "--fake-name", "b"]
+    words += ["--fake-pair", "a=1", "--fake-pair", "b=2"]
+    file = folder / "shim.yaml"
+    file.write_text("fake-pause: 22\nfake_flag: true\nfake-name: [c, d]\nfake-pair: {c: 3, d: 4}\n")
+    config = ["--config", str(file)]
+    variables = {
+        "KAFKA_SHIM_FAKE_PAUSE": "33",
+        "KAFKA_SHIM_FAKE_FLAG": "true",
+        "KAFKA_SHIM_FAKE_NAMES": "e,f",
+        "KAFKA_SHIM_FAKE_PAIRS": "e=5\nf=6",
+    }
+    keywords: dict[str, Any] = {
+        "fake_pause": 44,
+        "fake_flag": True,
+        "fake_names": ["g", "h"],
+        "fake_pairs": {"g": "7", "h": "8"},
+    }
+    body = convert_body({**keywords, "fake_pause": 55}, NewBroker).values()
+    of_fixture = _broker_from_arguments(Settings(**keywords).serve_arguments(folder))
     found = {
-        "command line": value(config_from_arguments(parse("--fake-pause", "11"), {})),
-        "file": value(config_from_arguments(parse("--config", str(file)), {})),
-        "variable": with_variables(),
-        "variable before file": with_variables("--config", str(file)),
-        "command line before variable": with_variables("--fake-pause", "11"),
-        "keyword": value(_broker_from_arguments(keywords).cluster.config),
-        "body": value(config_for_new_broker(body, Config())),
+        "nowhere": with_arguments(),
+        "command line": with_arguments(*words),
+        "file": with_arguments(*config),
+        "variable": with_arguments(variables=variables),
+        "variable before file": with_arguments(*config, variables=variables),
+        "command line before variable": with_arguments(*words, *config, variables=variables),
+        "keyword": values(of_fixture.cluster.config),
+        "body": values(config_for_new_broker(body, Config())),
         "types": options_source(),
         "declarations": typescript_source(),
         "page of options": reference_pages()[BROKER_OPTIONS_PAGE],

@@ -5,15 +5,20 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parents[3]
 
 
+OF_COMMAND_LINE = ["0", "true", "a,b", "a=1,b=2"]
+OF_VARIABLES = ["33", "true", "e,f", "e=5,f=6"]
+
+
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str | None]:
-    """Return what the program finds that has one more row."""
+def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
+    """Return what the program finds that has four more rows."""
     command = [sys.executable, "-m", "tests.shim.settings.added_option"]
     folder = tmp_path_factory.mktemp("added")
     done = subprocess.run(
@@ -24,32 +29,34 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str | None]:
 
 
 @pytest.mark.parametrize(
-    ("place", "value"),
+    ("place", "values"),
     [
-        ("command line", "11"),
-        ("file", "22"),
-        ("variable", "33"),
-        ("variable before file", "33"),
-        ("command line before variable", "11"),
-        ("keyword", "44"),
-        ("body", "55"),
+        ("nowhere", [None, None, None, None]),
+        ("command line", OF_COMMAND_LINE),
+        ("file", ["22", "true", "c,d", "c=3,d=4"]),
+        ("variable", OF_VARIABLES),
+        ("variable before file", OF_VARIABLES),
+        ("command line before variable", OF_COMMAND_LINE),
+        ("keyword", ["44", "true", "g,h", "g=7,h=8"]),
+        ("body", ["55", "true", "g,h", "g=7,h=8"]),
     ],
 )
 def test_the_value_reaches_the_configuration(
-    found: Mapping[str, str | None], place: str, value: str
+    found: Mapping[str, Any], place: str, values: list[str | None]
 ) -> None:
-    assert found[place] == value
+    assert found[place] == values
 
 
 @pytest.mark.parametrize(
     ("page", "text"),
     [
         ("types", "    fake_pause: int | None\n"),
+        ("types", "    fake_pairs: Mapping[str, str] | None\n"),
         ("declarations", "  fakePause?: number;\n"),
         ("page of options", "### `--fake-pause`\n"),
         ("page of the HTTP API", "| `fake_pause` | integer or null | Pause for MS milliseconds"),
         ("page of variables", "| `KAFKA_SHIM_FAKE_PAUSE` | Pause for MS milliseconds"),
     ],
 )
-def test_generated_files_have_it(found: Mapping[str, str | None], page: str, text: str) -> None:
-    assert text in str(found[page])
+def test_generated_files_have_it(found: Mapping[str, Any], page: str, text: str) -> None:
+    assert text in found[page]

@@ -65,9 +65,17 @@ def config_fields(
 
 
 def shim_settings(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return the settings of the shim that options set."""
+    """Return the settings of the shim that options set; several values are joined by commas."""
     return {
-        option.setting: "true" if value is True else str(value)
+        option.setting: _setting_text(option, values[option.key])
         for option in OPTIONS
-        if option.has_shim_setting and is_given(value := values.get(option.key))
+        if option.has_shim_setting and is_given(values.get(option.key))
     }
+
+
+def _setting_text(option: BrokerOption, value: Any) -> str:
+    if value is True:
+        return "true"
+    if isinstance(value, Mapping):
+        value = [f"{name}{option.separator}{text}" for name, text in value.items()]
+    return ",".join(value) if isinstance(value, list) else str(value)
