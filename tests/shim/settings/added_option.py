@@ -8,9 +8,12 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kafka_shim.shim.settings.options import CLUSTER, EVERYWHERE, OPTIONS, BrokerOption, Kind
+
+if TYPE_CHECKING:
+    from kafka_shim.shim.config import Config
 
 ADDED = (
     BrokerOption(
@@ -30,55 +33,82 @@ ADDED = (
         places=EVERYWHERE, plural="fake_pairs", metavar="NAME=MS", separator="=",
         expected="NAME=MS", setting="shim.fake.pairs",
     ),
+    BrokerOption(
+        "retention", Kind.INTEGER, CLUSTER, "Retain records for MS milliseconds",
+        places=EVERYWHERE, metavar="MS", setting="log.retention.ms",
+    ),
 )  # fmt: skip
 OPTIONS.extend(ADDED)
 
 
-def main(folder: Path) -> None:
+def values(config: "Config") -> list[str | None]:
+    return [config.properties.get(option.setting) for option in ADDED]
+
+
+def with_arguments(
+    *words: str, variables: Mapping[str, str] = {}, environ: Mapping[str, str] = {}
+) -> list[str | None]:
+    """Return the values of `kafka-shim serve` with these words, and variables of both kinds."""
     from kafka_shim.cli import serve
-    from kafka_shim.cli.reference import BROKER_OPTIONS_PAGE, reference_pages
-    from kafka_shim.shim.config import Config
-    from kafka_shim.shim.control.broker_bodies import NewBroker
-    from kafka_shim.shim.control.broker_control import convert_body
-    from kafka_shim.shim.control.new_broker import config_for_new_broker
     from kafka_shim.shim.settings.configuration import config_from_arguments
     from kafka_shim.shim.settings.shim_variables import (
         reject_unknown_shim_variables,
         set_options_from_variables,
     )
+
+    parser = argparse.ArgumentParser()
+    serve.add_arguments(parser)
+    args = parser.parse_args(words)
+    reject_unknown_shim_variables(variables)
+    set_options_from_variables(args, variables)
+    return values(config_from_arguments(args, environ))
+
+
+def generated_files() -> dict[str, str]:
+    from kafka_shim.cli.reference import BROKER_OPTIONS_PAGE, reference_pages
     from kafka_shim.testing.generate_options import options_source, typescript_source
-    from kafka_shim.testing.in_process import _broker_from_arguments
-    from kafka_shim.testing.settings import Settings
     from tests.docs.generated_pages.http_api import http_api_page
     from tests.docs.generated_pages.variables import environment_page
 
-    def values(config: Config) -> list[str | None]:
-        return [config.properties.get(option.setting) for option in ADDED]
+    return {
+        "types": options_source(),
+        "declarations": typescript_source(),
+        "page of options": reference_pages()[BROKER_OPTIONS_PAGE],
+        "page of the HTTP API": http_api_page(),
+        "page of variables": environment_page(),
+    }
 
-    def with_arguments(*words: str, variables: Mapping[str, str] = {}) -> list[str | None]:
-        parser = argparse.ArgumentParser()
-        serve.add_arguments(parser)
-        args = parser.parse_args(words)
-        reject_unknown_shim_variables(variables)
-        set_options_from_variables(args, variables)
-        return values(config_from_arguments(args, {}))
+
+def main(folder: Path) -> None:
+    from kafka_shim.shim.config import Config
+    from kafka_shim.shim.control.broker_bodies import NewBroker
+    from kafka_shim.shim.control.broker_control import convert_body
+    from kafka_shim.shim.control.new_broker import config_for_new_broker
+    from kafka_shim.testing.in_process import _broker_from_arguments
+    from kafka_shim.testing.settings import Settings
 
     words = ["--fake-pause", "0", "--fake-flag", "--fake-name", "a", "--fake-name", "b"]
-    words += ["--fake-pair", "a=1", "--fake-pair", "b=2"]
+    words += ["--fake-pair", "a=1", "--fake-pair", "b=2", "--retention", "1"]
     file = folder / "shim.yaml"
-    file.write_text("fake-pause: 22\nfake_flag: true\nfake-name: [c, d]\nfake-pair: {c: 3, d: 4}\n")
+    file.write_text(
+        "fake-pause: 22\nfake_flag: true\nfake-name: [c, d]\nfake-pair: {c: 3, d: 4}\n"
+        "retention: 2\n"
+    )
     config = ["--config", str(file)]
     variables = {
         "KAFKA_SHIM_FAKE_PAUSE": "33",
         "KAFKA_SHIM_FAKE_FLAG": "true",
         "KAFKA_SHIM_FAKE_NAMES": "e,f",
         "KAFKA_SHIM_FAKE_PAIRS": "e=5\nf=6",
+        "KAFKA_SHIM_RETENTION": "3",
     }
+    of_kafka = {"KAFKA_LOG_RETENTION_MS": "9"}
     keywords: dict[str, Any] = {
         "fake_pause": 44,
         "fake_flag": True,
         "fake_names": ["g", "h"],
         "fake_pairs": {"g": "7", "h": "8"},
+        "retention": 4,
     }
     body = convert_body({**keywords, "fake_pause": 55}, NewBroker).values()
     of_fixture = _broker_from_arguments(Settings(**keywords).serve_arguments(folder))
@@ -89,13 +119,11 @@ def main(folder: Path) -> None:
         "variable": with_arguments(variables=variables),
         "variable before file": with_arguments(*config, variables=variables),
         "command line before variable": with_arguments(*words, *config, variables=variables),
+        "variable of Kafka before file": with_arguments(*config, environ=of_kafka),
+        "command line before variable of Kafka": with_arguments(*words, environ=of_kafka),
         "keyword": values(of_fixture.cluster.config),
         "body": values(config_for_new_broker(body, Config())),
-        "types": options_source(),
-        "declarations": typescript_source(),
-        "page of options": reference_pages()[BROKER_OPTIONS_PAGE],
-        "page of the HTTP API": http_api_page(),
-        "page of variables": environment_page(),
+        **generated_files(),
     }
     sys.stdout.write(json.dumps(found))
 

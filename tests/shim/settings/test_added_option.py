@@ -12,13 +12,15 @@ import pytest
 ROOT = Path(__file__).parents[3]
 
 
-OF_COMMAND_LINE = ["0", "true", "a,b", "a=1,b=2"]
-OF_VARIABLES = ["33", "true", "e,f", "e=5,f=6"]
+OF_COMMAND_LINE = ["0", "true", "a,b", "a=1,b=2", "1"]
+OF_FILE = ["22", "true", "c,d", "c=3,d=4", "2"]
+OF_VARIABLES = ["33", "true", "e,f", "e=5,f=6", "3"]
+OF_KEYWORDS = ["44", "true", "g,h", "g=7,h=8", "4"]
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
-    """Return what the program finds that has four more rows."""
+    """Return what the program finds that has five more rows."""
     command = [sys.executable, "-m", "tests.shim.settings.added_option"]
     folder = tmp_path_factory.mktemp("added")
     done = subprocess.run(
@@ -31,14 +33,16 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
 @pytest.mark.parametrize(
     ("place", "values"),
     [
-        ("nowhere", [None, None, None, None]),
+        ("nowhere", [None] * 5),
         ("command line", OF_COMMAND_LINE),
-        ("file", ["22", "true", "c,d", "c=3,d=4"]),
+        ("file", OF_FILE),
         ("variable", OF_VARIABLES),
         ("variable before file", OF_VARIABLES),
         ("command line before variable", OF_COMMAND_LINE),
-        ("keyword", ["44", "true", "g,h", "g=7,h=8"]),
-        ("body", ["55", "true", "g,h", "g=7,h=8"]),
+        ("variable of Kafka before file", [*OF_FILE[:-1], "9"]),
+        ("command line before variable of Kafka", OF_COMMAND_LINE),
+        ("keyword", OF_KEYWORDS),
+        ("body", ["55", *OF_KEYWORDS[1:]]),
     ],
 )
 def test_the_value_reaches_the_configuration(

@@ -13,7 +13,7 @@ from kafka_shim.shim.settings.kafka_properties import (
     translate_settings,
     with_advertised_addresses,
 )
-from kafka_shim.shim.settings.option_values import config_fields, shim_settings
+from kafka_shim.shim.settings.option_values import config_fields, option_settings
 from kafka_shim.shim.settings.options import TLS_DIRECTORY, Place, options_of_place
 from kafka_shim.shim.settings.state_file import StateFileContent, StateFileError, parse_state
 
@@ -71,6 +71,6 @@ def _build_config(body: Mapping[str, Any], inherited_properties: Mapping[str, st
         properties={
             **inherited_properties,
             **translation.other_settings,
-            **shim_settings(body),
+            **option_settings(body, options),
         },
     )

@@ -27,7 +27,7 @@ from kafka_shim.shim.settings.kafka_properties import (
     with_advertised_addresses,
 )
 from kafka_shim.shim.settings.notes import print_note
-from kafka_shim.shim.settings.option_values import config_fields, plain_values
+from kafka_shim.shim.settings.option_values import config_fields, option_settings, plain_values
 from kafka_shim.shim.settings.options import OPTIONS
 from kafka_shim.shim.settings.setting_locations import SettingLocations
 
@@ -72,9 +72,7 @@ def merge_config_sources(
     """
     options_of_file = None if file_content is None else file_content.options
     properties_of_file = {} if file_content is None else file_content.properties
-    file_settings = dict(properties_of_file)
-    if options_of_file is not None:
-        file_settings |= _broker_settings(options_of_file)
+    file_settings = {**properties_of_file, **_broker_settings(options_of_file)}
     command_line_settings = _broker_settings(args)
     if file_content is not None:
         args.setting_locations = SettingLocations(
@@ -92,13 +90,16 @@ def merge_config_sources(
     all_settings = {**file_settings, **environment_settings, **command_line_settings}
     fields: dict[str, Any] = {}
     properties: dict[str, str] = {}
+    layered = [option for option in OPTIONS if option.has_kafka_setting]
     for where, settings, options in layers:
         translation = translate_settings(settings, all_settings, where)
         fields |= translation.config_fields
         properties |= translation.other_settings
         if options is not None:
             try:
-                fields |= _config_fields(options, all_settings)
+                values = plain_values(vars(options))
+                fields |= config_fields(values, layered, protocols_by_listener(all_settings))
+                properties |= option_settings(values, layered)
             except ConfigError as error:
                 if options is args:
                     raise
@@ -163,13 +164,9 @@ def _reject_misspelt_note_unknown_settings(
         print_note(f"settings unknown to every Kafka release: {', '.join(names)}")
 
 
-def _config_fields(options: argparse.Namespace, all_settings: Mapping[str, str]) -> dict[str, Any]:
-    """Return the options with a setting of Kafka that are given, as fields of Config."""
-    layered = [option for option in OPTIONS if option.has_kafka_setting]
-    return config_fields(plain_values(vars(options)), layered, protocols_by_listener(all_settings))
-
-
-def _broker_settings(options: argparse.Namespace) -> dict[str, str]:
+def _broker_settings(options: argparse.Namespace | None) -> dict[str, str]:
+    if options is None:
+        return {}
     return dict(plain_values({_SETTINGS_OPTION: options.broker_config}).get("properties", {}))
 
 

@@ -24,7 +24,7 @@ from kafka_shim.shim.settings.kafka_properties import (
     misspelt_variables_with_corrections,
 )
 from kafka_shim.shim.settings.notes import print_note
-from kafka_shim.shim.settings.option_values import config_fields, plain_values, shim_settings
+from kafka_shim.shim.settings.option_values import config_fields, option_settings, plain_values
 from kafka_shim.shim.settings.options import OPTIONS
 
 if TYPE_CHECKING:  # modules that read files are imported only if a file is given
@@ -72,7 +72,9 @@ def config_from_arguments(
     values = plain_values(vars(args))
     others = [option for option in OPTIONS if not option.has_kafka_setting]
     fields |= config_fields(values, others, {})
-    return Config(**fields, properties={**merged.broker_settings, **shim_settings(values)})
+    return Config(
+        **fields, properties={**merged.broker_settings, **option_settings(values, others)}
+    )
 
 
 def add_state(config_fields: dict[str, Any], state: "StateFileContent") -> None:

@@ -64,12 +64,15 @@ def config_fields(
     return fields
 
 
-def shim_settings(values: Mapping[str, Any]) -> dict[str, str]:
-    """Return the settings of the shim that options set; several values are joined by commas."""
+def option_settings(values: Mapping[str, Any], options: Iterable[BrokerOption]) -> dict[str, str]:
+    """Return the settings that options without a field of Config set.
+
+    Several values are joined by commas.
+    """
     return {
         option.setting: _setting_text(option, values[option.key])
-        for option in OPTIONS
-        if option.has_shim_setting and is_given(values.get(option.key))
+        for option in options
+        if option.setting and not option.field and is_given(values.get(option.key))
     }
 
 

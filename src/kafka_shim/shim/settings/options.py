@@ -4,8 +4,8 @@
 pytest fixture, the body of `POST /brokers`, the types for TypeScript, and the reference pages.
 
 To add an option, add a row, and read the value where it has an effect. `Config.properties` has the
-value by the name in `setting`, if that begins with `shim.`. Otherwise the row names a field of
-Config. Then write the generated files.
+value by the name in `setting`, or else the row names a field of Config. Then write the generated
+files.
 """
 
 import enum
@@ -102,7 +102,7 @@ class BrokerOption(NamedTuple):
     setting: str = ""
     """The setting of Kafka, or of the shim (`shim.`), that means the same."""
     field: str = ""
-    """The field of Config, for all options but those with a setting of the shim."""
+    """The field of Config; without one, the value is in `Config.properties`."""
     default: object = None
     """What the body has without this key."""
     minimum: int | None = None
@@ -133,11 +133,7 @@ class BrokerOption(NamedTuple):
     @property
     def has_kafka_setting(self) -> bool:
         """Return whether variables and files of Kafka can set it, too."""
-        return bool(self.setting) and not self.has_shim_setting
-
-    @property
-    def has_shim_setting(self) -> bool:
-        return self.setting.startswith(SHIM_SETTING_PREFIX)
+        return bool(self.setting) and not self.setting.startswith(SHIM_SETTING_PREFIX)
 
     @property
     def text_for_value(self) -> str:
