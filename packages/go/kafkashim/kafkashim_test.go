@@ -47,6 +47,20 @@ func TestOptionsAreTheStateOfTheBroker(t *testing.T) {
 	}
 }
 
+func TestEveryOptionOfTheAPICanBeSet(t *testing.T) {
+	t.Parallel()
+	broker := Start(t, Setting("first_broker_id", 7), Setting("racks", []string{"east"}))
+	var rows struct {
+		Nodes []struct {
+			NodeID int `json:"node_id"`
+		}
+	}
+	broker.Call("GET", "/nodes", nil, &rows)
+	if len(rows.Nodes) != 1 || rows.Nodes[0].NodeID != 7 {
+		t.Errorf("nodes are %+v", rows)
+	}
+}
+
 func TestAResetReturnsToTheStateAtTheStart(t *testing.T) {
 	t.Parallel()
 	broker := Start(t, Topic("orders", 1))

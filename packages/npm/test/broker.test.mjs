@@ -19,6 +19,13 @@ async function start(t, options) {
 
 const MAY_WRITE = { principal: "User:alice", allow: ["Write"], topic: "orders" };
 
+test("every option of the API can be set, and an unknown one is an error", async (t) => {
+  const broker = await start(t, { firstBrokerId: 7, clientTelemetry: true });
+  const { nodes } = await broker.request("GET", "/nodes");
+  assert.deepEqual(nodes.map((node) => node.node_id), [7]);
+  await assert.rejects(start(t, { firstBrokerID: 7 }), /unknown key `first_broker_i_d`; did you mean/);
+});
+
 test("options become the state of the broker", async (t) => {
   const broker = await start(t, {
     kafkaVersion: "3.9",
