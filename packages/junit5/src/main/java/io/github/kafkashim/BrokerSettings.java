@@ -1,6 +1,7 @@
 package io.github.kafkashim;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.List;
 
 /** The state and the settings with which a broker is started: the body of {@code POST /brokers}. */
 public final class BrokerSettings {
@@ -66,13 +67,17 @@ public final class BrokerSettings {
             String[] parts = split(property, "=", "properties: expected KEY=VALUE");
             settings.property(parts[0], parts[1]);
         }
-        for (String rule : written.acls()) {
-            settings.acl(rule);
-        }
-        for (String fault : written.faults()) {
-            settings.fault(fault);
-        }
+        List.of(written.acls()).forEach(settings::acl);
+        List.of(written.faults()).forEach(settings::fault);
+        List.of(written.options()).forEach(settings::setAll);
         return settings;
+    }
+
+    private void setAll(String option) {
+        if (!(ControlApi.parse(option) instanceof ObjectNode keys)) {
+            throw new IllegalArgumentException("@KafkaShim: options: expected KEY: VALUE, not " + option);
+        }
+        body.setAll(keys);
     }
 
     private static String[] split(String text, String separator, String expected) {

@@ -31,6 +31,9 @@ public @interface KafkaShim {
     /** Broker settings as KEY=VALUE, with Kafka's names. */
     String[] properties() default {};
 
+    /** Other keys of the body of {@code POST /brokers}, in YAML, such as "brokers: 3". */
+    String[] options() default {};
+
     /** Whether all tests of the class share a broker. */
     boolean perClass() default false;
 }

@@ -35,6 +35,12 @@ class KafkaShimTest {
         }
 
         @Test
+        @KafkaShim(options = {"first_broker_id: 7", "racks: [east]"})
+        void everyOptionOfTheApiCanBeSet(KafkaShimBroker broker) {
+            assertEquals(7, broker.get("/nodes").at("/nodes/0/node_id").asInt());
+        }
+
+        @Test
         void withoutItsAclAnOrderIsRefused(KafkaShimBroker broker) {
             broker.removeAcl(MAY_WRITE);
             var error = assertThrows(ExecutionException.class, () -> publish(broker));
