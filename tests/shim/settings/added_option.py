@@ -6,7 +6,7 @@ It needs an interpreter of its own, since bodies and parsers are made when modul
 import argparse
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +62,44 @@ def with_arguments(
     reject_unknown_shim_variables(variables)
     set_options_from_variables(args, variables)
     return values(config_from_arguments(args, environ))
+
+
+def errors(folder: Path) -> dict[str, str]:
+    """Return what is reported about wrong values, and about misspelt names, by place."""
+    from kafka_shim.shim.control.broker_bodies import NewBroker
+    from kafka_shim.shim.control.broker_control import convert_body
+    from kafka_shim.testing.in_process import _broker_from_arguments
+    from kafka_shim.testing.settings import Settings
+
+    file = folder / "wrong.yaml"
+
+    def of_file(text: str) -> object:
+        file.write_text(text)
+        return with_arguments("--config", str(file))
+
+    def of_keywords(**keywords: Any) -> object:
+        return _broker_from_arguments(Settings(**keywords).serve_arguments(folder))
+
+    calls: dict[str, Callable[[], object]] = {
+        "file": lambda: of_file("fake-pause: soon"),
+        "name in a file": lambda: of_file("fake-pauze: 1"),
+        "variable": lambda: with_arguments(variables={"KAFKA_SHIM_FAKE_PAUSE": "soon"}),
+        "flag": lambda: with_arguments(variables={"KAFKA_SHIM_FAKE_FLAG": "maybe"}),
+        "name of a variable": lambda: with_arguments(variables={"KAFKA_SHIM_FAKE_PAUZE": "1"}),
+        "keyword": lambda: of_keywords(fake_pause="soon"),
+        "list": lambda: of_keywords(fake_names="a"),
+        "name of a keyword": lambda: of_keywords(fake_pauze=1),
+        "singular": lambda: of_keywords(fake_name=["a"]),
+        "body": lambda: convert_body({"fake_pause": "soon"}, NewBroker),
+        "key of the body": lambda: convert_body({"fake_pauze": 1}, NewBroker),
+    }
+    texts = {}
+    for name, call in calls.items():
+        try:
+            texts[name] = f"no error: {call()}"
+        except Exception as error:  # noqa: BLE001 - the test knows the texts
+            texts[name] = str(error).removeprefix(f"--config {file}: ")
+    return texts
 
 
 def generated_files() -> dict[str, str]:
@@ -123,6 +161,7 @@ def main(folder: Path) -> None:
         "command line before variable of Kafka": with_arguments(*words, environ=of_kafka),
         "keyword": values(of_fixture.cluster.config),
         "body": values(config_for_new_broker(body, Config())),
+        "errors": errors(folder),
         **generated_files(),
     }
     sys.stdout.write(json.dumps(found))

@@ -64,3 +64,28 @@ def test_the_value_reaches_the_configuration(
 )
 def test_generated_files_have_it(found: Mapping[str, Any], page: str, text: str) -> None:
     assert text in found[page]
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        ("file", "line 1: --fake-pause: invalid value `soon`; expected a whole number"),
+        ("name in a file", "line 1: unknown key `fake-pauze`; did you mean `fake-pause`?"),
+        ("variable", "KAFKA_SHIM_FAKE_PAUSE: --fake-pause: invalid value `soon`; expected a"),
+        ("flag", "KAFKA_SHIM_FAKE_FLAG `maybe`: expected true or false"),
+        (
+            "name of a variable",
+            "variable `KAFKA_SHIM_FAKE_PAUZE`; did you mean `KAFKA_SHIM_FAKE_PAU",
+        ),
+        ("keyword", "--fake-pause: invalid value `soon`; expected a whole number"),
+        ("list", "fake_names is the string 'a': expected a list"),
+        ("name of a keyword", "unknown keyword `fake_pauze`; did you mean `fake_pause`?"),
+        ("singular", "unknown keyword `fake_name`; did you mean `fake_names`?"),
+        ("body", "`int | null`, got `str`"),
+        ("key of the body", "unknown key `fake_pauze`; did you mean `fake_pause`?"),
+    ],
+)
+def test_wrong_values_and_misspelt_names_are_reported(
+    found: Mapping[str, Any], place: str, text: str
+) -> None:
+    assert text in found["errors"][place]

@@ -415,7 +415,7 @@ OPTIONS: list[BrokerOption] = [
         "control_token", Kind.TEXT, CONTROL,
         "Bearer token of the control API; required unless it listens on loopback",
         places=COMMAND | Place.VARIABLE, variable_help="bearer token of the HTTP API",
-        metavar="TOKEN", is_secret=True, why_no_keyword="the control API listens on loopback only",
+        metavar="TOKEN", why_no_keyword="the control API listens on loopback only",
     ),
     BrokerOption(
         "manual_clock", Kind.FLAG, CONTROL, "Freeze the clock; only POST /clock/advance moves it",
