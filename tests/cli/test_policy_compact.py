@@ -87,3 +87,11 @@ def test_no_acl_can_be_left_out(acls: list[Acl], everyone: bool) -> None:
     for acl in compact:
         less = PlainPolicy(tuple(compact - {acl}), NEWEST, allow_everyone=everyone)
         assert contradictions(Relation.EQUIVALENT, [whole, less])[0], acl
+
+
+def test_a_deny_is_left_out_with_the_allow_that_it_limits() -> None:
+    acls = parse_distinct_acls(
+        "- {principal: User:a, allow: Write, transactional_id: t}\n"
+        "- {principal: User:a, deny: [Write, Describe], transactional_id: t}\n"
+    )
+    assert compacted_acls(authorizer(acls), NEWEST) == set()

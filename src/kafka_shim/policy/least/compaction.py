@@ -36,10 +36,19 @@ def _irreducible_acls(authorizer: StandardAuthorizer, release: str) -> set[Acl]:
     for replaced, joined in _acl_groups_joinable_to_operation_all(authorizer.store, release):
         _replace_if_equivalent(compacted, replaced, joined, release)
     effects = AclRemovalEffects(compacted, release)
-    for acl in sorted(compacted.store, key=_narrow_first_sort_key):
+    while _leave_out_unnecessary(compacted.store, effects):
+        pass  # without an ALLOW, the DENY that it needed can become unnecessary
+    return set(compacted.store)
+
+
+def _leave_out_unnecessary(acls: Iterable[Acl], effects: AclRemovalEffects) -> bool:
+    """Remove each ACL without which no decision changes. Return whether there was one."""
+    is_any_removed = False
+    for acl in sorted(acls, key=_narrow_first_sort_key):
         if effects.decisions_if_unchanged_without(acl) is not None:
             effects.remove_for_good(acl)
-    return set(compacted.store)
+            is_any_removed = True
+    return is_any_removed
 
 
 def _copy_with_acls(authorizer: StandardAuthorizer, acls: Iterable[Acl]) -> StandardAuthorizer:
