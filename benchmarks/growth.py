@@ -26,7 +26,6 @@ from benchmarks.growth_probes import (
     probes,
     requests_of_every_api,
 )
-from kafka_shim.shim.errors import NeedsTimeSlices
 from kafka_shim.shim.storage.storage import Storage
 from tests.shim.play import Stage
 from tests.shim.request.busy_cluster import BusyCluster
@@ -155,21 +154,6 @@ def growing_probes(
             for then, now, slack in zip(cost, after[name], SLACK, strict=True)
         )
     }
-
-
-def probes_in_time_slices(size: int) -> set[str]:
-    """Return the probes that a broker handles in time slices beside so much of each kind."""
-    found = set()
-    with closing(CountedStage(Stage(properties=SETTINGS), dict.fromkeys(STATES, size), None)) as it:
-        dispatcher = it.stage.dispatcher
-        for probe in probes(it.stage):
-            dispatcher.may_use_time_slices = lambda: True
-            try:
-                probe.send()
-            except NeedsTimeSlices:
-                found.add(probe.name)
-            dispatcher.may_use_time_slices = lambda: False
-    return found
 
 
 def curves(sizes: Sequence[int], *, with_data_dir: bool) -> dict[str, list[Cost]]:

@@ -67,7 +67,7 @@ class InProcess:
             assert isinstance(clock, ManualClock)
             while not found:
                 clock.advance(1)
-            response = response.encode_frame_and_end_exchange(found[0])
+            response = response.finish(found[0])
         assert isinstance(response, bytes)
         return response[4:]
 
@@ -87,8 +87,9 @@ def _decoded(dispatcher: Dispatcher, frame: bytes, _: Session) -> tuple[Any, Any
 
 
 def _context(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[Any, Any, Any]:
-    header, api, request = _decoded(dispatcher, frame, session)
-    return api, request, dispatcher._new_context(header, session)
+    exchange = dispatcher._begin_exchange(frame, session, dispatcher._find_api(frame))
+    dispatcher._decode(exchange)
+    return exchange.api, exchange.request, exchange.context
 
 
 def _handled(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[Any, Any, Any]:
@@ -98,7 +99,8 @@ def _handled(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[An
 
 def _audited(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[Any, Any]:
     api, context, response = _handled(dispatcher, frame, session)
-    audit_log.log_first_decisions_by_log_level(context, api.key)
+    if context.access.has_loggable_denials or audit_log.logs_allowed_accesses():
+        audit_log.log_decisions(context, api.key)
     return api, response
 
 

@@ -20,11 +20,9 @@ from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session
-from tests.fuzz.probe import Probe
 
 KIB = 1024
 RATIO_MAX = 2.0
-TURN_MAX_S = 0.05
 NOISE_S = 0.02
 
 
@@ -34,13 +32,12 @@ class Figure(NamedTuple):
     name: str
     frame_bytes: int
     seconds: float
-    turn_s: float
     us_a_byte: float
     ratio: float
 
 
-def asked(case: Case, elements: int, release: str) -> dict[str, tuple[float, float]]:
-    """Return processor seconds for a request of each user, and for its longest turn.
+def asked(case: Case, elements: int, release: str) -> dict[str, float]:
+    """Return processor seconds for a request of each user.
 
     The user without permissions is first, since it does not change the cluster.
     """
@@ -49,18 +46,15 @@ def asked(case: Case, elements: int, release: str) -> dict[str, tuple[float, flo
     return {user: _seconds(case, dispatcher, frame, session_of(user)) for user in reversed(USERS)}
 
 
-def _seconds(
-    case: Case, dispatcher: Dispatcher, frame: bytes, session: Session
-) -> tuple[float, float]:
+def _seconds(case: Case, dispatcher: Dispatcher, frame: bytes, session: Session) -> float:
     gc.collect()
-    probe = Probe()
     began = time.process_time()
     try:
-        probe.dispatch(dispatcher, frame, session)
+        dispatcher.dispatch(frame, session)
     except CloseConnection as closing:
         if "unreadable" in closing.reason:
             raise ValueError(f"{case.name}: {closing.reason}") from closing
-    return time.process_time() - began, probe.longest_s
+    return time.process_time() - began
 
 
 def measure(kib: int, release: str, name: str) -> list[Figure]:
@@ -83,14 +77,14 @@ def measure(kib: int, release: str, name: str) -> list[Figure]:
 def _figures(case: Case, kib: int, release: str) -> list[Figure]:
     short = asked(case, case.elements(kib * 256), release)
     long = asked(case, case.elements(kib * 1024), release)
-    return [_figure(case, user, kib, short[user][0], *long[user]) for user in USERS]
+    return [_figure(case, user, kib, short[user], long[user]) for user in USERS]
 
 
-def _figure(case: Case, user: str, kib: int, short: float, long: float, turn: float) -> Figure:
+def _figure(case: Case, user: str, kib: int, short: float, long: float) -> Figure:
     each = long / (kib * 1024)
     ratio = each / (short / (kib * 256)) if long > NOISE_S else 1.0
     what = f"{case.name}, {user.partition(':')[2]}"
-    return Figure(what, kib * 1024, long, turn, each * 1e6, ratio)
+    return Figure(what, kib * 1024, long, each * 1e6, ratio)
 
 
 def main() -> int:
@@ -106,14 +100,8 @@ def main() -> int:
         for figure in figures
         if figure.ratio > RATIO_MAX
     ]
-    missed += [
-        f"{figure.name}: a turn of {figure.turn_s * 1000:.0f} ms"
-        for figure in figures
-        if figure.turn_s > TURN_MAX_S
-    ]
     lines = [
-        f"{figure.seconds * 1000:9.1f} ms {figure.turn_s * 1000:7.1f} ms a turn"
-        f" {figure.us_a_byte:9.3f} us a byte"
+        f"{figure.seconds * 1000:9.1f} ms {figure.us_a_byte:9.3f} us a byte"
         f" x{figure.ratio:4.2f}  {figure.name}"
         for figure in figures
     ]

@@ -20,8 +20,6 @@ PARTS = {
     "records": records,
 }
 FLAT_MAX = 1.5
-WAIT_MS_MAX = 50.0
-"""The same goal as for large requests (benchmarks.arrays)."""
 OVERHEAD_PERCENT_MAX = 15.0
 CONNECTION_BYTES_MAX = 16 * 1024
 
@@ -30,7 +28,6 @@ GOALS = {
     "Metadata of a topic, many / few": FLAT_MAX,
     "Heartbeat, many / few": FLAT_MAX,
     "a request, beside / alone": FLAT_MAX,
-    "longest wait beside it, ms": WAIT_MS_MAX,
     "memory of a connection, bytes": CONNECTION_BYTES_MAX,
     "overhead of all, %": OVERHEAD_PERCENT_MAX,
 }

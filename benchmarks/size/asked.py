@@ -4,7 +4,6 @@ import contextlib
 import resource
 import socket
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -95,31 +94,8 @@ def best_us(asked: Asked, frames: Sequence[bytes], rounds: int = 5) -> float:
     return min(asked.processor_us(frames[n * part : (n + 1) * part]) for n in range(rounds))
 
 
-def longest_wait_ms(asked: Asked, frame: bytes, offload: bytes) -> tuple[float, float]:
-    """Send a request, and others on a second connection until the response to the first arrives.
-
-    Return the broker's processor time in ms: the total, and the maximum during one of the others.
-    """
-    other = Asked(asked.broker)
-    try:
-        began = asked.processor_s()
-        asked.socket.sendall(frame)
-        asked.socket.setblocking(False)
-        longest = 0.0
-        while not _has_response(asked.socket):
-            before = asked.processor_s()
-            other.ask(offload)
-            longest = max(longest, asked.processor_s() - before)
-            time.sleep(0.001)
-        asked.socket.settimeout(_WAIT_S)
-        asked.response()
-        return (asked.processor_s() - began) * 1000, longest * 1000
-    finally:
-        other.close()
-
-
-def _has_response(connected: socket.socket) -> bool:
-    try:
-        return bool(connected.recv(1, socket.MSG_PEEK))
-    except BlockingIOError:
-        return False
+def processor_ms(asked: Asked, frame: bytes) -> float:
+    """Send a request; return the broker's processor time until its response, in ms."""
+    before = asked.processor_s()
+    asked.ask(frame)
+    return (asked.processor_s() - before) * 1000

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable, Iterator
 
 from benchmarks.broker import framed, requests
-from benchmarks.size.asked import Asked, best_us, connect, longest_wait_ms, named, started
+from benchmarks.size.asked import Asked, best_us, connect, named, processor_ms, started
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import (
     ApiKey,
@@ -119,7 +119,7 @@ def topics(count: int) -> Figures:
         many_us = metadata_us(asked, range(FEW))
         first_us = metadata_us(asked, range(FEW, count))
         everything = framed(ApiKey.METADATA, 12, MetadataRequest(topics=None))
-        all_ms, longest_ms = longest_wait_ms(asked, everything, VERSIONS)
+        all_ms = processor_ms(asked, everything)
     return {
         "topics": count,
         "create a topic, us": created_us,
@@ -129,7 +129,6 @@ def topics(count: int) -> Figures:
         "Metadata of a topic, many / few": many_us / few_us,
         "Metadata of a topic for the first time, us": first_us,
         "Metadata of all topics, ms": all_ms,
-        "longest wait beside it, ms": longest_ms,
     }
 
 
@@ -167,7 +166,7 @@ def groups(count: int) -> Figures:
         )
         many_us = heartbeat_us(asked, members)
         everything = framed(ApiKey.LIST_GROUPS, 4, ListGroupsRequest())
-        list_ms, longest_ms = longest_wait_ms(asked, everything, VERSIONS)
+        list_ms = processor_ms(asked, everything)
     return {
         "groups": count,
         "form a group, us": formed_us,
@@ -176,7 +175,6 @@ def groups(count: int) -> Figures:
         "Heartbeat, many, us": many_us,
         "Heartbeat, many / few": many_us / few_us,
         "ListGroups, ms": list_ms,
-        "longest wait beside it, ms": longest_ms,
     }
 
 

@@ -71,9 +71,7 @@ class Stage:
     def outcome(self, api: ApiKey, version: int, pending: PendingExchange) -> Any:
         """Return the response to a waiting request; fail if it still waits."""
         got: list[bytes] = []
-        pending.wait.set_response_callback(
-            lambda response: got.append(pending.encode_frame_and_end_exchange(response))
-        )
+        pending.wait.set_response_callback(lambda response: got.append(pending.finish(response)))
         assert got, "still waiting"
         return self.read(api, version, got[0])
 

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from benchmarks.growth import growing_probes, probes_in_time_slices
-from kafka_shim.shim.handlers import share_group_heartbeat, streams_group_heartbeat
-from kafka_shim.shim.handlers.common import long_requests
+from benchmarks.growth import growing_probes
 from kafka_shim.shim.state.topics import Topic, Topics
 
 
@@ -35,18 +33,6 @@ LISTING: Mapping[str, str] = {
 def test_only_what_lists_all_costs_more_beside_much_state(with_data_dir: bool) -> None:
     growing = growing_probes(10, 40, with_data_dir=with_data_dir, of_every_api=True)
     assert growing.keys() == LISTING.keys(), growing
-
-
-def test_small_requests_beside_much_state_are_handled_without_a_thread(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(long_requests, "MANY_ROWS", 50)
-    monkeypatch.setattr(long_requests, "MANY_MEMBERS", 50)
-    monkeypatch.setattr(share_group_heartbeat, "MANY_SHARED", 50)
-    monkeypatch.setattr(streams_group_heartbeat, "MANY_MEMBERS", 50)
-    assert probes_in_time_slices(60) == set()
-    monkeypatch.setattr(long_requests, "topics_have_many_partitions", lambda *_: True)
-    assert "DescribeTopicPartitions" in probes_in_time_slices(1)
 
 
 def test_a_cost_that_grows_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ from kafka_shim.authorizer.decide import (
 )
 from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor, Decision
 from kafka_shim.authorizer.operations import operation_bit_field
-from kafka_shim.authorizer.store import AclStore, TimeSlicer
+from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
@@ -237,12 +237,8 @@ class StandardAuthorizer:
         self,
         actor: Actor,  # noqa: ARG002 the protocol's
         filters: Sequence[AclFilter],
-        time_sliced: TimeSlicer = iter,
     ) -> list[AclDeleteResult]:
-        """Delete the selected ACLs; delete none if a batch may not delete so many.
-
-        `time_sliced` iterates over patterns and ACLs, which may change in between.
-        """
+        """Delete the selected ACLs; delete none if a batch may not delete so many."""
         to_delete: dict[Acl, None] = {}
         forward = (
             self._rules.every_matching_filter_reports or self._rules.first_matching_filter_reports
@@ -252,9 +248,7 @@ class StandardAuthorizer:
             map(names_one_acl_for_simple_authorizer, filters)
         )
         results = [
-            self._collect_deletions_of_filter(
-                each, to_delete, time_sliced, as_exact_acl=as_exact_acl
-            )
+            self._collect_deletions_of_filter(each, to_delete, as_exact_acl=as_exact_acl)
             for each in ordered
         ]
         if not forward:
@@ -262,8 +256,8 @@ class StandardAuthorizer:
         if self._exceeds_batch_limit(len(to_delete)):
             text = self._batch_limit_message("deletes", len(to_delete))
             return [AclDeleteResult(self._rules.batch_delete_error, text) for _ in filters]
-        for _, result in zip(filters, results, strict=True):  # can be interrupted like the search
-            for acl in time_sliced(result.matches):
+        for result in results:
+            for acl in result.matches:
                 self.store.remove(acl)
         return results
 
@@ -274,7 +268,6 @@ class StandardAuthorizer:
         self,
         acl_filter: AclFilter,
         to_delete: dict[Acl, None],
-        time_sliced: TimeSlicer,
         *,
         as_exact_acl: bool,
     ) -> AclDeleteResult:
@@ -285,7 +278,7 @@ class StandardAuthorizer:
         if refusal is not None:
             return AclDeleteResult(refusal.error, refusal.message)
         matches = []
-        for acl in self.store.acls_matching(acl_filter, time_sliced):
+        for acl in self.store.acls_matching(acl_filter):
             if self._rules.every_matching_filter_reports or acl not in to_delete:
                 matches.append(acl)
             to_delete[acl] = None

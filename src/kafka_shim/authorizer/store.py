@@ -1,17 +1,14 @@
 """The ACLs of a cluster, indexed so that the time of a decision does not depend on their number."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Protocol
 
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Actor
 from kafka_shim.authorizer.networks import parse_network
 from kafka_shim.authorizer.pattern import DENY_SHIFT, GrantBits, Pattern, PrincipalAndHost
 from kafka_shim.authorizer.pattern_index import ResourceTypeIndex
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
-
-TimeSlicer = Callable[[Iterable[Any]], Iterable[Any]]
-"""Iterates over something in time slices, between which other work is done."""
 
 CACHED_LOOKUPS_MAX = 1 << 17
 """Names, and actors, whose patterns and subjects are cached."""
@@ -160,12 +157,9 @@ class AclStore:
         for acl in kept:
             self.add(acl)
 
-    def acls_matching(self, acl_filter: AclFilter, time_sliced: TimeSlicer = iter) -> Iterator[Acl]:
-        """Yield the ACLs that the filter selects (the rules of DescribeAcls), in the store's order.
-
-        `time_sliced` iterates over candidate patterns; ACLs may change in between.
-        """
-        for pattern, grants in self.grants_matching(acl_filter, time_sliced):
+    def acls_matching(self, acl_filter: AclFilter) -> Iterator[Acl]:
+        """Yield the ACLs that a filter selects (rules of DescribeAcls), in the store's order."""
+        for pattern, grants in self.grants_matching(acl_filter):
             for subject, grant in grants:
                 left = grant
                 while left:  # as `acls_of_grant`, without an iterator for each
@@ -174,7 +168,7 @@ class AclStore:
                     left ^= low
 
     def grants_matching(
-        self, acl_filter: AclFilter, time_sliced: TimeSlicer = iter
+        self, acl_filter: AclFilter
     ) -> Iterator[tuple[Pattern, list[tuple[PrincipalAndHost, GrantBits]]]]:
         """Yield the ACLs of `acls_matching` by pattern, as bits for each subject."""
         subjects = self._subjects_selected_by_filter(acl_filter)
@@ -182,9 +176,7 @@ class AclStore:
         if bits == 0 or (subjects is not None and not subjects):
             return
         for index in self._indexes_of_type_or_any(acl_filter.resource_type):
-            for pattern in time_sliced(
-                list(_patterns_selected_by_filter(index, acl_filter, subjects))
-            ):
+            for pattern in _patterns_selected_by_filter(index, acl_filter, subjects):
                 grants = (
                     pattern.subject_grants()
                     if subjects is None

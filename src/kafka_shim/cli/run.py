@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import gc
 import os
 import sys
 from collections.abc import Mapping
@@ -15,7 +16,6 @@ from kafka_shim.cli.open_files_limit import raise_limit_and_report_shortages
 from kafka_shim.cli.playback import run_command_and_check_playback
 from kafka_shim.cli.record_options import exit_code_after_recording, record_if_requested
 from kafka_shim.shim.broker import BOOTSTRAP, Broker
-from kafka_shim.shim.request.garbage_collection import freeze_gc
 from kafka_shim.shim.settings import options
 from kafka_shim.shim.settings.configuration import config_from_arguments
 from kafka_shim.shim.settings.notes import print_note
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
     environment = dict(os.environ)
     if args.control_token is not None:
         environment[TOKEN] = args.control_token
-    freeze_gc()
+    gc.freeze()  # no collection scans modules and tables, which stay
     return asyncio.run(
         _run_command_with_broker(broker, control, words, environment, args.kill_after)
     )

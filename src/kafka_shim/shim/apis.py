@@ -8,7 +8,6 @@ import importlib
 from collections.abc import Callable, Mapping
 from functools import cache
 from struct import Struct
-from types import MappingProxyType
 from typing import Any, Protocol, cast
 
 from kafka_shim.protocol.api_versions import TELEMETRY, advertised_versions, served_versions
@@ -18,9 +17,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.headers import response_header_version
 from kafka_shim.protocol.releases.facts import facts_of_release
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.cluster import Cluster
 
-_START = Struct(">hh")
 _RESPONSE_START = Struct(">ii")  # the size and the correlation id
 _RESPONSE_START_WITH_TAGS = Struct(">iix")
 
@@ -128,30 +125,13 @@ ALWAYS_REJECTED: frozenset[ApiKey] = frozenset(
 """Their requests are checked and decided, but never succeed."""
 
 
-READ_ONLY_SINCE: Mapping[ApiKey, int] = MappingProxyType(
-    {
-        ApiKey.LIST_OFFSETS: 1,
-        ApiKey.METADATA: 0,
-        ApiKey.OFFSET_FETCH: 0,
-        ApiKey.FIND_COORDINATOR: 0,
-        ApiKey.DESCRIBE_GROUPS: 0,
-        ApiKey.LIST_GROUPS: 0,
-        ApiKey.API_VERSIONS: 0,
-        ApiKey.DESCRIBE_ACLS: 0,
-        ApiKey.DESCRIBE_CONFIGS: 0,
-        ApiKey.DESCRIBE_CLUSTER: 0,
-    }
-)
-"""First version of the APIs whose responses depend neither on the clock nor on randomness, and that
-change nothing but topics that they create. All others may change anything."""
-
-
 class Handler(Protocol):
     """The public functions of a handler module.
 
     `handle` returns a response, a Wait for one, or NO_RESPONSE. `error_response` returns the
-    response to a request that failed as a whole. `takes_long(request, cluster)`, which not every
-    handler has, returns whether a short request is handled in time slices.
+    response to a request that failed as a whole. `CACHED_SINCE`, which not every handler has, is
+    the first version whose responses depend neither on the clock nor on randomness, and that
+    changes nothing but topics that it creates; all others may change anything.
     """
 
     def handle(self, request: Any, context: RequestContext) -> Any: ...
@@ -162,10 +142,9 @@ class ServedApi:
     """An API in a version: codec and handler, resolved once.
 
     `pack_response_start` takes the size of a response and its correlation id, and returns the bytes
-    before the body; `response_start_bytes` of them count for the size. `is_read_only`: see
-    READ_ONLY_SINCE. `takes_long` returns whether a short request is handled in time slices; None
-    if none is. `encode_response_in_chunks` encodes a response that may contain `ByteChunks`; None
-    if this one never does.
+    before the body; `response_start_bytes` of them count for the size. `is_cacheable`: see
+    `CACHED_SINCE` of handlers. `encode_response_in_chunks` encodes a response that may contain
+    `ByteChunks`; None if this one never does.
     """
 
     __slots__ = (
@@ -175,11 +154,10 @@ class ServedApi:
         "error_response",
         "handle",
         "has_response_tags",
-        "is_read_only",
+        "is_cacheable",
         "key",
         "pack_response_start",
         "response_start_bytes",
-        "takes_long",
         "version",
     )
 
@@ -187,7 +165,8 @@ class ServedApi:
         handler = import_handler(key)
         self.key = key
         self.version = version
-        self.is_read_only = key in READ_ONLY_SINCE and version >= READ_ONLY_SINCE[key]
+        cached_since: int | None = getattr(handler, "CACHED_SINCE", None)
+        self.is_cacheable = cached_since is not None and version >= cached_since
         self.decode_request: Callable[[bytes, int], Any] = codecs.request_reader(
             key, version, limits_counts=has_item_limits
         )
@@ -203,8 +182,6 @@ class ServedApi:
         self.encode_response_in_chunks: codecs.ChunkWriter | None = None
         if key is ApiKey.FETCH:
             self.encode_response_in_chunks = codecs.response_chunk_writer(key, version)
-        takes_long: Callable[[Any, Cluster], bool] | None = getattr(handler, "takes_long", None)
-        self.takes_long = takes_long
         self.handle = handler.handle
         self.error_response = handler.error_response
 
@@ -250,8 +227,6 @@ class ApiTable:
         self._served = served_versions(release)
         self.request_items_are_limited = facts_of_release(release).cluster.request_items_are_limited
         self._resolved: dict[tuple[int, int], ServedApi] = {}
-        self.served_apis_by_frame_start: dict[bytes, ServedApi] = {}
-        """Those that were found already, by the API key and version that a frame begins with."""
 
     def find_api(self, key: int, version: int) -> ServedApi | None:
         """Return the API in a version; None if the release or the shim does not support it."""
@@ -267,5 +242,4 @@ class ApiTable:
             served = self._resolved[key, version] = ServedApi(
                 api, version, has_item_limits=self.request_items_are_limited
             )
-            self.served_apis_by_frame_start[_START.pack(key, version)] = served
         return served

@@ -1,12 +1,9 @@
 """Time, as the cluster sees it: one source, so that a run can be repeated or moved by hand."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Protocol
 
 from kafka_shim.shim.timers import QueuedTimer, TimerQueue
-
-SLICE_S = 0.005
-"""Length of a time slice: how long work may take before others are served."""
 
 
 class Timer(Protocol):
@@ -69,7 +66,7 @@ class ManualClock:
 
     def __init__(self, now_ms: int = 1_700_000_000_000) -> None:
         self.fired_timers = 0
-        self._now_ms = self._until_ms = now_ms
+        self._now_ms = now_ms
         self._timers = TimerQueue()
 
     def now_ms(self) -> int:
@@ -88,19 +85,10 @@ class ManualClock:
 
     def advance(self, by_ms: int) -> None:
         """Move time forward, firing what falls due at its own moment."""
-        for _ in self.advance_in_steps(by_ms):
-            pass
-
-    def advance_in_steps(self, by_ms: int) -> Iterator[None]:
-        """Advance like `advance`, with a pause after each timer.
-
-        A call during a pause continues at the time at which this one ends.
-        """
-        self._until_ms = max(self._until_ms, self._now_ms) + by_ms
-        while (call := self._timers.pop_due(self._until_ms)) is not None:
+        until_ms = self._now_ms + by_ms
+        while (call := self._timers.pop_due(until_ms)) is not None:
             self._now_ms = max(self._now_ms, int(call.due))
             self.fired_timers += 1
             call.callback()
-            yield
-        self._now_ms = self._until_ms
+        self._now_ms = until_ms
         self.fired_timers += 1

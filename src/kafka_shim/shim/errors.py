@@ -28,10 +28,6 @@ class RequestRejected(Exception):  # noqa: N818 - an outcome, not an error
         self.message = message
 
 
-class NeedsTimeSlices(Exception):  # noqa: N818 - an outcome, not an error
-    """A short request takes long, so it must be handled in time slices; nothing was done yet."""
-
-
 class CloseConnection(Exception):  # noqa: N818 - an outcome, not an error
     """The connection is closed without a response, as Kafka does for requests it cannot parse.
 

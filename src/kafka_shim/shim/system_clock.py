@@ -4,15 +4,14 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from kafka_shim.shim.clock import SLICE_S, Timer
+from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.timers import QueuedTimer, TimerQueue
 
 
 class SystemClock:
     """A broker's clock unless its time is advanced manually.
 
-    The functions of timers that are due at the same moment are called in time slices, between which
-    the event loop does other work. The loop itself has one timer, for the first of them.
+    The event loop has one timer, for the first of them.
     """
 
     def __init__(self) -> None:
@@ -60,19 +59,17 @@ class SystemClock:
         if due is not None and (alarm is None or due < alarm.when()):
             if alarm is not None:
                 alarm.cancel()
-            self._loop_timer = loop.call_at(due, self._run_due_timers_for_a_slice, due)
+            self._loop_timer = loop.call_at(due, self._run_due_timers, due)
 
-    def _run_due_timers_for_a_slice(self, due: float) -> None:
-        """Call the functions of timers that are due, for the length of a time slice."""
+    def _run_due_timers(self, due: float) -> None:
+        """Call the functions of timers that are due."""
         loop = asyncio.get_running_loop()
-        until, ends_s = max(due, loop.time()), time.perf_counter() + SLICE_S
+        until = max(due, loop.time())
         self._loop_timer = None
         try:
             while (call := self._timers.pop_due(until)) is not None:
                 self.fired_timers += 1
                 call.callback()
-                if time.perf_counter() >= ends_s:
-                    break
         finally:
             self._schedule_next_due_timer(loop)
 

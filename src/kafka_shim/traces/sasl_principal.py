@@ -40,7 +40,7 @@ class SaslPrincipalTracker:
         secrets, the user is unknown.
         """
         principal = UNKNOWN_PRINCIPAL if self._claimed is None else f"User:{self._claimed}"
-        self._session.set_principal_resetting_identity_and_trace(principal)
+        self._session.principal = principal
 
 
 def user_in_first_sasl_message(mechanism: str, token: bytes) -> str | None:

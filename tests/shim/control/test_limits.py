@@ -5,10 +5,7 @@ import asyncio
 import pytest
 
 from kafka_shim.shim.control import http_app, http_limits
-from kafka_shim.shim.control.bodies import AclRules
-from kafka_shim.shim.control.broker_control import BrokerControl
 from kafka_shim.shim.control.http_server import ControlServer
-from kafka_shim.shim.control.state_bodies import AclText
 from tests.shim.control.test_server import PORT, broker, call
 from tests.support.addresses import split
 
@@ -53,29 +50,3 @@ async def test_a_half_sent_body_is_rejected_after_a_while(monkeypatch: pytest.Mo
         assert (await reader.readline()).startswith(b"HTTP/1.1 408 ")
     writer.close()
     await control.stop()
-
-
-@pytest.mark.asyncio
-@pytest.mark.parametrize("call_name", ["import", "export", "list", "state", "matrix", "remove"])
-async def test_clients_are_served_during_calls_about_many_acls(call_name: str) -> None:
-    control = BrokerControl(broker())
-    lines = (f"- {{principal: User:a{n}, allow: Read, topic: t{n}}}\n" for n in range(10_000))
-    text = AclText("".join(("acls:\n", *lines)))
-    rules = [{"principal": f"User:a{n}", "allow": "Read", "topic": f"t{n}"} for n in range(10_000)]
-    if call_name != "import":
-        await control.import_acls(text)
-    calls = {
-        "import": lambda: control.import_acls(text),
-        "export": lambda: control.export_acls({"format": "yaml"}),
-        "list": control.list_acls,
-        "state": control.full_state,
-        "matrix": lambda: control.access_matrix({}),
-        "remove": lambda: control.remove_acls(AclRules(rules)),
-    }
-    loop_rounds = 0  # a call in one piece takes one or two
-    task = asyncio.ensure_future(calls[call_name]())
-    while not task.done():
-        await asyncio.sleep(0)
-        loop_rounds += 1
-    assert task.result()
-    assert loop_rounds >= 10

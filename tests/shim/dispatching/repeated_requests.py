@@ -3,15 +3,16 @@
 from collections import deque
 from typing import Any
 
+from kafka_shim.shim.apis import APIS_WITH_HANDLER, import_handler
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher
-from kafka_shim.shim.dispatching.response_cache import (
-    READ_ONLY_KEYS,
-    CachedResponse,
-    ResponseCache,
-)
+from kafka_shim.shim.dispatching.interceptors import Exchange
+from kafka_shim.shim.dispatching.response_cache import CachedResponse, ResponseCache
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Session
+
+CACHED_APIS = [key for key in APIS_WITH_HANDLER if hasattr(import_handler(key), "CACHED_SINCE")]
+CACHED_KEYS = frozenset(key.to_bytes(2, "big") for key in CACHED_APIS)
+"""The first two bytes of their frames."""
 
 REMEMBERED = 3
 TIMES = 2
@@ -24,24 +25,23 @@ class CheckedResponses(ResponseCache):
     checked = 0
     expected: CachedResponse | None = None
 
-    def find_and_set_pending_key(self, frame: bytes, session: Session) -> CachedResponse | None:
+    def find(self, frame: bytes, session: Session) -> CachedResponse | None:
         assert self.expected is None, (
             "a response was cached for a request whose new response cannot be cached"
         )
-        self.expected = super().find_and_set_pending_key(frame, session)
+        self.expected = super().find(frame, session)
         return None
 
-    def add_if_repeated_and_unchanged(
-        self, request: Any, context: RequestContext, response: Any, framed: bytes
-    ) -> None:
+    def add(self, exchange: Exchange, framed: bytes) -> None:
         kept, self.expected = self.expected, None
         if kept is not None:
-            assert kept.frame_for_request(framed) == framed
-            assert kept.access_records == context.access.records
-            assert kept.context.facts is context.facts
-            assert kept.context.access.actor == context.access.actor
+            context, cached = exchange.context, kept.exchange(framed, exchange.session).context
+            assert kept.exchange(framed, exchange.session).cached_frame == framed
+            assert cached.access.records == context.access.records
+            assert cached.facts is context.facts
+            assert cached.access.actor == context.access.actor
             self.checked += 1
-        super().add_if_repeated_and_unchanged(request, context, response, framed)
+        super().add(exchange, framed)
 
 
 def asked_again(dispatcher: Dispatcher) -> None:
@@ -51,7 +51,7 @@ def asked_again(dispatcher: Dispatcher) -> None:
 
     def dispatch_and_ask_again(frame: bytes, session: Session) -> Any:
         response = dispatch(frame, session)
-        if frame[:2] in READ_ONLY_KEYS:
+        if frame[:2] in CACHED_KEYS:
             last.append((frame, session))
         for _ in range(TIMES):
             for other, its_session in last:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.shim.dispatching.response_cache import READ_ONLY_KEYS, ResponseCache
+from kafka_shim.shim.dispatching.response_cache import ResponseCache
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.text.logs import configure_logging
@@ -13,6 +13,7 @@ from kafka_shim.trace_format.segments import Damage, read_trace
 from tests.recordings.conformance.play import play
 from tests.recordings.conformance.scripts import script
 from tests.recordings.peers.in_process import InProcess
+from tests.shim.dispatching.repeated_requests import CACHED_KEYS
 
 SEEDS = range(300, 306)
 TIMES = 4
@@ -48,7 +49,7 @@ class Everything:
         ]
 
     def _several_times(self, frame: bytes, session: Any) -> Any:
-        for number in range(TIMES if frame[:2] in READ_ONLY_KEYS else 0):
+        for number in range(TIMES if frame[:2] in CACHED_KEYS else 0):
             self._once(frame[:4] + (1000 + number).to_bytes(4, "big") + frame[8:], session)
         return self._once(frame, session)
 

@@ -11,7 +11,6 @@ from kafka_shim.protocol.messages.alter_client_quotas import (
     RequestEntityData,
     RequestEntryData,
 )
-from kafka_shim.shim.dispatching import dispatcher as dispatcher_module
 from kafka_shim.shim.dispatching.interceptors import Exchange, Handle, Interceptor
 from kafka_shim.shim.dispatching.response_cache import ResponseCache
 from kafka_shim.shim.errors import CloseConnection
@@ -98,17 +97,6 @@ def test_interceptors_of_handlers_are_nested(when: str) -> None:
         "arrival User:admin", "header 29", "request DESCRIBE_ACLS", *["handle"] * called,
         f"handled {called}", "end 0",
     ]  # fmt: skip
-
-
-def test_a_dispatcher_without_interceptors_creates_no_exchange(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    stage, _ = watched_stage()
-    monkeypatch.setattr(dispatcher_module, "Exchange", None)
-    with pytest.raises(TypeError):
-        stage.ask(ApiKey.METADATA, 12, metadata("orders"))
-    stage.dispatcher.interceptors.set_interceptor("log", None)
-    stage.ask(ApiKey.METADATA, 12, metadata("orders"))
 
 
 def test_the_request_that_sets_the_first_quota_is_not_throttled_by_it() -> None:

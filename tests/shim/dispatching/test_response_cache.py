@@ -46,7 +46,7 @@ def test_responses_are_cached_for_each_principal() -> None:
     stage.allow("User:alice", Operation.DESCRIBE, ResourceType.TOPIC, "orders")
     assert stage.thrice("User:alice") == {0}
     assert stage.thrice("User:bob") == {29}
-    stage.session("User:alice").set_principal_resetting_identity_and_trace("User:bob")
+    stage.session("User:alice").principal = "User:bob"
     assert stage.error("User:alice") == 29
     assert stage.kept.hits == 3
 

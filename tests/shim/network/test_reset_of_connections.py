@@ -3,16 +3,12 @@
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.metadata import MetadataRequest
-from kafka_shim.shim.request import time_slices
 from kafka_shim.text.logs import configure_logging
 from tests.shim.network.test_connection_quotas import is_responded, limited, several
 from tests.shim.wire import connected, serving, until
 
 pytestmark = pytest.mark.asyncio
-
-NAMES = 2_000
 
 
 async def test_connections_from_before_the_reset_do_not_count_for_the_rate() -> None:
@@ -37,22 +33,6 @@ async def test_connections_from_before_the_reset_do_not_count_for_the_rate_of_th
             async with several(broker, 11) as wires:
                 assert [await is_responded(wire) for wire in wires] == [True] * 10 + [False]
                 broker.reset_to_initial_state()
-
-
-async def test_a_large_request_from_before_the_reset_creates_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(time_slices, "SLICE_S", -1.0)
-    async with serving() as broker, connected(broker) as wire:
-        topics = [
-            CreatableTopic(name=f"t{number:08}", num_partitions=1, replication_factor=1)
-            for number in range(NAMES)
-        ]
-        await wire.send(wire.request(ApiKey.CREATE_TOPICS, 7, CreateTopicsRequest(topics=topics)))
-        await until(lambda: len(broker.cluster.topics) > 10)
-        broker.reset_to_initial_state()
-        await until(lambda: broker._server.large_requests.at_work == 0)
-        assert len(broker.cluster.topics) == 0
 
 
 async def test_the_first_closed_connection_after_a_reset_is_logged(

@@ -2,8 +2,8 @@
 
 Each number of each request is set to the greatest and the least value of its type, to 0, -1 and to
 plausible large values; texts and bytes to long ones. The request goes to a cluster in use. It, the
-requests that follow and the timers that fire in the next eleven minutes must take turns of at most
-50 ms of processor time, and little memory.
+requests that follow and the timers that fire in the next eleven minutes must take at most 250 ms of
+processor time each, and little memory.
 """
 
 import gc
@@ -17,7 +17,6 @@ from benchmarks.arrays.cluster import advertised
 from benchmarks.arrays.messages import Case
 from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.request.garbage_collection import freeze_gc
 from tests.shim.request.busy_cluster import NONE, Values
 from tests.shim.request.consequences import Outcome
 from tests.shim.request.extremes import FEW, Extreme, numbers, settings, texts
@@ -45,7 +44,7 @@ KNOWN: tuple[tuple[str, ApiKey, str, Any, Values], ...] = (
 def no_collections() -> Iterator[None]:
     """Collect garbage only between clusters, as it is not measured here."""
     gc.collect()
-    freeze_gc()
+    gc.freeze()
     gc.disable()
     yield
     gc.enable()

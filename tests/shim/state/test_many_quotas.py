@@ -33,22 +33,6 @@ def test_only_new_entities_are_hashed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(list(quotas.all_entities_with_limits())) == MANY
 
 
-def test_a_simultaneous_change_is_kept() -> None:
-    quotas = filled()
-
-    def slowly(work: object, *arguments: object) -> object:
-        assert callable(work)
-        found = work(*arguments)
-        if len(list(quotas.all_entities_with_limits())) == MANY:
-            quotas.alter_limits([({"user": "meanwhile"}, RATE)])
-        return found
-
-    many = range(module.IN_PLACE_MAX + 1)
-    quotas.alter_limits([({"user": f"late{number}"}, RATE) for number in many], slowly)
-    names = {entity["user"] for entity, _ in quotas.all_entities_with_limits()}
-    assert names > {"meanwhile", "late0"}
-
-
 def test_a_copy_has_the_same_order_also_after_changes() -> None:
     quotas, copy = filled(), Quotas()
     copy.restore_entries(quotas.stored_entries(), quotas.bucket_count)

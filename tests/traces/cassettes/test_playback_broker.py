@@ -1,6 +1,5 @@
 """The sockets of a playback are those of a broker: large requests, raw tokens, several brokers."""
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,7 +12,6 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from kafka_shim.shim.config import Config
-from kafka_shim.shim.request.time_slices import LARGE_BYTES
 from kafka_shim.traces.cassettes.playback_broker import PlaybackBroker
 from kafka_shim.traces.cassettes.playback_state import PlaybackOptions, PlaybackState
 from kafka_shim.traces.cassettes.trace_index import TraceIndex
@@ -23,7 +21,7 @@ from tests.traces.cassettes.kit import Story, metadata, new_topic, record, recor
 
 pytestmark = pytest.mark.asyncio
 
-LARGE = [(b"k%d" % number, bytes(LARGE_BYTES // 4)) for number in range(8)]
+LARGE = [(b"k%d" % number, bytes(4096)) for number in range(8)]
 
 
 @contextlib.asynccontextmanager
@@ -50,8 +48,7 @@ async def sent_in_both(folder: Path, story: Story) -> None:
 
 
 async def large_requests(wire: Wire, _: Wire) -> None:
-    asyncio.get_running_loop().set_debug(False)  # as in a command: a broker then uses threads
-    topics = [MetadataRequestTopic(name=f"topic-{number}") for number in range(LARGE_BYTES // 8)]
+    topics = [MetadataRequestTopic(name=f"topic-{number}") for number in range(2048)]
     response = await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=topics))
     assert len(response.topics) == len(topics)
     await wire.ask(ApiKey.CREATE_TOPICS, 7, new_topic("orders"))

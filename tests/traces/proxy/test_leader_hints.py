@@ -116,11 +116,11 @@ async def test_leader_hints_of_share_acknowledge_have_addresses_of_the_proxy(
         session, recorder, lambda node_id, host, port: (f"{host}-{node_id}", port + 1), 999
     )
     request = write_request_header(RequestHeader(api, version, 7, "c"))
-    await connection._observe_request(
+    connection._observe_request(
         request + codecs.write_request(ShareAcknowledgeRequest("g", MEMBER, 1), version)
     )
     head = write_response_header(api, version, 7)
-    frame = await connection._observe_and_readdress_response(
+    frame = connection._observe_and_readdress_response(
         head + codecs.write_response(api, version, told)
     )
     recorder.close()

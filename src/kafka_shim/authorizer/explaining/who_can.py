@@ -4,7 +4,7 @@ The authorizer makes the decisions, so the result agrees with the broker. Candid
 principals and hosts in ACLs on the resource, and one of each that is in none.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -65,12 +65,8 @@ class WhoCanResult(msgspec.Struct, frozen=True):
 def who_can(
     authorizer: StandardAuthorizer,
     action: Action,
-    time_sliced: Callable[[Iterable[str]], Iterable[str]] = iter,
 ) -> WhoCanResult:
-    """Return everyone who may do the action, including super users.
-
-    `time_sliced` iterates over the principals; others may be served after each.
-    """
+    """Return everyone who may do the action, including super users."""
     matching = AclFilter(action.resource_type, action.resource_name, PatternType.MATCH)
     acls = list(authorizer.acls(matching))
     everyone = _allowed_principal_or_none(
@@ -80,7 +76,7 @@ def who_can(
     principals |= dict.fromkeys(sorted(acl.principal for acl in acls))
     allowed_principals: list[AllowedPrincipal] = []
     denied_principals: list[PrincipalDeniedDespiteAllow] = []
-    for principal in time_sliced(principals):
+    for principal in principals:
         if principal == ANY_USER:
             continue
         decisions = _decisions_by_host(authorizer, action, principal, acls)

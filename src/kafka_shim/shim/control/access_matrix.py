@@ -19,14 +19,12 @@ from kafka_shim.authorizer.model import (
 )
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
-from kafka_shim.shim.control.acl_listing import matching_acls
 from kafka_shim.shim.control.control_error import (
     ControlError,
     authorizer_or_409,
     query_number_or_400,
 )
 from kafka_shim.shim.observing.request_history import History
-from kafka_shim.shim.request.time_slices import TimeSlices
 from kafka_shim.shim.state.cluster import Cluster
 
 PRINCIPALS_MAX = 100
@@ -37,7 +35,6 @@ def access_matrix(
     cluster: Cluster,
     history: History,
     query: Mapping[str, str],
-    slices: TimeSlices[dict[str, Any]],
 ) -> dict[str, Any]:
     """Return principals by resources of a type, with the operations that are allowed from a host.
 
@@ -47,15 +44,13 @@ def access_matrix(
     authorizer = authorizer_or_409(cluster)
     resource_type = _resource_type_of_query(query)
     host = query.get("host", "127.0.0.1")
-    acls = matching_acls(authorizer, AclFilter(), slices.time_sliced)
-    principals = slices.offload(
-        _sorted_names_containing,
+    acls = list(authorizer.acls(AclFilter()))
+    principals = _sorted_names_containing(
         _principals_of_users_super_users_and_history(cluster, authorizer, history),
         (acl.principal for acl in acls if acl.principal != ANY_USER),
         query.get("principal_contains", ""),
     )
-    resources = slices.offload(
-        _sorted_names_containing,
+    resources = _sorted_names_containing(
         set(_existing_resource_names(cluster, resource_type)),
         _names_in_literal_acls(acls, resource_type),
         query.get("resource_contains", ""),
@@ -76,7 +71,7 @@ def access_matrix(
             _matrix_row(
                 authorizer, Actor(principal, host), operations, (resource_type, resources[columns])
             )
-            for principal in slices.time_sliced(principals[rows])
+            for principal in principals[rows]
         ],
     }
 

@@ -1,23 +1,20 @@
 """The use of ACLs by the requests that are kept."""
 
-from collections.abc import Callable, Iterable
 from typing import Any
 
 from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.shim.observing.request_history import History, HistoryEntry
+from kafka_shim.shim.observing.request_history import History
 
 
-def acl_use(
-    history: History, time_sliced: Callable[[Iterable[HistoryEntry]], Iterable[HistoryEntry]]
-) -> dict[str, Any]:
+def acl_use(history: History) -> dict[str, Any]:
     """Return the ACLs that decided about kept requests, how often and when for the last time.
 
     An ACL that is missing decided about none of them, since `since_us`.
     """
     uses: dict[Acl, tuple[int, int]] = {}
     since_us = None
-    for entry in time_sliced(history):
+    for entry in history:
         since_us = since_us or entry.time_us
         for record in entry.records:
             acl = record.decision.acl

@@ -23,7 +23,6 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import InitialTopic
 from kafka_shim.shim.control.access_matrix import access_matrix, access_of_principal
-from kafka_shim.shim.control.acl_listing import matching_acls
 from kafka_shim.shim.control.acl_use import acl_use
 from kafka_shim.shim.control.bodies import (
     AclRules,
@@ -44,10 +43,6 @@ from kafka_shim.shim.control.history_queries import HistoryQueries
 from kafka_shim.shim.control.least_acls_query import least_acls_response
 from kafka_shim.shim.control.node_control import NodeControl
 from kafka_shim.shim.control.state_bodies import AclText
-from kafka_shim.shim.control.time_slicing import (
-    run_on_event_loop_in_time_slices,
-    run_steps_in_time_slices,
-)
 from kafka_shim.shim.control.topic_record_control import TopicRecordControl
 from kafka_shim.shim.control.transaction_rows import transactions_and_limited_producers
 from kafka_shim.shim.control.who_can_query import who_can_response
@@ -58,7 +53,6 @@ from kafka_shim.shim.handlers.common.topic_plan import (
     topic_configs_as_sent_if_valid,
 )
 from kafka_shim.shim.initial_state import create_topic
-from kafka_shim.shim.request.time_slices import TimeSlices
 from kafka_shim.shim.state.logs.log_cleaner import compact_logs
 from kafka_shim.shim.state.snapshot import Snapshot
 from kafka_shim.shim.state.topics import Topic
@@ -132,10 +126,7 @@ class BrokerControl:
             "faults": len(self._broker.faults.by_id),
         }
 
-    async def full_state(self) -> Row:
-        return await run_on_event_loop_in_time_slices(self._full_state)
-
-    def _full_state(self, slices: TimeSlices[Row]) -> Row:
+    def full_state(self) -> Row:
         cluster = self._cluster
         listeners: dict[str, list[str]] = {}
         for name, address in self._broker.listener_addresses():
@@ -149,9 +140,9 @@ class BrokerControl:
             "cluster_id": cluster.cluster_id,
             "listeners": listeners,
             "super_users": sorted(super_users),
-            **self._topic_rows(slices),
+            **self.list_topics(),
             **self.list_users(),
-            "acls": [] if authorizer is None else self._acl_objects(AclFilter(), slices),
+            "acls": [] if authorizer is None else self._acl_objects(AclFilter()),
             "groups": [
                 {"group_id": group.group_id, "type": group.type.value, "state": group.state_name}
                 for group in cluster.groups
@@ -186,12 +177,8 @@ class BrokerControl:
 
     # topics, users, ACLs
 
-    async def list_topics(self) -> Row:
-        return await run_on_event_loop_in_time_slices(self._topic_rows)
-
-    def _topic_rows(self, slices: TimeSlices[Row]) -> Row:
-        topics = slices.time_sliced(list(self._cluster.topics))
-        return {"topics": [_topic_row(topic) for topic in topics]}
+    def list_topics(self) -> Row:
+        return {"topics": [_topic_row(topic) for topic in self._cluster.topics]}
 
     def create_topic(self, topic: NewTopic) -> dict[str, Any]:
         initial_topic = InitialTopic(
@@ -266,66 +253,49 @@ class BrokerControl:
         self._cluster.users.remove_configured_user(name)
         return {"done": True}
 
-    async def list_acls(self, principal: str | None = None) -> Row:
+    def list_acls(self, principal: str | None = None) -> Row:
         acl_filter = AclFilter(principal=principal)
-        return await run_on_event_loop_in_time_slices(
-            lambda slices: {"acls": self._acl_objects(acl_filter, slices)}
-        )
+        return {"acls": self._acl_objects(acl_filter)}
 
-    def _acl_objects(self, acl_filter: AclFilter, slices: TimeSlices[Row]) -> list[dict[str, str]]:
-        acls = matching_acls(authorizer_or_409(self._cluster), acl_filter, slices.time_sliced)
-        objects: list[dict[str, str]] = slices.offload(acls_to_objects, acls)
-        return objects
+    def _acl_objects(self, acl_filter: AclFilter) -> list[dict[str, str]]:
+        return acls_to_objects(list(authorizer_or_409(self._cluster).acls(acl_filter)))
 
-    async def add_acls(self, rules: AclRules) -> Row:
-        return await run_on_event_loop_in_time_slices(
-            lambda slices: self._create_acls_raising_first_rejection(
-                slices.offload(_parse_acl_rules, rules), slices
-            )
-        )
+    def add_acls(self, rules: AclRules) -> Row:
+        return self._create_acls_raising_first_rejection(_parse_acl_rules(rules))
 
-    async def import_acls(self, acl_text: AclText) -> Row:
+    def import_acls(self, acl_text: AclText) -> Row:
         """Add ACLs from a text in any known format."""
         if acl_text.format is not None:
             _raise_if_unknown_format(acl_text.format)
         try:
-            return await run_on_event_loop_in_time_slices(
-                lambda slices: self._create_acls_raising_first_rejection(
-                    slices.offload(parse_distinct_acls, acl_text.text, acl_text.format), slices
-                )
+            return self._create_acls_raising_first_rejection(
+                parse_distinct_acls(acl_text.text, acl_text.format)
             )
         except AclTextError as error:
             raise ControlError(400, str(error)) from error
 
-    async def export_acls(self, query: Mapping[str, str]) -> Row:
+    def export_acls(self, query: Mapping[str, str]) -> Row:
         """Return all ACLs, or those of a principal, as text. Raise ControlError if the format
         cannot express one of them.
         """
         acl_format = query.get("format", "commands")
         _raise_if_unknown_format(acl_format)
         authorizer = authorizer_or_409(self._cluster)
-
-        def export(slices: TimeSlices[Row]) -> Row:
-            acls = matching_acls(
-                authorizer, AclFilter(principal=query.get("principal")), slices.time_sliced
-            )
-            text = slices.offload(format_acls_losslessly, acls, acl_format)
-            return {"format": acl_format, "text": text}
-
+        acls = list(authorizer.acls(AclFilter(principal=query.get("principal"))))
         try:
-            return await run_on_event_loop_in_time_slices(export)
+            return {"format": acl_format, "text": format_acls_losslessly(acls, acl_format)}
         except AclTextError as error:
             raise ControlError(
                 400, f"the ACLs cannot be written as {acl_format}: {error}"
             ) from error
 
-    def _create_acls_raising_first_rejection(self, acls: list[Acl], slices: TimeSlices[Row]) -> Row:
+    def _create_acls_raising_first_rejection(self, acls: list[Acl]) -> Row:
         """Create the ACLs; raise ControlError about the first one that Kafka rejects. Warn about
         those that have no effect.
         """
         authorizer = authorizer_or_409(self._cluster)
         rejections: list[str] = []
-        for start in slices.time_sliced(range(0, len(acls), ACLS_PER_STEP)):
+        for start in range(0, len(acls), ACLS_PER_STEP):
             batch = acls[start : start + ACLS_PER_STEP]
             results = zip(batch, authorizer.create_acls(_CONTROL_ACTOR, batch), strict=True)
             for acl, result in results:
@@ -334,46 +304,31 @@ class BrokerControl:
                     rejections.append(f"{acls_to_objects([acl])[0]}: {reason}")
         if rejections:
             raise ControlError(400, f"Kafka rejects the ACL {rejections[0]}")
-        warnings = slices.offload(_warnings_about_ineffective_acls, acls, self._cluster.release)
-        return {"acls": slices.offload(acls_to_objects, acls), "warnings": warnings}
+        warnings = _warnings_about_ineffective_acls(acls, self._cluster.release)
+        return {"acls": acls_to_objects(acls), "warnings": warnings}
 
-    async def remove_acls(self, rules: AclRules) -> Row:
+    def remove_acls(self, rules: AclRules) -> Row:
         authorizer_or_409(self._cluster)
-        return await run_on_event_loop_in_time_slices(
-            lambda slices: self._remove_acls(rules, slices)
-        )
-
-    def _remove_acls(self, rules: AclRules, slices: TimeSlices[Row]) -> Row:
-        acls = slices.offload(_parse_acl_rules, rules)
+        acls = _parse_acl_rules(rules)
         removed: list[Acl] = []
-        for start in slices.time_sliced(range(0, len(acls), ACLS_PER_STEP)):
+        for start in range(0, len(acls), ACLS_PER_STEP):
             removed += remove_exact_acls(self._cluster, acls[start : start + ACLS_PER_STEP])
-        return {"acls": slices.offload(acls_to_objects, removed)}
+        return {"acls": acls_to_objects(removed)}
 
-    async def access_matrix(self, query: Mapping[str, str]) -> Row:
-        return await run_on_event_loop_in_time_slices(
-            lambda slices: access_matrix(self._cluster, self.history, query, slices)
-        )
+    def access_matrix(self, query: Mapping[str, str]) -> Row:
+        return access_matrix(self._cluster, self.history, query)
 
     def access_of_principal(self, query: Mapping[str, str]) -> Row:
         return access_of_principal(self._cluster, query)
 
-    async def acl_use(self) -> Row:
-        return await run_on_event_loop_in_time_slices(
-            lambda slices: acl_use(self.history, slices.time_sliced)
-        )
+    def acl_use(self) -> Row:
+        return acl_use(self.history)
 
-    async def who_can(self, query: Mapping[str, str]) -> Row:
-        return await run_on_event_loop_in_time_slices(
-            lambda slices: who_can_response(self._cluster, query, slices.time_sliced)
-        )
+    def who_can(self, query: Mapping[str, str]) -> Row:
+        return who_can_response(self._cluster, query)
 
-    async def least_acls(self, query: Mapping[str, str]) -> Row:
-        return await run_on_event_loop_in_time_slices(
-            lambda slices: least_acls_response(
-                self._cluster, self.history, query, slices.time_sliced
-            )
-        )
+    def least_acls(self, query: Mapping[str, str]) -> Row:
+        return least_acls_response(self._cluster, self.history, query)
 
     def list_changes(self, query: Mapping[str, str]) -> Row:
         """Return the last changes of the state, or those after a number."""
@@ -389,7 +344,7 @@ class BrokerControl:
         clock = self._cluster.clock
         return {"now_ms": clock.now_ms(), "is_manual": isinstance(clock, ManualClock)}
 
-    async def advance_clock(self, by: ClockAdvance) -> dict[str, Any]:
+    def advance_clock(self, by: ClockAdvance) -> dict[str, Any]:
         clock = self._cluster.clock
         if not isinstance(clock, ManualClock):
             raise ControlError(
@@ -400,7 +355,7 @@ class BrokerControl:
             raise ControlError(400, "invalid by_ms: expected 0 or more, since time cannot go back")
         if clock.now_ms() + by.by_ms > TIME_MS_MAX:
             raise ControlError(400, "by_ms is too large: the time would be after the year 9999")
-        await run_steps_in_time_slices(clock.advance_in_steps(by.by_ms))
+        clock.advance(by.by_ms)
         return self.clock_time()
 
     def metrics_text(self) -> str:

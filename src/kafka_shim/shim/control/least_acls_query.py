@@ -1,6 +1,6 @@
 """The fewest ACLs for everything that a principal or a client tried, for the control API."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -25,8 +25,6 @@ from kafka_shim.shim.observing.request_history import History, HistoryEntry
 from kafka_shim.shim.observing.request_remedy import checked_requirements
 from kafka_shim.shim.state.cluster import Cluster
 
-TimeSlicer = Callable[[Iterable[HistoryEntry]], Iterable[HistoryEntry]]
-
 
 class _Use(msgspec.Struct):
     """The requests that needed an access."""
@@ -36,7 +34,7 @@ class _Use(msgspec.Struct):
 
 
 def least_acls_response(
-    cluster: Cluster, history: History, query: Mapping[str, str], time_sliced: TimeSlicer
+    cluster: Cluster, history: History, query: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the fewest ACLs for the requests of a principal or a client that are kept.
 
@@ -50,7 +48,7 @@ def least_acls_response(
     uses: dict[RequiredAccess, _Use] = {}
     request_count = left_out = 0
     bound_rows = all_requirements_bound_to_release_by_id(cluster.policy.release)
-    for entry in time_sliced(history):
+    for entry in history:
         if principal not in (None, entry.principal) or client_id not in (None, entry.client_id):
             continue
         request_count += 1

@@ -1,6 +1,6 @@
 """Which principals are allowed an operation, for the control API."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
@@ -16,14 +16,13 @@ from kafka_shim.shim.state.cluster import Cluster
 def who_can_response(
     cluster: Cluster,
     query: Mapping[str, str],
-    time_sliced: Callable[[Iterable[str]], Iterable[str]],
 ) -> dict[str, Any]:
     """Return the principals that may do an operation on a resource, and the ACLs that allow it."""
     authorizer = authorizer_or_409(cluster)
     if not isinstance(authorizer, StandardAuthorizer):
         raise ControlError(409, "an authorizer of your own decides: ask it for one decision")
     action = _action_of_query(query)
-    return who_can_json(action, who_can(authorizer, action, time_sliced))
+    return who_can_json(action, who_can(authorizer, action))
 
 
 def _action_of_query(query: Mapping[str, str]) -> Action:

@@ -12,11 +12,9 @@ import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.shim.apis import ServedApi
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.observing.originators import CURRENT_ORIGINATOR
 from kafka_shim.shim.request.access import AccessRecord
-from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.quotas.quota_client import BUSY, FETCHED, PRODUCED
@@ -27,44 +25,29 @@ if TYPE_CHECKING:
     from kafka_shim.shim.storage.storage import Storage
 
 
-class Exchange:
+class Exchange(msgspec.Struct, eq=False):
     """A request and its response, as far as they exist when a hook is called.
 
-    `errors` are the error codes of a cached response, which is not decoded; None for a new one.
-    `decisions` are those that were not reported by `on_end` yet; `notes` are an interceptor's own.
+    `api` is None if the release does not have it in this version; hooks besides `on_header` and
+    `on_end` are not called then. `cached_frame` and `errors` are the frame and the error codes of a
+    cached response, which is not decoded; None for a new one. `decisions` are those that were not
+    reported by `on_end` yet; `notes` are an interceptor's own.
     """
 
-    __slots__ = (
-        "api",
-        "body_at",
-        "context",
-        "decisions",
-        "errors",
-        "fault_ids",
-        "frame",
-        "header",
-        "notes",
-        "request",
-        "response",
-        "response_frame",
-        "session",
-    )
-
-    context: RequestContext
-    api: ServedApi
-
-    def __init__(self, session: Session, header: RequestHeader, frame: bytes, body_at: int) -> None:
-        self.session = session
-        self.header = header
-        self.frame = frame
-        self.body_at = body_at
-        self.request: Any = None
-        self.response: Any = None
-        self.response_frame: bytes | None = None
-        self.errors: tuple[int, ...] | None = None
-        self.decisions: list[AccessRecord] | tuple[()] = ()
-        self.fault_ids: list[int] = []
-        self.notes: dict[Interceptor, Any] = {}
+    session: Session
+    header: RequestHeader
+    frame: bytes
+    body_at: int
+    api: Any = None
+    context: Any = None
+    cached_frame: bytes | None = None
+    errors: tuple[int, ...] | None = None
+    request: Any = None
+    response: Any = None
+    response_frame: bytes | None = None
+    decisions: list[AccessRecord] | tuple[()] = ()
+    fault_ids: list[int] = []
+    notes: dict["Interceptor", Any] = {}
 
 
 Handle: TypeAlias = Callable[[Exchange], Any]
@@ -78,7 +61,6 @@ class Interceptor:
     """Whether all decisions of a request are kept, however many."""
     needs_handlers = False
     """Whether responses must come from their handlers, never from the cache."""
-    observes_cached_responses = True
 
     def on_arrival(self, session: Session) -> None:
         """Observe that a frame has arrived; nothing of it was read."""
@@ -109,18 +91,19 @@ class Interceptor:
         """Observe the end of a connection; the reason is empty if the client closed it."""
 
 
+QUOTAS = "quotas"
+
+
 class InterceptorChain:
     """The interceptors of a dispatcher by name, and their composed hooks.
 
-    `handle` calls the handler of an exchange through the interceptors that override it. `always`
-    are interceptors that have no name, and do not count as present.
+    `handle` calls the handler of an exchange through the interceptors that override it. The hooks
+    of quotas come first, so that others see throttled responses.
     """
 
-    def __init__(self, call_handler: Handle, *always: Interceptor) -> None:
+    def __init__(self, call_handler: Handle) -> None:
         self._call_handler = call_handler
-        self._always = always
         self._by_name: dict[str, Interceptor] = {}
-        self.are_present = False
         self._compose_hooks()
 
     def set_interceptor(self, name: str, interceptor: Interceptor | None) -> None:
@@ -128,14 +111,14 @@ class InterceptorChain:
         self._by_name.pop(name, None)
         if interceptor is not None:
             self._by_name[name] = interceptor
-        self.are_present = bool(self._by_name)
         self._compose_hooks()
 
     def _compose_hooks(self) -> None:
-        interceptors = (*self._always, *self._by_name.values())
+        names = sorted(self._by_name, key=lambda name: name != QUOTAS)
+        interceptors = [self._by_name[name] for name in names]
+        self.are_present = bool(interceptors)
         self.need_all_decisions = any(each.needs_all_decisions for each in interceptors)
         self.need_handlers = any(each.needs_handlers for each in interceptors)
-        self.observe_cached_responses = any(each.observes_cached_responses for each in interceptors)
 
         def hooks(name: str) -> tuple[Any, ...]:
             overriding = (
@@ -163,14 +146,11 @@ class QuotaInterceptor(Interceptor):
     have the throttle time, and the connection is not read meanwhile (KIP-219).
     """
 
-    observes_cached_responses = False
-
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
     def on_request(self, exchange: Exchange) -> None:
-        if self._cluster.throttles is not None:
-            exchange.notes[self] = self._cluster.clock.now_us()
+        exchange.notes[self] = self._cluster.clock.now_us()
 
     def on_handled(self, exchange: Exchange) -> None:
         """Count the request's bytes, and the time that it took."""
@@ -298,8 +278,6 @@ class TraceInterceptor(Interceptor):
 
 class StorageNotifyingInterceptor(Interceptor):
     """Lets the storage know what may have to be written before responses are sent."""
-
-    observes_cached_responses = False
 
     def __init__(self, storage: "Storage") -> None:
         self._storage = storage

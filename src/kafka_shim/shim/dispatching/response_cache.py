@@ -7,14 +7,14 @@ each time. Responses with a fault, an internal error or a user's own authorizer 
 """
 
 from collections import OrderedDict
-from typing import Any
 
 import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.apis import READ_ONLY_SINCE
-from kafka_shim.shim.observing import audit_log
-from kafka_shim.shim.request.access import RECORDS_MAX, AccessRecord
+from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.shim.apis import ServedApi
+from kafka_shim.shim.dispatching.interceptors import Exchange
+from kafka_shim.shim.request.access import RECORDS_MAX
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.cluster import Cluster
@@ -29,8 +29,6 @@ MISSES_MAX = 256
 requests that are all different need not pay for it."""
 _IDENTITIES_MAX = 10_000
 _READY = AuthenticationPhase.READY  # module constant: enum attribute lookup is slow on CPython 3.11
-READ_ONLY_KEYS = frozenset(key.to_bytes(2, "big") for key in READ_ONLY_SINCE)
-"""The first two bytes of the frames of read-only requests."""
 
 
 class CachedResponse(msgspec.Struct, frozen=True):
@@ -41,19 +39,36 @@ class CachedResponse(msgspec.Struct, frozen=True):
 
     size_prefix: bytes
     after_correlation_id: bytes
+    api: ServedApi
     context: RequestContext
     error_codes: tuple[int, ...]
     client_software: tuple[str, str] | None
-    is_denied: bool
     memory_bytes: int
 
-    @property
-    def access_records(self) -> list[AccessRecord]:
-        return self.context.access.records
+    def exchange(self, frame: bytes, session: Session) -> Exchange:
+        """Return the exchange of a repeated request with this response."""
+        number, first = frame[4:8], self.context.header
+        return Exchange(
+            session,
+            RequestHeader(
+                first.api_key,
+                first.api_version,
+                int.from_bytes(number, "big", signed=True),
+                first.client_id,
+                first.unknown_tags,
+            ),
+            frame,
+            len(frame),
+            self.api,
+            self.context,
+            self.size_prefix + number + self.after_correlation_id,
+            self.error_codes,
+        )
 
-    def frame_for_request(self, frame: bytes) -> bytes:
-        """Return the frame for this request."""
-        return self.size_prefix + frame[4:8] + self.after_correlation_id
+    def repeat_side_effects(self, session: Session) -> None:
+        """Do what the handler of the request did besides its response."""
+        if self.client_software is not None:
+            session.set_client_software_and_reset_trace(*self.client_software)
 
 
 class ResponseCache:
@@ -66,7 +81,6 @@ class ResponseCache:
     def __init__(self, cluster: Cluster, bytes_max: int = BYTES_MAX) -> None:
         self._changes = cluster.state_version
         self._clock = cluster.clock
-        self._counters = cluster.counters
         self._bytes_max = bytes_max
         self.memory_bytes = 0
         self.hits = 0
@@ -74,14 +88,16 @@ class ResponseCache:
         self._responses: OrderedDict[bytes, CachedResponse] = OrderedDict()
         self._marks = [0] * MARKS
         self._misses = 0
-        self.pending_key = b""
+        self._pending_key = b""
         """The key of the request that is being handled; empty: its response is not to be cached."""
         self._identities: dict[tuple[object, ...], bytes] = {}
         self._identified = 0
 
-    def find_and_set_pending_key(self, frame: bytes, session: Session) -> CachedResponse | None:
-        """Return the cached response to a request, if nothing may have changed since."""
-        changes, self.pending_key = self._changes, b""
+    def find(self, frame: bytes, session: Session) -> CachedResponse | None:
+        """Return the cached response to a request, if nothing may have changed since. Otherwise its
+        response can be added.
+        """
+        changes, self._pending_key = self._changes, b""
         if session.phase is not _READY or session.expires_at_ms is not None:
             return None
         self._misses += 1
@@ -92,19 +108,18 @@ class ResponseCache:
         if changes.under_way:
             return None
         identity = session.identity or self._assign_identity(session)
-        self.pending_key = key = identity + frame[:4] + frame[8:]
+        self._pending_key = key = identity + frame[:4] + frame[8:]
         cached = self._responses.get(key)
         if cached is not None:
             self._misses = 0
+            self.hits += 1
         return cached
 
-    def add_if_repeated_and_unchanged(
-        self, request: Any, context: RequestContext, response: Any, framed: bytes
-    ) -> None:
-        """Cache the response to the last request of `find`, with its frame `framed`,
-        if that request is repeated and nothing has changed since.
+    def add(self, exchange: Exchange, framed: bytes) -> None:
+        """Cache the response to the last request of `find`, with its frame `framed`, if that
+        request is repeated and nothing has changed since.
         """
-        key, version = self.pending_key, self._state_version
+        key, version = self._pending_key, self._state_version
         if (
             not key
             or version != self._changes.number
@@ -115,39 +130,29 @@ class ResponseCache:
         if self._marks[mark % MARKS] != mark:
             self._marks[mark % MARKS] = mark
             return
+        context, request = exchange.context, exchange.request
         access = context.access
         if access.unrecorded_counts or len(access.records) > RECORDS_MAX:
             return
         from kafka_shim.protocol.response_codes import nonzero_error_codes  # noqa: PLC0415 - not at the start
 
-        errors = tuple(nonzero_error_codes(response, context.version))
+        errors = tuple(nonzero_error_codes(exchange.response, context.version))
         software = None
         if context.header.api_key == ApiKey.API_VERSIONS and not errors:
             software = (request.client_software_name, request.client_software_version)
         cached = CachedResponse(
             framed[:4],
             framed[8:],
+            exchange.api,
             context,
             errors,
             software,
-            any(not record.decision.allowed for record in access.records),
             OVERHEAD_BYTES + len(key) + len(framed) + len(access.records) * _DECISION_BYTES,
         )
         self._responses[key] = cached
         self.memory_bytes += cached.memory_bytes
         while self.memory_bytes > self._bytes_max:
             self.memory_bytes -= self._responses.popitem(last=False)[1].memory_bytes
-
-    def repeat_side_effects(self, cached: CachedResponse, session: Session) -> None:
-        """Count, log and note what the handler of the request did besides its response."""
-        self.hits += 1
-        if cached.client_software is not None:
-            session.set_client_software_and_reset_trace(*cached.client_software)
-        self._counters.requests += 1
-        if cached.is_denied or (cached.access_records and audit_log.logs_allowed_accesses()):
-            audit_log.log_first_decisions_by_log_level(
-                cached.context, ApiKey(cached.context.header.api_key)
-            )
 
     def _clear_for_new_state(self) -> None:
         """Empty the cache, since something may have changed."""

@@ -85,7 +85,7 @@ def _add_partitions_of_client(
         return _same_error_merged_by_release(topics, denial, context)
     errors = _access_or_existence_error_per_partition(topics, context)
     if any(errors.values()):
-        return context.offload(_group_errors_by_topic, errors, ErrorCode.OPERATION_NOT_ATTEMPTED)
+        return _group_errors_by_topic(errors, ErrorCode.OPERATION_NOT_ATTEMPTED)
     return _same_error_merged_by_release(
         topics, _add_to_transaction(request, list(errors), context), context
     )
@@ -138,7 +138,7 @@ def _add_or_verify_for_broker(
     transactions = context.cluster.transactions
     name = transaction.transactional_id
     owner = (transaction.producer_id, transaction.producer_epoch)
-    partitions = context.time_sliced_list([*_flatten_partitions(topics_of_last_entry)])
+    partitions = [*_flatten_partitions(topics_of_last_entry)]
     topics = context.cluster.topics
     missing = {
         partition for partition in partitions if topics.partition_once_led(*partition) is None
@@ -149,7 +149,7 @@ def _add_or_verify_for_broker(
         errors = {
             partition: unknown if partition in missing else kept_out for partition in partitions
         }
-        results = context.offload(_group_errors_by_topic, errors)
+        results = _group_errors_by_topic(errors)
     elif transaction.verify_only:
         errors = {
             partition: _error_for_version_and_release(
@@ -158,7 +158,7 @@ def _add_or_verify_for_broker(
             )
             for partition in partitions
         }
-        results = context.offload(_group_errors_by_topic, errors)
+        results = _group_errors_by_topic(errors)
     else:
         added = [*partitions]  # a plain list: the transaction changes in one time slice
         error = error or transactions.add_partitions(name, *owner, added)
@@ -187,7 +187,7 @@ def _same_error_merged_by_release(
     """Return one error for every partition."""
     if context.facts.records.add_partitions_merges_repeated_partitions:
         errors = dict.fromkeys(_flatten_partitions(topics), error)
-        return context.offload(_group_errors_by_topic, errors)
+        return _group_errors_by_topic(errors)
     return _same_error_in_request_order(topics, error)
 
 

@@ -37,7 +37,7 @@ def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterC
     )
     counts = Counter(_entity_key(entry) for entry in request.entries)
     results: dict[EntityKey, ResponseEntryData] = {}
-    alterations: list[Alteration] = context.time_sliced_list([])
+    alterations: list[Alteration] = []
     for entry in request.entries:
         key = _entity_key(entry)
         if key not in results or not context.facts.users.alter_quotas_rejects_repeated_entities:
@@ -48,7 +48,7 @@ def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterC
     _check_changed_limit_count(alterations, context)
     if not request.validate_only:
         _alter_limits_and_report(alterations, context)
-    return AlterClientQuotasResponse(entries=context.offload(_results_in_hash_map_order, results))
+    return AlterClientQuotasResponse(entries=_results_in_hash_map_order(results))
 
 
 def _alter_limits_and_report(alterations: list[Alteration], context: RequestContext) -> None:
@@ -56,7 +56,7 @@ def _alter_limits_and_report(alterations: list[Alteration], context: RequestCont
     quotas, is_observed = context.cluster.quotas, context.cluster.observe_change is not None
     entities = [entity for entity, _ in alterations] if is_observed else []
     before = quotas.limits_as_texts(entities)
-    quotas.alter_limits(alterations, context.offload)
+    quotas.alter_limits(alterations)
     for entity, limits in quotas.limits_as_texts(entities).items():
         context.cluster.report_settings(f"quotas of {entity}", before[entity], limits)
 

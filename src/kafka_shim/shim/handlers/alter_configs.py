@@ -54,14 +54,12 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
     if context.facts.configs.brokers_check_configs_before_permission:
         counts = Counter((resource.resource_type, resource.resource_name) for resource in resources)
     else:
-        resources = context.time_sliced_list(
-            last_row_per_key(
-                resources,
-                lambda resource: (
-                    resource_type_in_alter_response(resource.resource_type, context),
-                    resource.resource_name,
-                ),
-            )
+        resources = last_row_per_key(
+            resources,
+            lambda resource: (
+                resource_type_in_alter_response(resource.resource_type, context),
+                resource.resource_name,
+            ),
         )
         counts = Counter()
         try:

@@ -35,7 +35,7 @@ def handle(
     if not request.topics:
         return AlterPartitionReassignmentsResponse(error_message="")
     if not context.facts.topics.reassignment_lists_repeated_partitions:
-        request = context.offload_rewrite(_merge_duplicate_partitions, request)
+        request = _merge_duplicate_partitions(request)
     return AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change,
         error_message=context.facts.topics.reassignment_ok_message,

@@ -27,7 +27,7 @@ def handle(
     if denial is not ErrorCode.NONE:
         if context.facts.topics.denied_alter_log_dirs_lists_each_partition:
             return error_response(request, denial, None)
-        return context.offload(_response_of_errors, _same_error_for_all_partitions(request, denial))
+        return _response_of_errors(_same_error_for_all_partitions(request, denial))
     log_dir = context.cluster.configs.first_log_dir(context.node_id)
     results: dict[str, dict[int, int]] = {}
     for request_dir in request.dirs:
@@ -40,7 +40,7 @@ def handle(
                     by_index[index] = _missing_replica_error(topic.name, index, context)
                 else:
                     by_index[index] = ErrorCode.LOG_DIR_NOT_FOUND
-    return context.offload(_response_of_errors, results)
+    return _response_of_errors(results)
 
 
 def error_response(

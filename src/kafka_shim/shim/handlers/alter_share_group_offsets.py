@@ -59,7 +59,7 @@ def handle(
         known = rows.setdefault(topic.topic_name, row)
         if known is not row:
             known.partitions += row.partitions
-    initialized = context.offload(_initialized_partitions_unless_coordinator_error, rows.values())
+    initialized = _initialized_partitions_unless_coordinator_error(rows.values())
     if initialized is not None:
         group.add_initialized_partitions_taking_sets(initialized)
     return AlterShareGroupOffsetsResponse(responses=list(rows.values()))

@@ -16,7 +16,6 @@ from kafka_shim.protocol.messages.alter_user_scram_credentials import (
     ScramCredentialUpsertion,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.long_sort import sort_in_portions
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, credential_of_salted_password
 from kafka_shim.shim.state.users import Users
@@ -35,8 +34,8 @@ def handle(
     context.access.require(
         ALTER_USER_SCRAM_CREDENTIALS, message=context.facts.users.alter_scram_denial_message
     )
-    by_user = context.offload(_alterations_by_user, request)
-    users = context.time_sliced_list(list(by_user.values()))
+    by_user = _alterations_by_user(request)
+    users = list(by_user.values())
     failure_of = (
         _first_alteration_failure_or_duplicate
         if context.facts.users.alter_scram_rejects_repeated_users
@@ -65,7 +64,7 @@ def error_response(
     alterations: list[Alteration] = [*request.deletions, *request.upsertions]
     names = {alteration.name for alteration in alterations}
     return AlterUserScramCredentialsResponse(
-        results=[_result(name, error, message) for name in sort_in_portions(names)]
+        results=[_result(name, error, message) for name in sorted(names)]
     )
 
 
@@ -95,7 +94,6 @@ def _any_failure_or_repeated_mechanism_as_zookeeper(
     alterations: list[Alteration], context: RequestContext
 ) -> Outcome | None:
     """Return the error on ZooKeeper: each mechanism of a user once, and all alterations or none."""
-    alterations = context.time_sliced_list(alterations)
     failure = next(filter(None, map(_invalid_alteration_outcome, alterations)), None)
     if failure is not None:
         return failure

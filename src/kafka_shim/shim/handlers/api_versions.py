@@ -24,6 +24,7 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import AuthenticationPhase
 from kafka_shim.shim.state.settings.static_settings import parse_client_telemetry_enabled
 
+CACHED_SINCE = 0
 NAMES_NODE_SINCE = 5
 ANY_NODE = -1
 _FINALIZED_ORDER = (

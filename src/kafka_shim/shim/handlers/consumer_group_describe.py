@@ -19,17 +19,14 @@ from kafka_shim.protocol.messages.consumer_group_describe import (
     Member,
     TopicPartitions,
 )
-from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.group_description import (
     GroupDescribeApi,
     assigned_topic_names,
     existing_topics_of_assignment,
     members_in_map_order,
-    sort_names_offloaded_if_many,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
 from kafka_shim.shim.state.groups.consumer.consumer_member import ConsumerMember
@@ -38,11 +35,6 @@ from kafka_shim.shim.state.groups.groups import Groups
 CLASSIC_MEMBER = 0
 CONSUMER_MEMBER = 1
 MEMBER_TYPE_SINCE = 1
-
-
-def takes_long(request: ConsumerGroupDescribeRequest, cluster: Cluster) -> bool:
-    """Return whether the requested groups have many members."""
-    return long_requests.groups_have_long_descriptions(cluster, request.group_ids)
 
 
 def handle(
@@ -81,7 +73,7 @@ def _describe_group(
         assignor_name=group.assignor_name,
         members=[
             _describe_member(group, member, context)
-            for member in members_in_map_order(group.members, context)
+            for member in members_in_map_order(group.members)
         ],
         authorized_operations=operations,
     )
@@ -97,7 +89,7 @@ def _describe_member(
         member_epoch=member.epoch,
         client_id=member.client_id,
         client_host=member.client_host,
-        subscribed_topic_names=sort_names_offloaded_if_many(member.topic_names, context),
+        subscribed_topic_names=sorted(member.topic_names),
         subscribed_topic_regex=member.topic_regex or "",
         assignment=_assignment_row(group.described_assignment(member), context),
         target_assignment=_assignment_row(group.target.target_of_member(member.member_id), context),

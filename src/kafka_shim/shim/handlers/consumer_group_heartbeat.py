@@ -18,85 +18,16 @@ from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ResponseTopicPartitions,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.re2_patterns import InvalidPatternError
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.client_patterns import compile_client_pattern_warning_without_re2
-from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
-from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
 from kafka_shim.shim.state.groups.consumer.consumer_member import ConsumerHeartbeat
 from kafka_shim.shim.state.groups.group_target import HeartbeatResult
 from kafka_shim.shim.state.groups.reconciliation import LEAVING_FOR_A_WHILE
 
 MEMBER_ID_BY_CLIENT_SINCE = 1
-MANY_TOPICS = 500
-"""As many subscribed topics are counted again for each change."""
-MANY_MOVED = 5
-"""To move as many partitions of a member, those of all others are collected (`epoch_group.FEW`)."""
-
-
-def takes_long(request: ConsumerGroupHeartbeatRequest, cluster: Cluster) -> bool:
-    """Return whether the heartbeat may need a target assignment of many members or partitions, or
-    move its member by many partitions.
-    """
-    many_in_cluster = long_requests.has_many_partitions(cluster)
-    if not many_in_cluster and cluster.groups.joins < long_requests.MANY_MEMBERS:
-        return False
-    group = cluster.groups.find_without_side_effects(request.group_id)
-    if many_in_cluster and (
-        request.subscribed_topic_regex is not None
-        or (isinstance(group, ConsumerGroup) and group.all_expressions_if_due())
-    ):  # all topics are compared with the expressions
-        return True
-    partitions = long_requests.partition_count_of_topics(
-        cluster, request.subscribed_topic_names or ()
-    )
-    if isinstance(group, ConsumerGroup):
-        return _takes_long_in_group(group, request, partitions)
-    return partitions > long_requests.MANY_ROWS
-
-
-def _takes_long_in_group(
-    group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, subscribed_partition_count: int
-) -> bool:
-    """Return whether the heartbeat computes a target of many, or moves its member by many."""
-    has_many = (
-        group.target.assignable_partition_count_at_last_refresh + subscribed_partition_count
-        > long_requests.MANY_ROWS
-    )
-    if not has_many and len(group.members) < long_requests.MANY_MEMBERS:
-        return False
-    subscription = (
-        request.subscribed_topic_names,
-        request.subscribed_topic_regex,
-        request.server_assignor,
-    )
-    changes = request.member_epoch == 0 or subscription != (None, None, None)
-    is_behind = not group.subscriptions.no_topic_changed_since_noted
-    return group.target.may_be_computed_by_next_heartbeat(begins_epoch=changes or is_behind) or (
-        has_many
-        and (
-            is_behind
-            or (changes and group.target.assignable_topic_count_at_last_refresh >= MANY_TOPICS)
-            or _moves_many_partitions(group, request)
-        )
-    )
-
-
-def _moves_many_partitions(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> bool:
-    """Return whether a member gets, gives up or reports so many partitions that those of all others
-    are collected.
-    """
-    member = group.members.get(request.member_id)
-    if member is None or member.is_reconciled(group.target.target_epoch):
-        return bool(request.topic_partitions)
-    assigned = (
-        *group.target.target_of_member(member.member_id).values(),
-        *member.assigned.values(),
-    )
-    return bool(request.topic_partitions) or sum(map(len, assigned)) >= MANY_MOVED
 
 
 def handle(
@@ -113,9 +44,9 @@ def handle(
     if error is not NO_ERROR:
         raise RequestRejected(error)
     response = context.cluster.member_requests.handle_consumer_heartbeat(
-        request.group_id, _heartbeat_of_request(request, context), context.access.slices
+        request.group_id, _heartbeat_of_request(request, context)
     )
-    return context.offload(_response, response)
+    return _response(response)
 
 
 error_response = mirroring_error_builder(ConsumerGroupHeartbeatResponse)

@@ -28,15 +28,14 @@ NO_AUTHORIZER = "no authorizer is configured"
 
 def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsResponse:
     codes = [_acl_codes(creation) for creation in request.creations]
-    read = context.offload(parse_creations, codes, context.acl_rules)
+    read = parse_creations(codes, context.acl_rules)
     if isinstance(read, ConnectionCloses):
         raise CloseConnection(read.reason)
     context.access.require(CREATE_ACLS, message="cluster authorization failed")
     authorizer = context.access.authorizer
     if authorizer is None:
         return error_response(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
-    read = context.time_sliced_list(read)
-    acls = context.time_sliced_list([acl for acl in read if isinstance(acl, Acl)])
+    acls = [acl for acl in read if isinstance(acl, Acl)]
     created = iter(authorizer.create_acls(context.access.actor, acls))
     unexpected_has_message = context.facts.access.unexpected_acl_error_has_message
     results = []

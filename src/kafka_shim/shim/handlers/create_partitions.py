@@ -28,7 +28,6 @@ from kafka_shim.shim.handlers.common.topic_plan import (
     check_partition_count_at_most_limit,
 )
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.placement import place_replicas_live_first
 from kafka_shim.shim.state.topics import Topic
 from kafka_shim.shim.wait import PendingResponse
@@ -37,11 +36,6 @@ STRICT_QUOTAS_SINCE = 3
 
 MANY_CREATED = 2_000
 """More partitions are not created in one time slice."""
-
-
-def takes_long(request: CreatePartitionsRequest, _cluster: Cluster) -> bool:
-    """Return whether many partitions are to be created, which a few bytes can request."""
-    return sum(max(0, topic.count) for topic in request.topics) > MANY_CREATED
 
 
 def handle(
@@ -58,7 +52,7 @@ def _add_partitions_to_topics(
 ) -> CreatePartitionsResponse:
     context.access.declare_no_further_checks()  # a topic given twice needs no check
     unlikely_fail = context.facts.topics.zookeeper_invalid_name_fails_create_partitions
-    repeated_names = context.offload(repeated_values, [topic.name for topic in request.topics])
+    repeated_names = repeated_values([topic.name for topic in request.topics])
     once = [topic for topic in request.topics if topic.name not in repeated_names]
     allowed, denied = context.access.split_allowed_and_denied(
         CREATE_PARTITIONS_TOPIC, once, lambda topic: topic.name
@@ -67,8 +61,7 @@ def _add_partitions_to_topics(
         request.validate_only and context.facts.topics.create_partitions_honours_validate_only
     )
     results = [
-        _failed_topic(name, ErrorCode.INVALID_REQUEST, "duplicate topic")
-        for name in context.time_sliced(repeated_names)
+        _failed_topic(name, ErrorCode.INVALID_REQUEST, "duplicate topic") for name in repeated_names
     ]
     error = context.cluster.policy.bind_requirement_to_release_and_notify(
         CREATE_PARTITIONS_TOPIC

@@ -33,7 +33,6 @@ from kafka_shim.shim.handlers.common.topic_plan import (
     plan_topic_creation,
 )
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import NO_ID
 from kafka_shim.shim.wait import PendingResponse
 
@@ -43,11 +42,6 @@ STRICT_QUOTAS_SINCE = 6
 
 MANY_CREATED = 2_000
 """More partitions are not created in one time slice."""
-
-
-def takes_long(request: CreateTopicsRequest, _cluster: Cluster) -> bool:
-    """Return whether many partitions are to be created, which a few bytes can request."""
-    return sum(max(0, topic.num_partitions) for topic in request.topics) > MANY_CREATED
 
 
 def handle(
@@ -68,9 +62,9 @@ def _create_topics(request: CreateTopicsRequest, context: RequestContext) -> Cre
     counts = Counter(topic.name for topic in request.topics)
     allowed = _creatable_names(counts, context)
     describable = _config_describable_names(counts, context)
-    creatable = context.time_sliced_list(
-        [topic for topic in request.topics if topic.name in allowed and counts[topic.name] == 1]
-    )
+    creatable = [
+        topic for topic in request.topics if topic.name in allowed and counts[topic.name] == 1
+    ]
     _check_created_record_count(creatable, context)
     results = {}
     budget = PartitionBudget()
@@ -95,9 +89,7 @@ def _create_topics(request: CreateTopicsRequest, context: RequestContext) -> Cre
                 response.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
             responses.append(response)
         return CreateTopicsResponse(topics=responses)
-    rejected_names = context.time_sliced_list(
-        sorted(counts.keys() - results.keys(), key=lambda name: counts[name] == 1)
-    )
+    rejected_names = sorted(counts.keys() - results.keys(), key=lambda name: counts[name] == 1)
     return CreateTopicsResponse(
         topics=[
             *results.values(),

@@ -5,7 +5,7 @@ is returned by both; a ZooKeeper broker returns it only with the first.
 """
 
 from kafka_shim.authorizer.acl_requests import ConnectionCloses, WireAcl, parse_filters
-from kafka_shim.authorizer.authorizer import AclDeleteResult, StandardAuthorizer
+from kafka_shim.authorizer.authorizer import AclDeleteResult
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.requirements import DELETE_ACLS
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -17,36 +17,22 @@ from kafka_shim.protocol.messages.delete_acls import (
     DeleteAclsResponse,
 )
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.create_acls import NO_AUTHORIZER
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.cluster import Cluster
-
-
-def takes_long(request: DeleteAclsRequest, cluster: Cluster) -> bool:
-    """Return whether many ACLs may match."""
-    return long_requests.filters_may_match_many_acls(cluster, request.filters)
 
 
 def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsResponse:
     codes = [_filter_codes(acl_filter) for acl_filter in request.filters]
-    read = context.offload(parse_filters, codes, context.acl_rules)
+    read = parse_filters(codes, context.acl_rules)
     if isinstance(read, ConnectionCloses):
         raise CloseConnection(read.reason)
     context.access.require(DELETE_ACLS, message="cluster authorization failed")
     authorizer = context.access.authorizer
     if authorizer is None:
         return error_response(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
-    filters, actor = context.time_sliced_list(read), context.access.actor
-    results = (
-        authorizer.delete_acls(actor, filters, context.time_sliced)
-        if isinstance(authorizer, StandardAuthorizer)
-        else authorizer.delete_acls(actor, filters)
-    )
-    return DeleteAclsResponse(
-        filter_results=[_filter_result(result) for result in context.time_sliced(results)]
-    )
+    results = authorizer.delete_acls(context.access.actor, read)
+    return DeleteAclsResponse(filter_results=[_filter_result(result) for result in results])
 
 
 error_response = mirroring_error_builder(

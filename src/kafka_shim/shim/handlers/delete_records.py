@@ -32,7 +32,7 @@ def handle(request: DeleteRecordsRequest, context: RequestContext) -> DeleteReco
     return DeleteRecordsResponse(
         topics=[
             DeleteRecordsTopicResult(topic.name, list(_delete_records_of_topic(topic, context)))
-            for topic in context.offload_rewrite(_with_last_offset_per_partition, request).topics
+            for topic in _with_last_offset_per_partition(request).topics
         ]
     )
 

@@ -48,12 +48,12 @@ class _DeletionPlan(NamedTuple):
 def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopicsResponse:
     require_controller_or_forwarding(context)
     _check_deletion_enabled(context)
-    topics = context.time_sliced_list(_requested_topic_states(request))
+    topics = _requested_topic_states(request)
     context.access.declare_no_further_checks()  # malformed entries need no check
     if context.facts.topics.delete_topics_rejects_repeated_topics:
         results, deletable = _plan_deletion_as_kraft(topics, context)
         results.extend(map(_deleted_topic_result, deletable))
-        results = context.offload(_shuffle_results, results, context.cluster.random.getrandbits(32))
+        results = _shuffle_results(results, context.cluster.random.getrandbits(32))
     else:
         results, deletable = _plan_deletion_as_zookeeper(topics, context)
     for topic in _topics_within_quota_marking_others_failed(deletable, results, context):
@@ -107,8 +107,8 @@ def _plan_deletion_as_kraft(
     topics: Iterable[DeleteTopicState], context: RequestContext
 ) -> _DeletionPlan:
     """Return the error rows and the topics to delete, as KRaft does."""
-    results, names, ids = context.offload(_malformed_entries_and_names_and_ids_listed_once, topics)
-    names_once, ids_once = context.time_sliced_list(names), context.time_sliced_list(ids)
+    results, names, ids = _malformed_entries_and_names_and_ids_listed_once(topics)
+    names_once, ids_once = names, ids
     rights = _names_permitted_to_describe_and_delete(names_once, ids_once, context)
     deletable: dict[bytes, Topic] = {}
     for topic_id in ids_once:
@@ -128,7 +128,7 @@ def _plan_deletion_as_kraft(
             results.append(_failed_topic_result(name, outcome.topic_id, error, message))
         else:
             deletable[outcome.topic_id] = outcome
-    return _DeletionPlan(results, context.time_sliced_list(list(deletable.values())))
+    return _DeletionPlan(results, list(deletable.values()))
 
 
 def _malformed_entries_and_names_and_ids_listed_once(
@@ -238,7 +238,7 @@ def _plan_deletion_as_zookeeper(
         raise RequestRejected(ErrorCode.INVALID_REQUEST)
     results, deletable = [], {}
     if not context.facts.topics.topic_admin_lists_each_repeated_name:
-        topics = context.time_sliced_list(last_row_per_key(topics, lambda entry: entry.name))
+        topics = last_row_per_key(topics, lambda entry: entry.name)
     for entry in topics:
         result = DeletableTopicResult(name=entry.name, topic_id=entry.topic_id)
         results.append(result)
@@ -258,4 +258,4 @@ def _plan_deletion_as_zookeeper(
         topic = context.cluster.topics.get(result.name)
         if topic is not None and result.error_code == ErrorCode.NONE:
             deletable[topic.name] = topic
-    return _DeletionPlan(results, context.time_sliced_list(list(deletable.values())))
+    return _DeletionPlan(results, list(deletable.values()))

@@ -20,17 +20,11 @@ from kafka_shim.protocol.messages.describe_acls import (
     DescribeAclsResponse,
 )
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.cluster import Cluster
 
+CACHED_SINCE = 0
 NO_AUTHORIZER = "no authorizer is configured on the broker"
-
-
-def takes_long(request: DescribeAclsRequest, cluster: Cluster) -> bool:
-    """Return whether many ACLs may match."""
-    return long_requests.filters_may_match_many_acls(cluster, [request])
 
 
 def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAclsResponse:
@@ -81,7 +75,7 @@ def _resources_of_store(
                 for operation, permission in operations_and_permissions_of_grant(grant)
             ],
         )
-        for pattern, grants in store.grants_matching(acl_filter, context.time_sliced)
+        for pattern, grants in store.grants_matching(acl_filter)
     ]
 
 
@@ -97,5 +91,5 @@ def _acls_grouped_by_resource(
         )
     return [
         DescribeAclsResource(kind, name, pattern, rows)
-        for (kind, name, pattern), rows in context.time_sliced(resources.items())
+        for (kind, name, pattern), rows in resources.items()
     ]

@@ -18,6 +18,7 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
+CACHED_SINCE = 0
 BROKERS = 1
 CONTROLLERS = 2
 

@@ -38,6 +38,7 @@ from kafka_shim.shim.state.settings.config_documentation import config_documenta
 from kafka_shim.shim.state.settings.config_entries import ConfigEntry, ConfigSource
 from kafka_shim.shim.state.topic_names import name_error
 
+CACHED_SINCE = 0
 SETTINGS_MAX = 1_000_000
 """DEVIATION: Kafka describes as many as fit into a response of 2 GiB."""
 REQUIREMENTS: Mapping[int, Requirement] = {
@@ -100,14 +101,12 @@ def _distinct_resources_before_generated_messages(
     """Merge duplicates, of which the last counts, in releases before generated messages."""
     if context.facts.configs.describe_configs_uses_generated_messages:
         return resources
-    return context.time_sliced_list(
-        last_row_per_key(
-            resources,
-            lambda resource: (
-                resource_type_in_error(resource.resource_type, context),
-                resource.resource_name,
-            ),
-        )
+    return last_row_per_key(
+        resources,
+        lambda resource: (
+            resource_type_in_error(resource.resource_type, context),
+            resource.resource_name,
+        ),
     )
 
 

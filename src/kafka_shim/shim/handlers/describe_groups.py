@@ -15,23 +15,15 @@ from kafka_shim.protocol.messages.describe_groups import (
     DescribeGroupsRequest,
     DescribeGroupsResponse,
 )
-from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.classic.classic_member import DescribedMember
 from kafka_shim.shim.state.java_collections import in_hash_map_order
 
+CACHED_SINCE = 0
 OPERATIONS_SINCE = 3
 MISSING_IS_AN_ERROR_SINCE = 6
 DEAD = "Dead"
-MANY = 1000
-"""Members that are put in order in one time slice."""
-
-
-def takes_long(request: DescribeGroupsRequest, cluster: Cluster) -> bool:
-    """Return whether the requested groups have many members."""
-    return long_requests.groups_have_long_descriptions(cluster, request.groups)
 
 
 def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:
@@ -114,8 +106,5 @@ def _members_in_coordinator_order(
     """Return members in the coordinator's order, which is that of a HashMap in newer releases."""
     by_id = {member.member_id: member for member in members}
     if not context.facts.groups.java_group_coordinator:
-        return context.time_sliced_list(list(by_id.values()))
-    names = (
-        context.offload(in_hash_map_order, by_id) if len(by_id) > MANY else in_hash_map_order(by_id)
-    )
-    return context.time_sliced_list([by_id[member_id] for member_id in names])
+        return list(by_id.values())
+    return [by_id[member_id] for member_id in in_hash_map_order(by_id)]

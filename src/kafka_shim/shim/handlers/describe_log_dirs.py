@@ -17,22 +17,12 @@ from kafka_shim.protocol.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
-from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import Partition, Topic
 
 RequestedPartitions = dict[str, set[int]] | None
 """The requested partitions of each topic; None: all partitions of all topics."""
-
-
-def takes_long(request: DescribeLogDirsRequest, cluster: Cluster) -> bool:
-    """Return whether the topics of the response have many partitions."""
-    if request.topics is None or cluster.facts.topics.describe_log_dirs_lists_unrequested_topics:
-        return long_requests.has_many_partitions(cluster)
-    names = dict.fromkeys(topic.topic for topic in request.topics)
-    return long_requests.topics_have_many_partitions(cluster, names)
 
 
 def handle(request: DescribeLogDirsRequest, context: RequestContext) -> DescribeLogDirsResponse:
@@ -43,7 +33,7 @@ def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Describe
     lists_all = context.facts.topics.describe_log_dirs_lists_unrequested_topics
     open_partitions = (
         (topic, _open_partitions_of_node(topic, context))
-        for topic in context.time_sliced(_topics_to_list(requested, context))
+        for topic in _topics_to_list(requested, context)
     )
     rows = (
         _topic_row(topic, partitions, requested)
@@ -83,13 +73,11 @@ def _topics_to_list(requested: RequestedPartitions, context: RequestContext) -> 
 
 def _open_partitions_of_node(topic: Topic, context: RequestContext) -> list[Partition]:
     node_id = context.node_id
-    return context.time_sliced_list(
-        [
-            partition
-            for partition in context.time_sliced(topic.partitions)
-            if node_id in partition.replicas and partition.is_open
-        ]
-    )
+    return [
+        partition
+        for partition in topic.partitions
+        if node_id in partition.replicas and partition.is_open
+    ]
 
 
 def _topic_row(

@@ -25,11 +25,8 @@ from kafka_shim.protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsResponsePartition,
     DescribeShareGroupOffsetsResponseTopic,
 )
-from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.groups.share.share_group import ShareGroup
 from kafka_shim.shim.state.topics import NO_ID, Topic
 
 UNKNOWN = -1
@@ -38,18 +35,6 @@ UNKNOWN = -1
 LAG_SINCE = 1
 
 Row = DescribeShareGroupOffsetsResponsePartition
-
-
-def takes_long(request: DescribeShareGroupOffsetsRequest, cluster: Cluster) -> bool:
-    """Return whether all offsets of groups are requested, and there are many."""
-    count = 0
-    for row in request.groups:
-        group = (
-            cluster.groups.find_without_side_effects(row.group_id) if row.topics is None else None
-        )
-        if isinstance(group, ShareGroup):
-            count += sum(map(len, group.initialized_partitions.values()))
-    return count > long_requests.MANY_ROWS
 
 
 def handle(
@@ -111,7 +96,7 @@ def _describe_requested_topics(
 ) -> list[DescribeShareGroupOffsetsResponseTopic]:
     """Return one row per existing topic, however often it is listed; others have one each time."""
     topics = context.cluster.topics
-    topics_in_response: list[tuple[str, list[int]]] = context.time_sliced_list([])
+    topics_in_response: list[tuple[str, list[int]]] = []
     indexes_by_topic: dict[str, dict[int, None]] = {}
     for row in allowed:
         if row.topic_name in topics:
@@ -128,8 +113,7 @@ def _describe_requested_topics(
                 topic_name=name,
                 topic_id=NO_ID if topic is None else topic.topic_id,
                 partitions=[
-                    _partition_offset_row(group_id, topic, at, context)
-                    for at in context.time_sliced(partitions)
+                    _partition_offset_row(group_id, topic, at, context) for at in partitions
                 ],
             )
         )
@@ -151,7 +135,7 @@ def _describe_all_visible_topics(
     initialized = {} if group is None else group.initialized_partitions
     known = [
         topic
-        for topic_id in context.time_sliced(list(initialized))
+        for topic_id in list(initialized)
         if (topic := context.cluster.topics.by_id(topic_id)) is not None
     ]
     visible = context.access.filter_visible(

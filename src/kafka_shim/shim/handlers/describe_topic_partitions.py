@@ -23,22 +23,10 @@ from kafka_shim.protocol.messages.describe_topic_partitions import (
     ResponseCursor as NextCursor,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common import long_requests
-from kafka_shim.shim.handlers.common.long_sort import sort_in_portions
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topic_names import name_error
 from kafka_shim.shim.state.topics import Partition
-
-
-def takes_long(request: DescribeTopicPartitionsRequest, cluster: Cluster) -> bool:
-    """Return whether the requested topics have many partitions."""
-    if not request.topics:
-        return long_requests.has_many_partitions(cluster)
-    return long_requests.topics_have_many_partitions(
-        cluster, (topic.name for topic in request.topics)
-    )
 
 
 def handle(
@@ -48,14 +36,14 @@ def handle(
     if request.topics:
         requested_names = {topic.name for topic in request.topics}
         _check_cursor(cursor, requested_names)
-        names = context.offload(_sorted_names_from_cursor, requested_names, cursor)
+        names = _sorted_names_from_cursor(requested_names, cursor)
         allowed, denied = context.access.split_allowed_and_denied(
             DESCRIBE_TOPIC_PARTITIONS_TOPIC, names, lambda name: name
         )
     else:
         _check_cursor(cursor, None)
-        existing_names = {topic.name for topic in context.time_sliced(context.cluster.topics)}
-        names = context.offload(_sorted_names_from_cursor, existing_names, cursor)
+        existing_names = {topic.name for topic in context.cluster.topics}
+        names = _sorted_names_from_cursor(existing_names, cursor)
         denied = []
         allowed = context.access.filter_visible(
             DESCRIBE_TOPIC_PARTITIONS_ALL_TOPICS, names, lambda name: name
@@ -67,7 +55,7 @@ def handle(
     topics, next_cursor = _page_of_topics(allowed, cursor, max(limit, 1), context)
     if next_cursor is not None and not context.facts.topics.every_page_lists_all_denials:
         start = next_cursor.topic_name
-        denied = context.time_sliced_list([name for name in denied if name < start])
+        denied = [name for name in denied if name < start]
     return DescribeTopicPartitionsResponse(
         topics=[
             *topics,
@@ -103,7 +91,7 @@ def _check_cursor(cursor: RequestCursor | None, requested_names: set[str] | None
 
 def _sorted_names_from_cursor(names: set[str], cursor: RequestCursor | None) -> list[str]:
     start = "" if cursor is None else cursor.topic_name
-    return sort_in_portions(name for name in names if name >= start)
+    return sorted(name for name in names if name >= start)
 
 
 def _page_of_topics(

@@ -31,10 +31,7 @@ def handle(
     else:
         counts_by_name = Counter(context.cluster.users.names_with_stored_credentials())
     return DescribeUserScramCredentialsResponse(
-        results=[
-            _describe_user(name, count, context)
-            for name, count in context.time_sliced(counts_by_name.items())
-        ]
+        results=[_describe_user(name, count, context) for name, count in counts_by_name.items()]
     )
 
 

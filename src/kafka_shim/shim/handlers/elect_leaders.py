@@ -16,29 +16,20 @@ from kafka_shim.protocol.messages.elect_leaders import (
     ReplicaElectionResult,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.controller import is_controller_or_forwards_to_it
 from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import Partition
 
 PREFERRED = 0
 UNCLEAN = 1
 
 
-def takes_long(request: ElectLeadersRequest, cluster: Cluster) -> bool:
-    """Return whether an election is requested for all partitions, and there are many."""
-    return request.topic_partitions is None and long_requests.has_many_partitions(cluster)
-
-
 def handle(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
     response = _check_and_elect(request, context)
     if not context.facts.topics.elect_leaders_lists_partitions_as_requested:
-        response.replica_election_results = context.offload(
-            _merge_duplicate_rows, response.replica_election_results
-        )
+        response.replica_election_results = _merge_duplicate_rows(response.replica_election_results)
     return response
 
 
@@ -104,9 +95,9 @@ def _elect_for_all_partitions(
     request: ElectLeadersRequest, context: RequestContext
 ) -> Iterator[ReplicaElectionResult]:
     """Elect leaders of all partitions; yield every topic, without rows of ELECTION_NOT_NEEDED."""
-    for topic in context.time_sliced(context.cluster.topics):
+    for topic in context.cluster.topics:
         results = []
-        for partition in context.time_sliced(topic.partitions):
+        for partition in topic.partitions:
             error = _elect_leader(topic.name, partition.index, request, context)
             if error is not ErrorCode.ELECTION_NOT_NEEDED:
                 results.append(_partition_result(partition.index, error))

@@ -182,7 +182,7 @@ class _Fetch:
         if self.reader.is_follower:
             denial = self._context.access.denial_error(FETCH_FOLLOWER)
         topics, uses_ids = self._context.cluster.topics, self.reader.version >= IDS_SINCE
-        for at, requested in enumerate(self._context.time_sliced(self._round.partitions)):
+        for at, requested in enumerate(self._round.partitions):
             error = denial
             if error is NO_ERROR:
                 error = self._cached_topic_error(requested.topic)
@@ -277,7 +277,7 @@ class _Fetch:
         )
         if self.reader.version >= IDS_SINCE and _has_row_after_null_topic_id(session_rows):
             return self._null_topic_id_response()
-        topics = _group_adjacent_rows_by_topic(self._context.time_sliced(session_rows))
+        topics = _group_adjacent_rows_by_topic(session_rows)
         response = FetchResponse(session_id=session_id, responses=topics)
         if self.reader.version >= CURRENT_LEADER_SINCE:
             leaders = {data.current_leader.leader_id for _, data in session_rows} - {-1}
@@ -306,7 +306,7 @@ class _Fetch:
         bytes_left = reader.bytes_max
         whole_first = reader.version >= FIRST_HARD_LIMIT
         rows = zip(self._round.partitions, self._partitions, strict=True)
-        for at, (requested, partition) in enumerate(self._context.time_sliced(rows)):
+        for at, (requested, partition) in enumerate(rows):
             if partition is None:
                 data = failed_partition_data_with_leader_if_known(
                     requested.fetch_partition.partition, self._errors[at], reader

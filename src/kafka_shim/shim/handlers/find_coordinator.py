@@ -25,6 +25,7 @@ from kafka_shim.shim.errors import CloseConnection, RequestRejected
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.coordinators import KeyType, is_share_key
 
+CACHED_SINCE = 0
 MANY_SINCE = 4
 SHARE_SINCE = 6
 SHARE_ERROR_IN_KEY_VERSIONS = (4, 5)  # versions that know the type only to say that it is too early

@@ -69,15 +69,13 @@ def handle(
         resources = last_row_per_key(
             resources, lambda resource: (resource.resource_type, resource.resource_name)
         )
-    rows = context.time_sliced_list(
-        [(resource, _response_without_error(resource)) for resource in resources]
-    )
+    rows = [(resource, _response_without_error(resource)) for resource in resources]
     if not context.facts.configs.brokers_check_configs_before_permission:
         for resource, response in rows:
             with _errors_into_response(response):
                 _alter_resource_on_zookeeper(resource, context, validate_only=request.validate_only)
     else:
-        forwarded: list[_ResourceRow] = context.time_sliced_list([])
+        forwarded: list[_ResourceRow] = []
         for resource, response in rows:
             with _errors_into_response(response):
                 check_resource_named_once(counts[resource.resource_type, resource.resource_name])
@@ -194,7 +192,7 @@ def _alter_as_kraft_controller(
     validate_only: bool,
 ) -> None:
     """Alter resources like the controller: all fail if a permitted one has an unknown operation."""
-    allowed: list[_ResourceRow] = context.time_sliced_list([])
+    allowed: list[_ResourceRow] = []
     for resource, response in forwarded:
         with _errors_into_response(response):
             require_config_access(

@@ -38,8 +38,8 @@ def handle(
 
     error = context.group_coordinator_error(request.group_id)
     if error is NO_ERROR:
-        joining, slices = _join_request(request, context), context.access.slices
-        context.cluster.member_requests.handle_join(request.group_id, joining, answer, slices)
+        joining = _join_request(request, context)
+        context.cluster.member_requests.handle_join(request.group_id, joining, answer)
     else:
         answer(JoinResponse(error=error, member_id=request.member_id))
     return wait

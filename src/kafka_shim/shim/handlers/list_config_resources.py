@@ -15,10 +15,8 @@ from kafka_shim.protocol.messages.list_config_resources import (
     ListConfigResourcesResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.cluster import Cluster
 
 ORDER = (
     ConfigResourceType.GROUP,
@@ -28,14 +26,6 @@ ORDER = (
     ConfigResourceType.TOPIC,
 )
 """As a broker lists them."""
-
-
-def takes_long(request: ListConfigResourcesRequest, cluster: Cluster) -> bool:
-    """Return whether many topics are to be listed."""
-    kinds = request.resource_types
-    return (not kinds or ConfigResourceType.TOPIC in kinds) and (
-        len(cluster.topics) > long_requests.MANY_ROWS
-    )
 
 
 def handle(
@@ -53,7 +43,7 @@ def handle(
             ConfigResource(resource_name=name, resource_type=kind)
             for kind in ORDER
             if kind in requested_types
-            for name in context.time_sliced(_resource_names_of_type(kind, context))
+            for name in _resource_names_of_type(kind, context)
         ]
     )
 

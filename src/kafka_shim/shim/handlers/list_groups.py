@@ -12,16 +12,11 @@ from kafka_shim.protocol.messages.list_groups import (
     ListGroupsRequest,
     ListGroupsResponse,
 )
-from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import Group
 
-
-def takes_long(_request: ListGroupsRequest, cluster: Cluster) -> bool:
-    """Return whether there are many groups."""
-    return len(cluster.groups) > long_requests.MANY_ROWS
+CACHED_SINCE = 0
 
 
 def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsResponse:
@@ -70,7 +65,7 @@ def _groups_in_map_order(groups: list[Group], context: RequestContext) -> list[G
     ordered_ids = context.cluster.coordinators.led_group_ids_in_listing_order(
         by_id, context.node_id
     )
-    return context.time_sliced_list([by_id[group_id] for group_id in ordered_ids])
+    return [by_id[group_id] for group_id in ordered_ids]
 
 
 def _matches_filter(value: str, filter_values: list[str], context: RequestContext) -> bool:

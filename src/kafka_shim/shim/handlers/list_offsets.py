@@ -35,6 +35,7 @@ from kafka_shim.shim.state.logs.offset_lookup import (
 )
 from kafka_shim.shim.state.topics import Partition
 
+CACHED_SINCE = 1
 EPOCHS_SINCE = 4
 CONSUMER = -1
 _NONE_TWICE: Set[tuple[str, int]] = frozenset()
@@ -70,12 +71,12 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
             *(
                 listed
                 if has_no_repetitions or facts.list_offsets_lists_each_repeated_partition
-                else context.offload(_merge_duplicates_and_drop_empty_topics, listed)
+                else _merge_duplicates_and_drop_empty_topics(listed)
             ),
             *(
                 failed
                 if has_no_repetitions or facts.list_offsets_lists_each_denied_partition
-                else context.offload(_merge_duplicates_and_drop_empty_topics, failed)
+                else _merge_duplicates_and_drop_empty_topics(failed)
             ),
         ]
     )

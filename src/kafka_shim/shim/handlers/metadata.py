@@ -24,7 +24,6 @@ from kafka_shim.protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.controller import is_controller_or_forwards_to_it
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
@@ -32,21 +31,9 @@ from kafka_shim.shim.state.placement import place_replicas
 from kafka_shim.shim.state.topic_names import name_error
 from kafka_shim.shim.state.topics import NO_ID, Partition, Topic
 
+CACHED_SINCE = 0
 _NO_NODES: Set[int] = frozenset()
 _TOPIC = ResourceType.TOPIC  # module constant: enum attribute lookup is slow on CPython 3.11
-
-
-def takes_long(request: MetadataRequest, cluster: Cluster) -> bool:
-    """Return whether the requested topics have many partitions."""
-    if not long_requests.has_many_partitions(cluster):
-        return False
-    if not request.topics:  # None and, in version 0, an empty array are all
-        return True
-    topics = (
-        cluster.topics.get(row.name) or cluster.topics.by_id(row.topic_id) for row in request.topics
-    )
-    count = sum(len(topic.partitions) for topic in topics if topic is not None)
-    return count > long_requests.MANY_ROWS
 
 
 def handle(request: MetadataRequest, context: RequestContext) -> MetadataResponse:
@@ -159,7 +146,7 @@ def _describe_topics_by_id(
     ids: Iterable[bytes], request: MetadataRequest, context: RequestContext
 ) -> list[MetadataResponseTopic]:
     unknown, known = [], []
-    for topic_id in context.time_sliced(dict.fromkeys(ids)):
+    for topic_id in dict.fromkeys(ids):
         topic = context.cluster.topics.by_id(topic_id)
         if topic is None:
             unknown.append(_topic_row_without_name(topic_id, ErrorCode.UNKNOWN_TOPIC_ID))

@@ -64,10 +64,10 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
         return (
             response
             if facts.denied_commit_lists_each_partition
-            else context.offload(merge_duplicate_topics_and_partitions, response)
+            else merge_duplicate_topics_and_partitions(response)
         )
     rows = _ResponseRows()
-    permitted: list[PermittedCommit] = context.time_sliced_list([])
+    permitted: list[PermittedCommit] = []
     for topic in request.topics:
         permitted += permitted_commits_adding_errors(
             context,
@@ -93,7 +93,7 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
     return (
         response
         if facts.failed_commit_lists_each_partition
-        else context.offload(merge_duplicate_topics_and_partitions, response)
+        else merge_duplicate_topics_and_partitions(response)
     )
 
 
@@ -124,9 +124,7 @@ def _commit_to_group(
         and not context.facts.groups.all_offset_records_have_topic_ids
     ):
         retention_ms = None
-    error = groups.commit_offsets(
-        request.group_id, identity, context.time_sliced_list(commits), retention_ms=retention_ms
-    )
+    error = groups.commit_offsets(request.group_id, identity, commits, retention_ms=retention_ms)
     unfit = error or _TOO_LARGE
     for commit, does_fit in zip(permitted, fits, strict=True):
         code = error if does_fit else unfit

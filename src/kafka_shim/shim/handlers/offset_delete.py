@@ -55,15 +55,13 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
         )
         for topic, denial in zip(request.topics, errors, strict=True)
     ]
-    codes = context.offload(_distinct_error_codes, topics)
+    codes = _distinct_error_codes(topics)
     if not (context.facts.groups.java_group_coordinator and codes <= BY_GROUP):
-        topics = context.offload(
-            _merge_topics_and_partitions_by_release, topics, context.facts.groups
-        )
+        topics = _merge_topics_and_partitions_by_release(topics, context.facts.groups)
     if ErrorCode.NONE in codes:
         context.cluster.groups.queue_offset_deletions_or_remove_empty_group(group)
     if context.facts.groups.offset_delete_lists_topic_per_partition:
-        topics = context.offload(_repeat_topic_per_partition_or_close, topics)
+        topics = _repeat_topic_per_partition_or_close(topics)
     return OffsetDeleteResponse(topics=topics)
 
 

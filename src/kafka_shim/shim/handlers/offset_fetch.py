@@ -32,9 +32,7 @@ from kafka_shim.protocol.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 from kafka_shim.protocol.releases.groups import GroupFacts
-from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.offsets import (
     NO_EPOCH,
     NO_OFFSET,
@@ -44,24 +42,11 @@ from kafka_shim.shim.state.groups.offsets import (
 )
 from kafka_shim.shim.state.topics import NO_ID, Topic, Topics
 
+CACHED_SINCE = 0
 FROM_ZOOKEEPER = 0
 TOP_CODE_SINCE = 2
 MANY_SINCE = 8
 BY_ID_SINCE = 10
-
-
-def takes_long(request: OffsetFetchRequest, cluster: Cluster) -> bool:
-    """Return whether all offsets of groups are requested, and there are many."""
-    group_ids = [group.group_id for group in request.groups if group.topics is None]
-    if not request.groups and request.topics is None:
-        group_ids = [request.group_id]
-    if not group_ids:
-        return False
-    offsets = cluster.groups.offsets
-    count = sum(
-        len(rows) for group_id in group_ids for _, rows in offsets.offsets_by_topic(group_id)
-    )
-    return count > long_requests.MANY_ROWS
 
 
 def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
@@ -70,14 +55,12 @@ def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchR
         require_stable = request.require_stable
         rows = [_fetch_group_offsets(group, require_stable, context) for group in request.groups]
         if len(rows) > 1:
-            rows = context.offload(
-                _merge_or_fail_repeated_groups_by_release, rows, context.facts.groups
-            )
+            rows = _merge_or_fail_repeated_groups_by_release(rows, context.facts.groups)
         return OffsetFetchResponse(groups=rows)
-    request = context.offload_rewrite(_as_request_of_groups, request)
+    request = _as_request_of_groups(request)
     row = _fetch_group_offsets(request.groups[0], request.require_stable, context)
     return OffsetFetchResponse(
-        error_code=row.error_code, topics=context.offload(_topic_rows_before_groups, row.topics)
+        error_code=row.error_code, topics=_topic_rows_before_groups(row.topics)
     )
 
 
@@ -191,7 +174,7 @@ def _merge_rows_of_old_releases(
     """Merge the rows of older releases: each partition once, and no topic without partitions."""
     if context.facts.groups.java_group_coordinator:
         return topics
-    return context.offload(_merge_topics_and_partitions, topics)
+    return _merge_topics_and_partitions(topics)
 
 
 def _merge_topics_and_partitions(
@@ -286,7 +269,7 @@ def _fetch_all_visible_topics(
     topics = context.cluster.topics
     named_rows = [
         (name, topic_id, rows)
-        for topic_id, rows in context.time_sliced(list(offsets.offsets_by_topic(group_id)))
+        for topic_id, rows in list(offsets.offsets_by_topic(group_id))
         if (name := _topic_name_of_stored_id(topic_id, topics)) is not None
     ]
     visible = context.access.filter_visible(OFFSET_FETCH_ALL_TOPICS, named_rows, lambda row: row[0])
@@ -294,7 +277,7 @@ def _fetch_all_visible_topics(
     def fetched(name: str, topic_id: bytes, partitions: Iterable[int]) -> OffsetFetchResponseTopics:
         rows = [
             _stored_or_unstable_offset(offsets, group_id, (topic_id,), at, require_stable)
-            for at in context.time_sliced(partitions)
+            for at in partitions
         ]
         return OffsetFetchResponseTopics(name, topic_id, rows)
 

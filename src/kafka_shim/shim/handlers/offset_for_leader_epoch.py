@@ -27,7 +27,7 @@ def handle(
     request: OffsetForLeaderEpochRequest, context: RequestContext
 ) -> OffsetForLeaderEpochResponse:
     if context.facts.records.epoch_lookup_merges_repeated_partitions:
-        request = context.offload_rewrite(_merge_duplicate_partitions, request)
+        request = _merge_duplicate_partitions(request)
     allowed, denied = context.access.split_allowed_and_denied(
         OFFSET_FOR_LEADER_EPOCH, request.topics, lambda topic: topic.topic
     )
@@ -37,7 +37,7 @@ def handle(
     return OffsetForLeaderEpochResponse(
         topics=[
             *(_end_offsets_of_topic(topic, context) for topic in allowed),
-            *context.offload(_failed_topics, denied, denial),
+            *_failed_topics(denied, denial),
         ]
     )
 

@@ -29,7 +29,6 @@ from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
-from kafka_shim.shim.handlers.producing import checks_before_append
 from kafka_shim.shim.handlers.producing.append_checked import (
     check_acks_and_internal_topic,
     check_and_append,
@@ -38,12 +37,11 @@ from kafka_shim.shim.handlers.producing.appending import NOTHING_APPENDED
 from kafka_shim.shim.handlers.producing.produced_rows import (
     ProducedRow,
     ProducedTopic,
-    check_records_and_store_outcomes,
     first_batches_and_produced_topics,
     last_appendable_row_and_last_rejection,
     null_records_error,
 )
-from kafka_shim.shim.handlers.producing.record_checks import RecordLimits, RecordsRejected
+from kafka_shim.shim.handlers.producing.record_checks import RecordsRejected
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.wait import NoResponse
 
@@ -53,12 +51,10 @@ LEADERS_SINCE = 10
 SILENT = 0
 NAMELESS = ""
 """No transactional id, where old brokers ask for permission all the same: on any, or none."""
-takes_long = checks_before_append.takes_long
 
 
 def handle(request: ProduceRequest, context: RequestContext) -> ProduceResponse | NoResponse:
     first_batches, topics = first_batches_and_produced_topics(request, context)
-    topics = context.time_sliced_list(topics)
     error = _producer_access_error_for_whole_request(request, first_batches, context)
     if error:
         response = _failed_response_deduplicated(topics, error)
@@ -126,10 +122,8 @@ def _append_to_partitions(
     request: ProduceRequest, topics: Iterable[ProducedTopic], context: RequestContext
 ) -> ProduceResponse:
     """Append partition by partition; each succeeds or fails on its own."""
-    slices = context.access.slices
-    time_sliced = iter if slices is None else slices.time_sliced
     facts = context.facts.records
-    produced: list[tuple[ProducedTopic, str, ErrorCode]] = context.time_sliced_list([])
+    produced: list[tuple[ProducedTopic, str, ErrorCode]] = []
     has_nulls = False
     for rows in topics:
         name, error = _topic_name_and_error(rows.topic, context)
@@ -138,12 +132,10 @@ def _append_to_partitions(
     null_error = NO_ERROR
     if has_nulls and facts.null_records_fail_whole_produce:
         null_error = null_records_error(produced, context)
-    if slices is not None and not null_error:
-        _check_records_offloaded(produced, context)
     responses = []
     for topic, name, error in produced:
         partition_rows = []
-        for given in time_sliced(topic.partitions.values()):  # a comprehension takes longer here
+        for given in topic.partitions.values():  # a comprehension takes longer here
             row = _append_partition_row(name, given, error or null_error, request, context, facts)
             partition_rows.append(row)
         if partition_rows:
@@ -153,22 +145,6 @@ def _append_to_partitions(
     if context.version >= LEADERS_SINCE:
         _add_leaders_of_unled_partitions(response, context)
     return response
-
-
-def _check_records_offloaded(
-    topics: Iterable[tuple[ProducedTopic, str, ErrorCode]], context: RequestContext
-) -> None:
-    """Check the records for all partitions while other requests are handled."""
-    now_ms, checks = context.cluster.clock.now_ms(), []
-    for topic, name, error in topics:
-        if error:
-            continue
-        for index, rows in context.time_sliced(topic.partitions.items()):
-            partition = context.cluster.topics.partition_once_led(name, index)
-            if partition is not None:
-                limits = RecordLimits(partition.log.settings, context.facts.records, now_ms)
-                checks += [(row, limits) for row in context.time_sliced(rows) if row.content]
-    context.offload(check_records_and_store_outcomes, checks, context.version)
 
 
 def _topic_name_and_error(
@@ -207,10 +183,7 @@ def _append_partition_row(
     unreadable = None
     batch = rows[0].batch
     if len(rows) > 1 or batch is None or batch.attributes:
-        produced_rows = rows if len(rows) == 1 else context.time_sliced(rows)
-        readable, unreadable = last_appendable_row_and_last_rejection(
-            produced_rows, context.version, facts
-        )
+        readable, unreadable = last_appendable_row_and_last_rejection(rows, context.version, facts)
     appended = NOTHING_APPENDED
     try:
         if readable is not None:
@@ -257,7 +230,7 @@ def _add_leaders_of_unled_partitions(response: ProduceResponse, context: Request
     """Add the leaders of the partitions that this node does not lead (KIP-951)."""
     leaders = set()
     for topic in response.responses:
-        for row in context.time_sliced(topic.partition_responses):
+        for row in topic.partition_responses:
             if row.error_code != ErrorCode.NOT_LEADER_OR_FOLLOWER:
                 continue
             topic_by_id = context.cluster.topics.by_id(topic.topic_id)

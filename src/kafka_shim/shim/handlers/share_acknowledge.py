@@ -54,7 +54,7 @@ def _response_of_outcomes(
 ) -> ShareAcknowledgeResponse:
     settings = context.cluster.groups.settings
     topics: dict[bytes, ShareAcknowledgeTopicResponse] = {}
-    for (topic_id, index), outcome in context.time_sliced(outcomes.items()):
+    for (topic_id, index), outcome in outcomes.items():
         row = PartitionData(index, outcome.error, outcome.message)
         if outcome.error is ErrorCode.NOT_LEADER_OR_FOLLOWER:
             row.current_leader = _current_leader(topic_id, index, context)

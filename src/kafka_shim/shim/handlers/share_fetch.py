@@ -103,7 +103,7 @@ class _ShareFetch:
     def acknowledge_and_fetch(self) -> ShareFetchResponse | PendingResponse[ShareFetchResponse]:
         request, context = self._request, self._context
         named = context.cluster.share_sessions[context.node_id].requested_topic_names(request)
-        partitions = context.time_sliced(self._round.partitions)
+        partitions = self._round.partitions
         topics = [*(partition.topic for partition in partitions), *named]
         denials = access_error_per_name_rejecting_unknown(context, SHARE_FETCH_TOPIC, topics)
         if request.share_acquire_mode not in ACQUIRE_MODES:

@@ -17,24 +17,16 @@ from kafka_shim.protocol.messages.share_group_describe import (
     ShareGroupDescribeResponse,
     TopicPartitions,
 )
-from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.group_description import (
     GroupDescribeApi,
     assigned_topic_names,
     existing_topics_of_assignment,
     members_in_map_order,
-    sort_names_offloaded_if_many,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.groups import Groups
 from kafka_shim.shim.state.groups.share.share_group import ASSIGNOR, ShareGroup, ShareMember
-
-
-def takes_long(request: ShareGroupDescribeRequest, cluster: Cluster) -> bool:
-    """Return whether the requested groups have many members."""
-    return long_requests.groups_have_long_descriptions(cluster, request.group_ids)
 
 
 def handle(
@@ -64,8 +56,7 @@ def _describe_group(group: ShareGroup, operations: int, context: RequestContext)
         assignment_epoch=group.target.target_epoch,
         assignor_name=ASSIGNOR,
         members=[
-            _describe_member(member, context)
-            for member in members_in_map_order(group.members, context)
+            _describe_member(member, context) for member in members_in_map_order(group.members)
         ],
         authorized_operations=operations,
     )
@@ -78,7 +69,7 @@ def _describe_member(member: ShareMember, context: RequestContext) -> Member:
         member_epoch=member.epoch,
         client_id=member.client_id,
         client_host=member.client_host,
-        subscribed_topic_names=sort_names_offloaded_if_many(member.topic_names, context),
+        subscribed_topic_names=sorted(member.topic_names),
         assignment=AssignmentRow(
             [
                 TopicPartitions(*topic)

@@ -17,41 +17,11 @@ from kafka_shim.protocol.messages.share_group_heartbeat import (
     TopicPartitions,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group_target import HeartbeatResult
 from kafka_shim.shim.state.groups.reconciliation import LEAVING
-from kafka_shim.shim.state.groups.share.share_group import ShareGroup, ShareHeartbeat
-
-MANY_SHARED = 250
-"""Members of a share group and partitions together; more are not assigned in one time slice."""
-
-
-def takes_long(request: ShareGroupHeartbeatRequest, cluster: Cluster) -> bool:
-    """Return whether the heartbeat may need a target assignment of many members or partitions, or
-    initialize many share partitions.
-    """
-    if cluster.groups.joins + cluster.topics.partition_count < MANY_SHARED:
-        return False
-    names = request.subscribed_topic_names or ()
-    group = cluster.groups.find_without_side_effects(request.group_id)
-    if not isinstance(group, ShareGroup):
-        return long_requests.partition_count_of_topics(cluster, names) >= MANY_SHARED
-    topics = [topic for name in names if (topic := cluster.topics.get(name)) is not None]
-    initialized = group.initialized_partitions
-    new = sum(len(topic.partitions) - len(initialized.get(topic.topic_id, ())) for topic in topics)
-    count = group.target.assignable_partition_count_at_last_refresh
-    if new >= MANY_SHARED or count > long_requests.MANY_ROWS:
-        return True
-    count += long_requests.partition_count_of_topics(cluster, names)
-    if len(group.members) + count < MANY_SHARED:
-        return False
-    changes = request.member_epoch == 0 or request.subscribed_topic_names is not None
-    return group.target.may_be_computed_by_next_heartbeat(
-        begins_epoch=changes or not group.subscriptions.no_topic_changed_since_noted
-    )
+from kafka_shim.shim.state.groups.share.share_group import ShareHeartbeat
 
 
 def handle(
@@ -77,10 +47,8 @@ def handle(
         client_id=context.header.client_id or "",
         client_host=f"/{context.session.host}",
     )
-    response = context.cluster.member_requests.handle_share_heartbeat(
-        request.group_id, heartbeat, context.access.slices
-    )
-    return context.offload(_response, response)
+    response = context.cluster.member_requests.handle_share_heartbeat(request.group_id, heartbeat)
+    return _response(response)
 
 
 error_response = mirroring_error_builder(ShareGroupHeartbeatResponse)

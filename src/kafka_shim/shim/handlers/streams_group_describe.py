@@ -32,11 +32,9 @@ from kafka_shim.protocol.messages.streams_group_describe import (
     TopologyDescriptionNode,
     TopologyDescriptionSubtopology,
 )
-from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.group_description import GroupDescribeApi, members_in_map_order
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.groups import Groups
 from kafka_shim.shim.state.groups.member_requests import MemberRequests
@@ -50,11 +48,6 @@ from kafka_shim.shim.state.groups.streams.task_kinds import (
 
 _NOT_STORED, _AVAILABLE = 1, 3
 """States of a topology's description (KIP-1331)."""
-
-
-def takes_long(request: StreamsGroupDescribeRequest, cluster: Cluster) -> bool:
-    """Return whether the requested groups have many members."""
-    return long_requests.groups_have_long_descriptions(cluster, request.group_ids)
 
 
 def handle(
@@ -101,10 +94,7 @@ def _describe_group(
         group_epoch=group.target.epoch,
         assignment_epoch=group.target.target_epoch,
         topology=_describe_topology(group),
-        members=[
-            _describe_member(group, member)
-            for member in members_in_map_order(group.members, context)
-        ],
+        members=[_describe_member(group, member) for member in members_in_map_order(group.members)],
         authorized_operations=operations,
         assignor_name=group.assignor_name,
     )

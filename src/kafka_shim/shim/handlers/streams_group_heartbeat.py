@@ -42,14 +42,8 @@ from kafka_shim.shim.handlers.common.topic_plan import (
     plan_topic_creation,
 )
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.reconciliation import LEAVING_FOR_A_WHILE
-from kafka_shim.shim.state.groups.streams.configured_topology import (
-    ConfiguredTopology,
-    TopologyIndex,
-)
-from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
 from kafka_shim.shim.state.groups.streams.streams_member import (
     EndpointTasks,
     StreamsHeartbeat,
@@ -68,25 +62,6 @@ from kafka_shim.shim.state.groups.streams.task_kinds import (
     standby_tasks_by_subtopology,
 )
 
-MANY_MEMBERS = 250
-"""As many members are not assigned tasks in one time slice."""
-
-
-def takes_long(request: StreamsGroupHeartbeatRequest, cluster: Cluster) -> bool:
-    """Return whether the heartbeat may need a target assignment of many members, or return the
-    endpoints of all.
-    """
-    if cluster.groups.joins < MANY_MEMBERS:
-        return False
-    group = cluster.groups.find_without_side_effects(request.group_id)
-    if not isinstance(group, StreamsGroup) or len(group.members) < MANY_MEMBERS:
-        return False
-    news = (request.topology, request.process_id, request.user_endpoint, request.client_tags)
-    changes = request.member_epoch == 0 or news != (None, None, None, None)
-    return group.heartbeat_may_process_all_members(
-        may_change_subscription=changes, endpoint_epoch=request.endpoint_information_epoch
-    )
-
 
 def handle(
     request: StreamsGroupHeartbeatRequest, context: RequestContext
@@ -94,31 +69,23 @@ def handle(
     if "streams" not in context.cluster.groups.settings.enabled_protocols:
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     context.access.require(STREAMS_GROUP_HEARTBEAT_GROUP, request.group_id)
-    topology = (
-        None
-        if request.topology is None
-        else context.offload(_topology_of_request, request.topology)
-    )
+    topology = None if request.topology is None else _topology_of_request(request.topology)
     if topology is not None:
-        message = context.offload(
-            topology.invalid_topic_name_error, context.cluster.topics.internal_names
-        )
+        message = topology.invalid_topic_name_error(context.cluster.topics.internal_names)
         if message is not None:
             raise RequestRejected(ErrorCode.STREAMS_INVALID_TOPOLOGY, message)
-        names = context.offload(_distinct_topic_names, topology)
+        names = _distinct_topic_names(topology)
         if context.access.split_allowed_and_denied(STREAMS_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
             raise RequestRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     _check_fields_supported(request, context)
-    context.offload(_check_heartbeat_fields, request, topology)
+    _check_heartbeat_fields(request, topology)
     error = context.group_coordinator_error(request.group_id)
     if error is not NO_ERROR:
         raise RequestRejected(error)
     response = context.cluster.member_requests.handle_streams_heartbeat(
-        request.group_id, _heartbeat_of_request(request, topology, context), context.access.slices
+        request.group_id, _heartbeat_of_request(request, topology, context)
     )
-    return context.offload(
-        _response, response, _create_internal_topics_or_list_denied(response, context)
-    )
+    return _response(response, _create_internal_topics_or_list_denied(response, context))
 
 
 def error_response(
@@ -204,18 +171,6 @@ def _topology_of_request(topology: Topology) -> StreamsTopology:
     )
 
 
-def _configure_topology(topology: StreamsTopology, context: RequestContext) -> ConfiguredTopology:
-    shape = context.offload(TopologyIndex, topology)
-    topics = context.cluster.topics
-    epoch = topics.epoch  # before it is looked at, so that later changes are noticed
-    return context.offload(
-        ConfiguredTopology,
-        shape,
-        shape.existing_topics_cooperatively(topics, context.time_sliced),
-        epoch,
-    )
-
-
 def _distinct_topic_names(topology: StreamsTopology) -> list[str]:
     return list(dict.fromkeys(topology.all_topic_names()))
 
@@ -239,7 +194,6 @@ def _heartbeat_of_request(
         rack_id=request.rack_id,
         rebalance_timeout_ms=request.rebalance_timeout_ms,
         topology=topology,
-        configured_topology=None if topology is None else _configure_topology(topology, context),
         owned=_owned_active_and_standby_tasks(request),
         reported_tasks=_reported_partitions_by_subtopology(request),
         task_offsets=_task_offsets_of_rows(request.task_offsets),
@@ -295,7 +249,7 @@ def _create_internal_topics_or_list_denied(
     if denied:
         return denied
     budget = PartitionBudget()
-    for topic, partitions in context.time_sliced(response.topics_to_create):
+    for topic, partitions in response.topics_to_create:
         with contextlib.suppress(TopicError):
             _create_internal_topic(topic, partitions, budget, context)
     return []

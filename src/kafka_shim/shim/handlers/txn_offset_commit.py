@@ -66,10 +66,10 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
         return (
             response
             if context.facts.records.denied_txn_commit_lists_each_partition
-            else context.offload(merge_duplicate_topics_and_partitions, response)
+            else merge_duplicate_topics_and_partitions(response)
         )
     rows: ResponseTopics = {}
-    permitted: list[PermittedCommit] = context.time_sliced_list([])
+    permitted: list[PermittedCommit] = []
     for topic in request.topics:
         permitted += permitted_commits_adding_errors(
             context,
@@ -91,7 +91,7 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
     return (
         response
         if facts.failed_commit_lists_each_partition
-        else context.offload(merge_duplicate_topics_and_partitions, response)
+        else merge_duplicate_topics_and_partitions(response)
     )
 
 

@@ -33,7 +33,7 @@ def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFea
     results = []
     updates = request.feature_updates
     if not context.facts.cluster.one_failed_feature_update_fails_all:
-        updates = context.time_sliced_list(last_row_per_key(updates, lambda row: row.feature))
+        updates = last_row_per_key(updates, lambda row: row.feature)
     for update in updates:
         problem = _update_problem(update, context)
         error = context.facts.cluster.unsupported_feature_level_error if problem else ErrorCode.NONE

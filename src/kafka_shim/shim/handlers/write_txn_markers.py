@@ -31,14 +31,14 @@ _MarkerResult = tuple[str, int, ErrorCode]
 def handle(request: WriteTxnMarkersRequest, context: RequestContext) -> WriteTxnMarkersResponse:
     denial = context.access.denial_error(WRITE_TXN_MARKERS)
     if denial is not ErrorCode.NONE:
-        return context.offload(error_response, request, denial, None)
+        return error_response(request, denial, None)
     rows: dict[int, list[_MarkerResult]] = {}
     for marker in request.markers:
         if marker.topics:
             rows.setdefault(marker.producer_id, []).extend(
                 _write_marker_to_partitions(marker, context)
             )
-    return context.offload(_response_by_producer_id, rows)
+    return _response_by_producer_id(rows)
 
 
 def error_response(

@@ -2,15 +2,14 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
 from typing import cast
 
 from kafka_shim.protocol.errors import FrameError
 from kafka_shim.protocol.framing import FrameSplitter
-from kafka_shim.shim.clock import SLICE_S, Timer
+from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.config import Limits, ListenerConfig
 from kafka_shim.shim.dispatching.dispatcher import PendingExchange
-from kafka_shim.shim.errors import CloseConnection, NeedsTimeSlices
+from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.common.sasl_authentication import (
     failed_authentication_delay_ms,
     process_raw_sasl_message,
@@ -21,12 +20,10 @@ from kafka_shim.shim.network.connection_states import (
     ConnectionState,
     next_state,
 )
-from kafka_shim.shim.network.large_requests import LargeRequestWork, needs_time_slices
 from kafka_shim.shim.network.protocols import ConnectionEndListener
 from kafka_shim.shim.network.request_memory import SMALL_BYTES, ArrivingRequestMemory
 from kafka_shim.shim.network.write_buffer import WriteBuffer
 from kafka_shim.shim.request.session import AuthenticationPhase, Session, java_ip_text
-from kafka_shim.shim.request.time_slices import LARGE_BYTES
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import NoResponse
 
@@ -34,7 +31,8 @@ from kafka_shim.shim.wait import NoResponse
 _AUTHENTICATED = AuthenticationPhase.READY
 _READY = ConnectionState.READY
 _NOT_ADMITTED = ConnectionState.NOT_ADMITTED
-_TIME_SLICE_OVER = ConnectionState.TIME_SLICE_OVER
+_YIELDED = ConnectionState.YIELDED
+_TURN_S = 0.005  # how long a connection handles requests before others do
 _FLUSH_BYTES = 64 * 1024  # responses are sent at the latest above this size
 _BYTES_BEHIND_PENDING_REQUEST = 16 * 1024  # bytes that are read behind a pending request
 
@@ -42,9 +40,9 @@ _BYTES_BEHIND_PENDING_REQUEST = 16 * 1024  # bytes that are read behind a pendin
 class Connection(asyncio.BufferedProtocol):
     """Cuts the stream into frames and handles them one at a time, as Kafka does.
 
-    Frames are handled in time slices (`_handle_queued_frames`), only in the state `READY` and while
-    the peer reads its responses. `connection_states` has all states, and what ends each of them.
-    Reading stops while a whole frame waits for such an end (`_update_reading`).
+    Frames are handled in turns (`_handle_frames`), only in the state `READY` and while the peer
+    reads its responses. `connection_states` has all states, and what ends each of them. Reading
+    stops while a whole frame waits for such an end (`_update_reading`).
     """
 
     def __init__(
@@ -58,7 +56,7 @@ class Connection(asyncio.BufferedProtocol):
         self._end_listener = (
             end_listener  # the TLS connection, which quotas and server know instead
         )
-        self._dispatcher, self._large_requests = host.dispatcher, host.large_requests
+        self._dispatcher = host.dispatcher
         self._cluster: Cluster = host.dispatcher.cluster
         self._listener = listener
         self.node_id = node_id
@@ -68,7 +66,7 @@ class Connection(asyncio.BufferedProtocol):
             limit = self._limits.unauthenticated_frame_bytes_max
         self._splitter = FrameSplitter(limit)
         self._frames: deque[bytes] = deque()
-        self._pending: PendingExchange | LargeRequestWork | None = None
+        self._pending: PendingExchange | None = None
         self._failure_timer: Timer | None = None  # reports a failed authentication
         self._pause_timer: Timer | None = None  # ends the pause of a throttled client
         self._responses: list[bytes] = []  # of pipelined requests: written together
@@ -77,7 +75,7 @@ class Connection(asyncio.BufferedProtocol):
         self._session: Session | None = None
         self._state = _NOT_ADMITTED
         self._is_writable, self._is_handling = True, False
-        self._scheduled_handling: asyncio.Handle | None = None  # the next time slice
+        self._scheduled_handling: asyncio.Handle | None = None  # the next turn
         self._large = ArrivingRequestMemory(host.request_memory, self)
         self._reason = ""  # why we closed it, if we did
         self.began_ms = self.last_used_ms = self._cluster.clock.now_ms()
@@ -103,14 +101,12 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self._session = _new_session_counting_connection(
-            transport, self._listener, self.node_id, self._cluster
-        )
+        self._session = _new_session(transport, self._listener, self.node_id, self._cluster)
         self._write_buffer = WriteBuffer(self._transport, self._limits.write_buffer_bytes_max)
         if self._transport.get_extra_info("ssl_object") is None:
             self._session.following_chunks = self._write_buffer.following_chunks
         try:
-            _set_principal_from_certificate_or_close(self._transport, self._session, self._cluster)
+            _map_certificate(self._transport, self._session, self._cluster)
         except CloseConnection as closing:
             self.close(closing.reason)
         if self._end_listener is not None:
@@ -156,8 +152,8 @@ class Connection(asyncio.BufferedProtocol):
     def resume_writing(self) -> None:
         self._is_writable = True
         self._write_buffer.send_waiting_chunks()
-        if self._state is not _TIME_SLICE_OVER:
-            self._handle_queued_frames()
+        if self._state is not _YIELDED:
+            self._handle_frames()
         self._update_reading()
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - asyncio's
@@ -173,70 +169,13 @@ class Connection(asyncio.BufferedProtocol):
         except FrameError as error:
             self.close(str(error))
             return
-        if len(frames) == 1 and self._respond_if_nothing_else_is_under_way(frames[0]):
-            return
         self._frames.extend(frames)
         if self._large.is_begun and self._frames:
             self._large.on_frame_complete()
-        if self._state is not _TIME_SLICE_OVER:
-            self._handle_queued_frames()
+        if self._state is not _YIELDED:
+            self._handle_frames()
         if self._frames or self._splitter.arriving_bytes > SMALL_BYTES or self._splitter.failure:
             self._update_reading()  # otherwise reading continues, as nothing else has changed
-
-    def _respond_if_nothing_else_is_under_way(self, frame: bytes) -> bool:
-        """Respond to a request that has come alone, and return True, unless it needs one of the
-        further steps of `_handle_queued_frames`.
-        """
-        session, dispatcher, splitter = self._session, self._dispatcher, self._splitter
-        transport = self._transport
-        if (
-            session is None
-            or transport is None
-            or session.phase is not _AUTHENTICATED
-            or self._state is not _READY
-            or self._frames
-            or not self._is_writable
-            or len(frame) >= LARGE_BYTES
-            or splitter.arriving_bytes >= 0
-            or splitter.failure is not None
-            or self._large.is_begun
-            or dispatcher.storage is not None
-            or dispatcher.recorder is not None
-        ):
-            return False
-        self._is_handling = True
-        try:
-            response = dispatcher.dispatch(frame, session)
-            if (
-                type(response) is bytes
-                and session.phase is _AUTHENTICATED
-                and not session.throttle_pause_ms
-                and not self._write_buffer.following_chunks
-                and not self._host.batched_sends.others_are_ready()
-            ):
-                if not transport.is_closing():
-                    transport.write(response)
-                self._host.busy_polling.begin_if_requests_come_soon()
-                return True
-            self._send_or_wait(response, session)
-            if session.phase is AuthenticationPhase.FAILED:
-                self._delay_failed_authentication_or_close(session)
-        except NeedsTimeSlices:
-            self._respond_in_time_slices(frame, session)
-        except CloseConnection as closing:
-            self._close_with_last_bytes(closing)
-        finally:
-            self._is_handling = False
-        self._flush_responses_or_postpone()
-        return True
-
-    def _flush_responses_or_postpone(self) -> None:
-        """Send the responses, together with those of other connections if these have requests."""
-        flush = self._flush_responses_once_state_is_committed
-        if not (
-            self._responses and self._host.batched_sends.postpone_while_others_are_ready(flush)
-        ):
-            flush()
 
     def on_memory_available(self) -> None:
         """Continue, since there is memory for the arriving frame."""
@@ -246,7 +185,7 @@ class Connection(asyncio.BufferedProtocol):
     def cancel_requests_and_close(self) -> None:
         """Close after the written bytes were sent; requests that are being handled end here."""
         self._cancel_pending_work()
-        self._flush_responses_once_state_is_committed(immediately=True)
+        self._flush(immediately=True)
         self._transition(ConnectionEvent.CLOSED)
         if self._transport is not None:
             self._transport.close()
@@ -256,45 +195,68 @@ class Connection(asyncio.BufferedProtocol):
         if self._transport is not None:
             self._transport.abort()
 
-    def _handle_queued_frames(self) -> None:
-        """Handle queued frames until one must wait or the time slice is over."""
+    def _handle_frames(self) -> None:
+        """Handle frames until one must wait, or others have their turn."""
         if self._is_handling:  # a wait completed inside a handler of this same connection
             return
-        self._is_handling, frames, clock_s = True, self._frames, self._host.clock_s
-        is_one = len(frames) == 1 and self._dispatcher.storage is None
-        ends_s = 0.0 if is_one else clock_s() + SLICE_S
+        self._is_handling, frames = True, self._frames
+        is_one = len(frames) == 1
+        ends_s = 0.0 if is_one else self._host.clock_s() + _TURN_S
         try:
             while frames and self._state is _READY and self._is_writable:
                 self._handle_frame(frames.popleft())
-                if frames and self._state is _READY and clock_s() >= ends_s:
-                    self._schedule_handling()
+                if frames and self._state is _READY and self._host.clock_s() >= ends_s:
+                    self._yield_turn()
         except CloseConnection as closing:
             self._close_with_last_bytes(closing)
         finally:
             self._is_handling = False
             if is_one:
-                self._flush_responses_or_postpone()
+                self._flush_with_others()
             else:
-                self._flush_responses_once_state_is_committed()
+                self._flush()
             if self._large.is_begun or self._splitter.failure is not None:
-                self._release_if_drained_closing_after_bad_frame()
+                self._release_memory()
             if self._dispatcher.recorder is not None:
                 self._dispatcher.recorder.convert_events_and_flush_full_block()
 
-    def _schedule_handling(self) -> None:
-        """Continue after the time slices of all other connections."""
-        self._transition(ConnectionEvent.TIME_SLICE_ENDS)
-        self._scheduled_handling = asyncio.get_running_loop().call_soon(
-            self._handle_scheduled_frames
-        )
+    def _handle_frame(self, frame: bytes) -> None:
+        session = self._session
+        assert session is not None
+        was_authenticated = session.phase is _AUTHENTICATED
+        response: bytes | PendingExchange | NoResponse
+        if not was_authenticated and session.phase is AuthenticationPhase.TOKENS:
+            response = process_raw_sasl_message(frame, session, self._cluster)
+        else:
+            response = self._dispatcher.dispatch(frame, session)
+        if type(response) is bytes:
+            self._send(response)
+        elif isinstance(response, PendingExchange):
+            self._pending = response
+            self._transition(ConnectionEvent.REQUEST_WAITS)
+            response.wait.set_response_callback(self._on_response_ready)
+        elif response is NoResponse.CLOSE:
+            raise CloseConnection("a request that expects no response failed")
+        if session.throttle_pause_ms:
+            self._throttle(session)
+        if session.phase is not _AUTHENTICATED:
+            if session.phase is AuthenticationPhase.FAILED:
+                self._fail_authentication(session)
+        elif not was_authenticated:
+            self._splitter.frame_bytes_max = self._limits.frame_bytes_max
 
-    def _handle_scheduled_frames(self) -> None:
+    def _yield_turn(self) -> None:
+        """Continue after all other connections had their turn."""
+        self._transition(ConnectionEvent.YIELDS)
+        self._scheduled_handling = asyncio.get_running_loop().call_soon(self._take_turn)
+
+    def _take_turn(self) -> None:
         self._scheduled_handling = None
-        self._transition(ConnectionEvent.TIME_SLICE_BEGINS)
-        self._handle_queued_frames()
+        self._transition(ConnectionEvent.TURN_BEGINS)
+        self._handle_frames()
         self._update_reading()
 
-    def _release_if_drained_closing_after_bad_frame(self) -> None:
+    def _release_memory(self) -> None:
         """If no request is left, release their memory, and close after too large a frame."""
         if self._frames or self._pending is not None:
             return
@@ -303,51 +265,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._splitter.failure is not None and not is_delayed:
             self.close(str(self._splitter.failure))
 
-    def _handle_frame(self, frame: bytes) -> None:
-        session = self._session
-        assert session is not None
-        was_authenticated = session.phase is _AUTHENTICATED
-        if not was_authenticated and session.phase is AuthenticationPhase.TOKENS:
-            self._queue_response_and_flush_if_large(
-                process_raw_sasl_message(frame, session, self._cluster)
-            )
-        elif (
-            was_authenticated
-            and needs_time_slices(frame)
-            and self._large_requests.can_slice_unless_trace_or_custom_authorizer()
-        ):
-            self._respond_in_time_slices(frame, session)
-        else:
-            try:
-                self._send_or_wait(self._dispatcher.dispatch(frame, session), session)
-            except NeedsTimeSlices:
-                self._respond_in_time_slices(frame, session)
-        if session.phase is not _AUTHENTICATED:
-            if session.phase is AuthenticationPhase.FAILED:
-                self._delay_failed_authentication_or_close(session)
-        elif not was_authenticated:
-            self._splitter.frame_bytes_max = self._limits.frame_bytes_max
-
-    def _respond_in_time_slices(self, frame: bytes, session: Session) -> None:
-        self._pending = working = LargeRequestWork(frame, session, self._on_large_request_done)
-        self._transition(ConnectionEvent.REQUEST_WAITS)
-        self._large_requests.start_or_queue(working)
-
-    def _send_or_wait(
-        self, response: bytes | PendingExchange | NoResponse, session: Session
-    ) -> None:
-        if type(response) is bytes:
-            self._queue_response_and_flush_if_large(response)
-        elif isinstance(response, PendingExchange):
-            self._pending = response
-            self._transition(ConnectionEvent.REQUEST_WAITS)
-            response.wait.set_response_callback(self._on_response_ready)
-        elif response is NoResponse.CLOSE:
-            raise CloseConnection("a request that expects no response failed")
-        if session.throttle_pause_ms:
-            self._pause_if_throttled(session)
-
-    def _pause_if_throttled(self, session: Session) -> None:
+    def _throttle(self, session: Session) -> None:
         """Enforce the pause that responses told the client (KIP-219); the last one counts."""
         if session.throttle_pause_ms:
             if self._pause_timer is not None:
@@ -362,13 +280,13 @@ class Connection(asyncio.BufferedProtocol):
         self._transition(ConnectionEvent.PAUSE_OVER)
         self._resume_handling()
 
-    def _delay_failed_authentication_or_close(self, session: Session) -> None:
+    def _fail_authentication(self, session: Session) -> None:
         """Report a failed authentication after a delay, and close (KIP-306)."""
         delay_ms = failed_authentication_delay_ms(self._cluster, session.node_id)
         if not delay_ms or not self._responses:
             raise CloseConnection("authentication failed")
         error_response = self._responses.pop()
-        self._flush_responses_once_state_is_committed(immediately=True)
+        self._flush(immediately=True)
         self._responses.append(error_response)
         self._transition(ConnectionEvent.AUTHENTICATION_FAILS)
         self._failure_timer = self._cluster.clock.call_later(
@@ -390,58 +308,53 @@ class Connection(asyncio.BufferedProtocol):
             self.close(response.reason)
             return
         try:
-            self._queue_response_and_flush_if_large(pending.encode_frame_and_end_exchange(response))
+            self._send(pending.finish(response))
         except CloseConnection as closing:
             self._close_with_last_bytes(closing)
             return
-        self._pause_if_throttled(session)
-        self._resume_handling()
-
-    def _on_large_request_done(
-        self, outcome: Callable[[], bytes | PendingExchange | NoResponse]
-    ) -> None:
-        """Send the response to a large request."""
-        self._pending, session = None, self._session
-        assert session is not None
-        self._transition(ConnectionEvent.RESPONDED)
-        try:
-            self._send_or_wait(outcome(), session)
-        except CloseConnection as closing:
-            self._close_with_last_bytes(closing)
-            return
-        except BaseException:
-            self.abort()
-            raise
+        self._throttle(session)
         self._resume_handling()
 
     def _resume_handling(self) -> None:
         """Continue after a response that was awaited, or after a pause."""
         if self._is_handling:
             return
-        self._flush_responses_once_state_is_committed()
+        self._flush()
         if not self._frames:
-            self._release_if_drained_closing_after_bad_frame()
-        elif self._state is _READY:  # not within the time slice of the request that completed it
-            self._schedule_handling()
+            self._release_memory()
+        elif self._state is _READY:  # not within the turn of the request that completed it
+            self._yield_turn()
         self._update_reading()
 
     def _close_with_last_bytes(self, closing: CloseConnection) -> None:
-        self._queue_response_and_flush_if_large(closing.last_bytes)
+        self._send(closing.last_bytes)
         self.close(closing.reason)
 
-    def _queue_response_and_flush_if_large(self, frame: bytes) -> None:
+    def _send(self, frame: bytes) -> None:
+        """Send a response, together with the next ones unless they are long."""
         self._responses.append(frame)
         self._response_bytes += len(frame)
         if self._response_bytes >= _FLUSH_BYTES or self._write_buffer.following_chunks:
-            self._flush_responses_once_state_is_committed()
+            self._flush()
 
-    def _flush_responses_once_state_is_committed(self, *, immediately: bool = False) -> None:
-        """Send the responses, with one system call for several of them."""
+    def _flush_with_others(self) -> None:
+        """Send the response, together with those of other connections if these have requests."""
+        host = self._host
+        if not (
+            self._responses and host.batched_sends.postpone_while_others_are_ready(self._flush)
+        ):
+            self._flush()
+            host.busy_polling.begin_if_requests_come_soon()
+
+    def _flush(self, *, immediately: bool = False) -> None:
+        """Send the responses, with one system call for several of them. They wait until the state
+        is committed, if it is stored.
+        """
         if immediately:
             self._write_buffer.flush()
         storage = self._dispatcher.storage
         is_held = storage is not None and storage.commit_if_idle_else_defer_response(
-            self._flush_responses_once_state_is_committed, commits_now=immediately
+            self._flush, commits_now=immediately
         )
         is_delayed = self._state is ConnectionState.AUTHENTICATION_FAILED
         if is_held or not self._responses or is_delayed:
@@ -486,12 +399,12 @@ class Connection(asyncio.BufferedProtocol):
                 session.host, session.port, self._listener.name, reason, session.principal
             )
         self._frames.clear()
-        self._flush_responses_once_state_is_committed(immediately=True)
+        self._flush(immediately=True)
         self._transition(ConnectionEvent.CLOSED)
         self._transport.close()
 
 
-def _new_session_counting_connection(
+def _new_session(
     transport: asyncio.BaseTransport, listener: ListenerConfig, node_id: int, cluster: Cluster
 ) -> Session:
     """Begin the session of a connection; it gets a number of its own."""
@@ -503,9 +416,7 @@ def _new_session_counting_connection(
     return session
 
 
-def _set_principal_from_certificate_or_close(
-    transport: asyncio.Transport, session: Session, cluster: Cluster
-) -> None:
+def _map_certificate(transport: asyncio.Transport, session: Session, cluster: Cluster) -> None:
     """Set the principal by the mapping rules for a verified client certificate (KIP-371). Raise
     CloseConnection if they reject it.
     """
@@ -516,8 +427,6 @@ def _set_principal_from_certificate_or_close(
     from kafka_shim.shim.tls.principal_mapping import principal_of_certificate  # noqa: PLC0415 - for TLS alone
 
     try:
-        session.set_principal_resetting_identity_and_trace(
-            principal_of_certificate(certificate, cluster.principal_rules)
-        )
+        session.principal = principal_of_certificate(certificate, cluster.principal_rules)
     except (LookupError, ValueError) as error:
         raise CloseConnection(str(error)) from error

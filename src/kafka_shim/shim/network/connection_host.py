@@ -8,7 +8,6 @@ from kafka_shim.shim.network.batched_sends import BatchedSends
 from kafka_shim.shim.network.busy_polling import BusyPolling
 from kafka_shim.shim.network.close_log import CloseLog
 from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
-from kafka_shim.shim.network.large_requests import LargeRequests
 from kafka_shim.shim.network.protocols import ManagedConnection
 from kafka_shim.shim.network.request_memory import RequestMemory
 from kafka_shim.shim.network.resource_limits import PendingHandshakes
@@ -23,8 +22,6 @@ class ConnectionHost(Protocol):
     def receive_buffer(self) -> memoryview: ...
     @property
     def limits(self) -> Limits: ...
-    @property
-    def large_requests(self) -> LargeRequests: ...
     @property
     def request_memory(self) -> RequestMemory: ...
     @property

@@ -8,7 +8,7 @@ at present, and what makes it go on.
 |---|---|---|
 | `NOT_ADMITTED` | the quotas have no room for it yet | `ADMITTED` |
 | `READY` | | |
-| `TIME_SLICE_OVER` | other connections come first | `TIME_SLICE_BEGINS` |
+| `YIELDED` | other connections come first | `TURN_BEGINS` |
 | `AWAITING_RESPONSE` | responses have the order of requests, and one is missing | `RESPONDED` |
 | `THROTTLED` | the client is above its quota (KIP-219) | `PAUSE_OVER` |
 | `AUTHENTICATION_FAILED` | it ends with a delayed error response (KIP-306) | `DELAY_OVER` |
@@ -39,7 +39,7 @@ class ConnectionState(Enum):
 
     NOT_ADMITTED = "not admitted"
     READY = "ready"
-    TIME_SLICE_OVER = "time slice over"
+    YIELDED = "yielded"
     AWAITING_RESPONSE = "awaiting response"
     THROTTLED = "throttled"
     AUTHENTICATION_FAILED = "authentication failed"
@@ -51,11 +51,11 @@ class ConnectionEvent(Enum):
 
     ADMITTED = "admitted"
     """The quotas have room for the connection."""
-    TIME_SLICE_ENDS = "time slice ends"
+    YIELDS = "yields"
     """Frames are left, and other connections come first."""
-    TIME_SLICE_BEGINS = "time slice begins"
+    TURN_BEGINS = "turn begins"
     REQUEST_WAITS = "request waits"
-    """A request is not responded to immediately, or takes time slices of its own."""
+    """A request is not responded to immediately."""
     RESPONDED = "responded"
     """The response that was awaited is complete."""
     PAUSE_BEGINS = "pause begins"
@@ -76,14 +76,14 @@ TRANSITIONS: Final[dict[ConnectionState, dict[ConnectionEvent, ConnectionState]]
         _E.CLOSED: _S.CLOSED,
     },
     _S.READY: {
-        _E.TIME_SLICE_ENDS: _S.TIME_SLICE_OVER,
+        _E.YIELDS: _S.YIELDED,
         _E.REQUEST_WAITS: _S.AWAITING_RESPONSE,
         _E.PAUSE_BEGINS: _S.THROTTLED,
         _E.AUTHENTICATION_FAILS: _S.AUTHENTICATION_FAILED,
         _E.CLOSED: _S.CLOSED,
     },
-    _S.TIME_SLICE_OVER: {
-        _E.TIME_SLICE_BEGINS: _S.READY,
+    _S.YIELDED: {
+        _E.TURN_BEGINS: _S.READY,
         _E.CLOSED: _S.CLOSED,
     },
     _S.AWAITING_RESPONSE: {

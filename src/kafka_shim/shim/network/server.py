@@ -16,7 +16,6 @@ from kafka_shim.shim.network.busy_polling import BusyPolling
 from kafka_shim.shim.network.close_log import CloseLog
 from kafka_shim.shim.network.connection import Connection
 from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
-from kafka_shim.shim.network.large_requests import LargeRequests
 from kafka_shim.shim.network.listening_sockets import ONE_AT_A_TIME, ReservedPort, raise_backlog
 from kafka_shim.shim.network.protocols import ManagedConnection
 from kafka_shim.shim.network.request_memory import RequestMemory
@@ -59,7 +58,6 @@ class Server:
         self.limits = limits_with_broker_settings(self.cluster)
         self.request_memory = RequestMemory(self.limits.queued_bytes_max)
         self.handshakes = PendingHandshakes(self.limits.handshakes_max)
-        self.large_requests = LargeRequests(dispatcher)
 
     @property
     def config(self) -> Config:

@@ -27,11 +27,10 @@ def logs_allowed_accesses() -> bool:
     return _stdlib.isEnabledFor(logging.DEBUG)
 
 
-def log_first_decisions_by_log_level(context: RequestContext, api: ApiKey) -> None:
+def log_decisions(context: RequestContext, api: ApiKey) -> None:
     """Log the decisions of a request according to the log level."""
-    access, debug = context.access, _stdlib.isEnabledFor(logging.DEBUG)
-    has_lines = debug or access.has_loggable_denials or access.unrecorded_counts
-    if not has_lines or not _stdlib.isEnabledFor(logging.INFO):
+    access, debug = context.access, logs_allowed_accesses()
+    if not _stdlib.isEnabledFor(logging.INFO):
         return
     lines, unwritten = 0, dict(access.unrecorded_counts or {})
     is_first_denial = True

@@ -28,4 +28,4 @@ Originator: TypeAlias = RequestOfClient | CallOfControlApi | None
 CURRENT_ORIGINATOR: "ContextVar[HistoryEntry | CallOfControlApi | None]" = ContextVar(
     "originator", default=None
 )
-"""The request or call that is being handled, in its time slices too."""
+"""The request or call that is being handled."""

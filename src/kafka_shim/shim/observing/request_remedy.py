@@ -37,9 +37,8 @@ _CLUSTER, _TOPIC = ResourceType.CLUSTER, ResourceType.TOPIC
 def cached_request_remedy(context: RequestContext) -> RequestRemedy | None:
     """Return what would allow a request whose checks were made.
 
-    None if nothing was denied, or if no change of ACLs helps, as against a fault. Of a request that
-    is handled in time slices, only the checks that were made count. The remedy is computed once;
-    the history and the audit log share it.
+    None if nothing was denied, or if no change of ACLs helps, as against a fault. It is computed
+    once; the history and the audit log share it.
     """
     if context.access.remedy is UNSET:
         context.access.remedy = _compute_remedy(context)
@@ -58,7 +57,7 @@ def _compute_remedy(context: RequestContext) -> RequestRemedy | None:
         need for need in covered if bound_rows[need.requirement_id].denial_is_error_in_some_version
     ]
     complete = len(covered) == len(denied)
-    if errors and complete and context.access.slices is None:
+    if errors and complete:
         plan = _access_plan_of_request(context)
         errors += _error_causing_needs_unmet_by_acl(context, plan, bound_rows)
         complete = not any(

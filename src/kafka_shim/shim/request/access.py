@@ -6,7 +6,7 @@ The methods follow Kafka's AuthHelper: `require` (or reject the whole request),
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -19,7 +19,6 @@ from kafka_shim.authorizer.requirement import BoundRequirement, NeedAlternative,
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.request.time_slices import TimeSlices
 from kafka_shim.shim.state.authorization import AuthorizationPolicy
 
 Item = TypeVar("Item")
@@ -75,8 +74,6 @@ class Access(msgspec.Struct, eq=False):
     """Whether there is any denial besides authorized operations, which are never logged."""
     denied_by_fault: Callable[[Action], bool] | None = None
     """A fault takes permissions away."""
-    slices: TimeSlices[Any] | None = None
-    """Those of a large request: one may end wherever access is asked for."""
     _cluster_decisions: dict[Operation, Decision] | None = None
 
     def denial_error(
@@ -95,8 +92,6 @@ class Access(msgspec.Struct, eq=False):
     def allows_bound(self, bound: BoundRequirement, name: str, count: int = 1) -> bool:
         """Return whether one need is met of a requirement that was bound to the release."""
         self.was_consulted = True
-        if self.slices is not None:
-            self.slices.yield_if_slice_ended()
         standard = self._policy.authorizer
         if (
             type(standard) is StandardAuthorizer
@@ -152,39 +147,25 @@ class Access(msgspec.Struct, eq=False):
     def split_allowed_and_denied(
         self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]
     ) -> tuple[list[Item], list[Item]]:
-        """Return allowed and denied items, each in order; a name is checked once (AuthHelper).
-
-        Of a large request, a time slice may end during any iteration over them.
-        """
+        """Return allowed and denied items, each in order; a name is checked once (AuthHelper)."""
         self.was_consulted = True
-        over = iter if self.slices is None else self.slices.time_sliced
-        rows = [(name(item), item) for item in over(items)]
+        rows = [(name(item), item) for item in items]
         if len(rows) == 1:  # as most requests have
             text, item = rows[0]
             return ([item], []) if self.allows(requirement, text) else ([], [item])
         counts: dict[str, int] = {}
-        for text, _ in over(rows):
+        for text, _ in rows:
             counts[text] = counts.get(text, 0) + 1
         if len(counts) == len(rows):  # as in most requests with several
             allowed: list[Item] = []
             denied: list[Item] = []
-            for text, item in over(rows):
+            for text, item in rows:
                 (allowed if self.allows(requirement, text) else denied).append(item)
         else:
             granted = {text: self.allows(requirement, text, n) for text, n in counts.items()}
-            allowed = [item for text, item in over(rows) if granted[text]]
-            denied = [item for text, item in over(rows) if not granted[text]]
-        if self.slices is None:
-            return allowed, denied
-        return self.time_sliced_list(allowed), self.time_sliced_list(denied)
-
-    def time_sliced_list(self, items: list[Item]) -> list[Item]:
-        """Return a list during whose iteration a time slice may end, if the request has slices."""
-        if self.slices is None:
-            return items
-        from kafka_shim.shim.request.long_arrays import TimeSlicedList  # noqa: PLC0415 - for large requests alone
-
-        return TimeSlicedList(items, self.slices)
+            allowed = [item for text, item in rows if granted[text]]
+            denied = [item for text, item in rows if not granted[text]]
+        return allowed, denied
 
     def filter_visible(
         self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]
@@ -195,8 +176,6 @@ class Access(msgspec.Struct, eq=False):
     def authorized_operations(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
         """Return authorized operations as a bit field, 1 << operation (KIP-430)."""
         self.was_consulted = True
-        if self.slices is not None:
-            self.slices.yield_if_slice_ended()
         authorizer = self._policy.deciding_authorizer(self._node_id)
         if authorizer is None:
             return operation_bit_field(supported_operations(resource_type, self._policy.rules))

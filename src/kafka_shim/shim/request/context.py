@@ -1,6 +1,6 @@
 """The context of a request for its handler."""
 
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -68,45 +68,6 @@ class RequestContext(msgspec.Struct, eq=False):
     @property
     def acl_rules(self) -> AclRules:
         return self.cluster.policy.rules
-
-    def time_sliced(self, items: Iterable[Item]) -> Iterable[Item]:
-        """Yield the items; for a large request, others may be handled after each of them. So state
-        that was read before the loop may have changed within it.
-        """
-        slices = self.access.slices
-        return items if slices is None else slices.time_sliced(items)
-
-    def time_sliced_list(self, items: list[Item]) -> list[Item]:
-        """Return a list that behaves like `time_sliced` whenever it is iterated, as do the long
-        arrays of a large request, and the lists that `access` returns. Making one of many short
-        lists takes longer than iterating over them. Give the state a plain list (`[*items]`) for a
-        change of which other requests must not see half.
-        """
-        return items if self.access.slices is None else self.access.time_sliced_list(items)
-
-    def offload(self, work: Callable[..., Item], *arguments: Any) -> Item:
-        """Return the result of a function that uses only its arguments, never the cluster: for a
-        large request it runs while other requests are handled. Use it once or twice per request:
-        each time costs two time slices.
-        """
-        slices = self.access.slices
-        return work(*arguments) if slices is None else slices.offload(work, *arguments)
-
-    def offload_rewrite(self, rewrite: Callable[[Item], Item], request: Item) -> Item:
-        """Return the request in another form, such as without repeated elements; its long arrays
-        are time-sliced, too. `rewrite` uses only its argument, as in `offload`.
-        """
-        slices = self.access.slices
-        if slices is None:
-            return rewrite(request)
-        from kafka_shim.shim.request.long_arrays import rewrite_and_slice_long_arrays  # noqa: PLC0415 - for large requests alone
-
-        rewritten: Item = slices.offload(rewrite_and_slice_long_arrays, rewrite, request, slices)
-        return rewritten
-
-    def disable_time_slices(self) -> None:
-        """Handle no other request until this one gets its response."""
-        self.access.slices = None
 
     def group_coordinator_error(self, group_id: str) -> ErrorCode:
         """Return NONE if this broker coordinates the group."""

@@ -1,12 +1,9 @@
 """The session of a connection: its origin and its principal."""
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any
 
+from kafka_shim.authorizer.model import Actor
 from kafka_shim.shim.config import ListenerConfig
-
-if TYPE_CHECKING:
-    from kafka_shim.shim.request.time_slices import TimeSlices
 
 
 class AuthenticationPhase(Enum):
@@ -27,6 +24,7 @@ class Session:
     """One client connection as handlers see it."""
 
     __slots__ = (
+        "actor",
         "claimed_name",
         "client_software_name",
         "client_software_version",
@@ -43,11 +41,9 @@ class Session:
         "observed_host",
         "phase",
         "port",
-        "principal",
         "renewed_at_ms",
         "requests",
         "sasl",
-        "slices",
         "throttle_pause_ms",
         "token_id",
         "trace_row",
@@ -61,7 +57,6 @@ class Session:
         self.number = 0  # unique among the connections of a cluster
         self.requests = 0  # how many were recorded
         self.trace_row: tuple[object, int] | None = None  # the recorder's block and the row there
-        self.slices: TimeSlices[Any] | None = None  # those of that request, if it is a large one
         self.identity = b""  # stands for who asks, and where; empty: not known yet
         self.following_chunks: list[bytes | memoryview] | None = (
             None  # the rest of a response, if it is sent in chunks
@@ -73,7 +68,7 @@ class Session:
         self.observed_host = (
             ""  # the client's address as a broker behind `kafka-shim proxy` sees it
         )
-        self.principal = listener.principal
+        self.actor = Actor(listener.principal, host)
         self.phase = (
             AuthenticationPhase.HANDSHAKE
             if listener.protocol.uses_sasl
@@ -94,9 +89,13 @@ class Session:
         """Return whether it has logged in, where that is wanted."""
         return self.phase is AuthenticationPhase.READY
 
-    def set_principal_resetting_identity_and_trace(self, principal: str) -> None:
-        """Set the principal of the connection."""
-        self.principal = principal
+    @property
+    def principal(self) -> str:
+        return self.actor.principal
+
+    @principal.setter
+    def principal(self, principal: str) -> None:
+        self.actor = Actor(principal, self.host)
         self.identity = b""
         self.trace_row = None
 

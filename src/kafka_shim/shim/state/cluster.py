@@ -224,6 +224,7 @@ def _update_throttles_for_quotas(cluster: "Cluster") -> None:
         cluster.throttles = None
     elif cluster.throttles is None:
         cluster.throttles = Throttles(cluster.quotas, cluster.configs, cluster.clock)
+    cluster.when_throttles_changed()
 
 
 def _new_share_sessions(cluster: "Cluster") -> "ShareSessions":
@@ -294,7 +295,7 @@ class Cluster:
     fetch_sessions = LazyStore(_make_fetch_sessions)
     telemetry = LazyStore(_make_telemetry)
     throttles: "Throttles | None" = None
-    """Set only while clients have quotas, since every request checks it."""
+    """Set only while clients have quotas."""
 
     def __init__(self, config: Config, clock: Clock) -> None:
         self.config = config
@@ -316,6 +317,7 @@ class Cluster:
         self._static: dict[int, tuple[object, object, Mapping[str, str]]] = {}
         self.upkeep: LogMaintenance | None = None
         self.observe_change: ChangeObserver | None = None
+        self.when_throttles_changed: Callable[[], None] = lambda: None
         self.reset_to_initial_state()
 
     def reset_to_initial_state(self) -> None:
@@ -357,6 +359,7 @@ class Cluster:
         self.upkeep = LogMaintenance(self.topics, self.configs, self.clock, stamps_horizon=horizon)
         self.topics.when_filled = self.upkeep.start_timers
         self.throttles = None
+        self.when_throttles_changed()
         for store in vars(Cluster).values():
             if isinstance(store, LazyStore):
                 store.stop_and_drop(self)

@@ -11,7 +11,7 @@ from functools import partial
 from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import AclCreateResult, AclDeleteResult, StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
-from kafka_shim.authorizer.store import AclStore, TimeSlicer
+from kafka_shim.authorizer.store import AclStore
 from kafka_shim.shim.clock import Clock
 
 
@@ -48,10 +48,8 @@ class PropagatingAuthorizer(StandardAuthorizer):
                 self._schedule_copy_updates(acl)
         return results
 
-    def delete_acls(
-        self, actor: Actor, filters: Sequence[AclFilter], over: TimeSlicer = iter
-    ) -> list[AclDeleteResult]:
-        results = super().delete_acls(actor, filters, over)
+    def delete_acls(self, actor: Actor, filters: Sequence[AclFilter]) -> list[AclDeleteResult]:
+        results = super().delete_acls(actor, filters)
         for acl in {acl for result in results for acl in result.matches}:
             self._schedule_copy_updates(acl)
         return results

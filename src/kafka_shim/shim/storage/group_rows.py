@@ -118,14 +118,12 @@ def restore_groups(cluster: Cluster, rows: Mapping[str, Kept]) -> dict[str, Rest
         row = msgspec.json.decode(value, type=ClassicRow | member_rows.GroupRow)
         made = cluster.member_requests.create_and_store_empty_group(group_id, _TYPES[type(row)])
         if isinstance(row, ClassicRow):
-            cluster.groups.joins += len(row.members)
             _restore_classic_group(cast("ClassicGroup", made), row)
             orders[group_id] = RestoredOrders([], [])
         else:
             kind = member_rows.MEMBER_ROW_TYPES[type(row)]
             members = _sorted_rows(kind, members_of.get(group_id, ()))
             topics = _sorted_rows(InitializedRow, topics_of.get(group_id, ()))
-            cluster.groups.joins += len(members)
             _restore_epoch_group(made, row, [member for _, member in members], topics)
             orders[group_id] = RestoredOrders(
                 [member.order for _, member in members], [topic.order for _, topic in topics]

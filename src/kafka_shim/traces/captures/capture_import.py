@@ -190,7 +190,7 @@ class _CapturedClient:
     def _observe_request(self, frame: bytes, has_missed_bytes: bool) -> None:
         """Record a request; its principal is unknown if an authentication may be missing."""
         if has_missed_bytes and self._session.principal == self._session.listener.principal:
-            self._session.set_principal_resetting_identity_and_trace(UNKNOWN_PRINCIPAL)
+            self._session.principal = UNKNOWN_PRINCIPAL
         self._observed.observe_request(frame)
 
     def _record_response_frame_if_kafka(self, frame: bytes, time_us: int) -> None:

@@ -167,7 +167,7 @@ class ForwardingConnection(PlayedConnection):
     async def _exchange_with_cluster(self, header: RequestHeader, message: Any) -> Any:
         principal = self.authentication.principal
         if principal is not None:
-            self._session.set_principal_resetting_identity_and_trace(principal)
+            self._session.principal = principal
         if self._streams is None:
             connector = UpstreamConnector(self._episodes.client_config(self._session))
             self._streams = await connector.open_authenticated(*self._address)

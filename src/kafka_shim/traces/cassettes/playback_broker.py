@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from kafka_shim.protocol.api_versions import unsupported_version_message
 from kafka_shim.protocol.codec.codecs import request_reader
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError, UnsupportedVersionError
@@ -15,10 +16,7 @@ from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.shim.apis import APIS_WITH_HANDLER, ServedApi
 from kafka_shim.shim.config import Config, ListenerConfig
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher
-from kafka_shim.shim.dispatching.message_coding import (
-    decode_header_or_close_connection,
-    decode_request_or_close_connection,
-)
+from kafka_shim.shim.dispatching.interceptors import Exchange
 from kafka_shim.shim.dispatching.response_cache import ResponseCache
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.network.server import Server
@@ -76,8 +74,6 @@ def _with_ports_of_brokers(listener: ListenerConfig, brokers: int) -> ListenerCo
 class _PlaybackDispatcher(Dispatcher):
     """Returns recorded responses, or those of the cluster that new episodes come from."""
 
-    handles_requests_on_threads = False
-
     def __init__(
         self, cluster: Cluster, state: PlaybackState, episodes: NewEpisodes | None
     ) -> None:
@@ -92,22 +88,18 @@ class _PlaybackDispatcher(Dispatcher):
         self._state.report.requests += self._cache.hits
         self._state.report.repeated += self._cache.hits
 
-    def _decode_header(
-        self, frame: bytes, session: Session, *, limits_tagged_fields: bool
-    ) -> tuple[RequestHeader, int]:
+    def _decode_header(self, frame: bytes, session: Session) -> tuple[RequestHeader, int]:
         try:
-            return decode_header_or_close_connection(
-                frame, session, limits_tagged_fields=limits_tagged_fields
-            )
+            return super()._decode_header(frame, session)
         except CloseConnection as closing:
             self._report_unreadable(frame, session, closing)
             raise
 
-    def _decode_request(self, api: ServedApi, frame: bytes, body_at: int, session: Session) -> Any:
+    def _decode_request(self, exchange: Exchange) -> Any:
         try:
-            return decode_request_or_close_connection(api, frame, body_at, session)
+            return super()._decode_request(exchange)
         except CloseConnection as closing:
-            self._report_unreadable(frame, session, closing)
+            self._report_unreadable(exchange.frame, exchange.session, closing)
             raise
 
     def _report_unreadable(self, frame: bytes, session: Session, closing: CloseConnection) -> None:
@@ -121,22 +113,27 @@ class _PlaybackDispatcher(Dispatcher):
         if session in self._connections:
             self._connections.pop(session).close()
 
-    def _find_api_allowed_in_phase(
-        self,
-        frame: bytes,  # noqa: ARG002 - the dispatcher's
-        header: RequestHeader,
-        session: Session,  # noqa: ARG002 - any phase
-    ) -> ServedApi:
+    def _check_phase(self, frame: bytes, header: RequestHeader, session: Session) -> None:
+        """Accept every request, in any phase."""
+
+    def _resolve_api(self, key: int, version: int) -> ServedApi | None:
         """Return an API of any release: what a client may send is in the recording."""
         try:
-            return _served_api(header.api_key, header.api_version)
-        except UnsupportedVersionError as error:
-            raise CloseConnection(str(error)) from error
+            return _served_api(key, version)
+        except UnsupportedVersionError:
+            return None
 
-    def _call_handler(self, api: ServedApi, request: Any, context: RequestContext) -> Any:
+    def _unsupported_version_response(self, exchange: Exchange) -> bytes:
+        header = exchange.header
+        raise CloseConnection(
+            unsupported_version_message(header.api_key, header.api_version, self.cluster.release)
+        )
+
+    def _call_handler(self, exchange: Exchange) -> Any:
+        api, context = exchange.api, exchange.context
         connection = self._connection(context.session)
         try:
-            response = connection.response_or_coroutine(context.header, request)
+            response = connection.response_or_coroutine(context.header, exchange.request)
         except MismatchError as error:
             return self._mismatch_response(api, context, error)
         if not isinstance(response, Coroutine):
@@ -151,9 +148,8 @@ class _PlaybackDispatcher(Dispatcher):
         except MismatchError as error:
             return self._mismatch_response(api, context, error)
 
-    def _encode_response_or_close_connection(
-        self, api: ServedApi, context: RequestContext, response: Any
-    ) -> bytes:
+    def _encode_response(self, exchange: Exchange) -> bytes:
+        api, context, response = exchange.api, exchange.context, exchange.response
         if response is NoResponse.SILENT:
             return b""
         try:

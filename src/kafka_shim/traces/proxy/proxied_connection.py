@@ -1,15 +1,13 @@
 """A client of the proxy and its connection to the broker; frames keep their order."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Callable
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.errors import FrameError, ProtocolError
 from kafka_shim.protocol.framing import FrameSplitter
 from kafka_shim.protocol.headers import RequestHeader, read_response_header
 from kafka_shim.shim.request.session import Session
-from kafka_shim.shim.request.time_slices import LARGE_BYTES, TimeSlices
 from kafka_shim.text.logs import Log
 from kafka_shim.traces.connection_observer import ObservedConnection, TrafficObserver
 from kafka_shim.traces.proxy.response_addresses import (
@@ -88,7 +86,7 @@ class ProxiedConnection:
         self,
         source: asyncio.StreamReader,
         target: asyncio.StreamWriter,
-        transform: Callable[[bytes], Awaitable[bytes]],
+        transform: Callable[[bytes], bytes],
         splitter: FrameSplitter,
         *,
         is_response: bool,
@@ -98,7 +96,7 @@ class ProxiedConnection:
                 frames: list[bytes] = []
                 try:
                     for frame in splitter.feed(data):
-                        frames.append(await transform(frame))  # noqa: PERF401 - keep earlier ones
+                        frames.append(transform(frame))  # noqa: PERF401 - keep earlier ones
                 finally:  # forward the frames before an invalid one
                     await self._write_frames_dropping_responses_if_client_left(
                         frames, target, is_response=is_response
@@ -127,55 +125,31 @@ class ProxiedConnection:
                 raise
             self._client_has_left = True
 
-    async def _observe_request(self, frame: bytes) -> bytes:
+    def _observe_request(self, frame: bytes) -> bytes:
         """Record a request, which is forwarded unchanged."""
         self._observed.observe_request(frame)
         return frame
 
-    async def _observe_and_readdress_response(self, frame: bytes) -> bytes:
+    def _observe_and_readdress_response(self, frame: bytes) -> bytes:
         """Record a response, and put the proxy's addresses into it."""
         header = self._observed.observe_response(frame)
         if header is None:
             return frame
-        return await readdressed_response(header, frame, self._address_of)
+        return readdressed_response(header, frame, self._address_of)
 
 
-async def readdressed_response(
+def readdressed_response(
     header: RequestHeader, frame: bytes, address_of: AddressReplacement
 ) -> bytes:
     """Return the frame of a response with the addresses that clients get."""
     key, version = header.api_key, header.api_version
     if not response_contains_broker_addresses(key):
         return frame
-    run = _run_in_thread if len(frame) >= LARGE_BYTES else _call_synchronously
     try:
         _, at = read_response_header(key, version, frame)
-        message = await run(codecs.read_response, key, version, frame, at)
+        message = codecs.read_response(key, version, frame, at)
     except ProtocolError:
         return frame
     if replace_broker_addresses_if_present(key, message, address_of):
-        body: bytes = await run(codecs.write_response, key, version, message)
-        return frame[:at] + body
+        return frame[:at] + codecs.write_response(key, version, message)
     return frame
-
-
-async def _call_synchronously(function: Callable[..., Any], *arguments: Any) -> Any:
-    return function(*arguments)
-
-
-async def _run_in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Run a function next to the event loop, which serves other connections meanwhile."""
-    loop = asyncio.get_running_loop()
-    result = loop.create_future()
-
-    def done(outcome: Callable[[], Any]) -> None:
-        if result.cancelled():
-            return
-        try:
-            result.set_result(outcome())
-        except ProtocolError as error:
-            result.set_exception(error)
-
-    slices = TimeSlices[Any](loop, lambda: slices.offload(function, *arguments), done)
-    slices.start_first_slice_postponing_full_gc()
-    return await result

@@ -146,9 +146,7 @@ class Proxy:
         session.observed_host = java_ip_text(upstream[1].get_extra_info("sockname")[0])
         if self._brokers.login is not None:
             session.mechanism = self._brokers.login.mechanism
-            session.set_principal_resetting_identity_and_trace(
-                f"User:{self._brokers.login.username}"
-            )
+            session.principal = f"User:{self._brokers.login.username}"
         connection = ProxiedConnection(
             session,
             self._observer,

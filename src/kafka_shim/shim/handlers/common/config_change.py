@@ -97,7 +97,7 @@ def check_new_settings(
         case ConfigResourceType.GROUP:
             _check_name_not_empty(name, "group")
             definitions = context.cluster.configs.group_definitions
-            _check_settings_known(context.time_sliced(new), definitions, ErrorCode.INVALID_CONFIG)
+            _check_settings_known(new, definitions, ErrorCode.INVALID_CONFIG)
             _check_setting_values(new, definitions, ErrorCode.INVALID_CONFIG)
             _check_list_elements_distinct(new, definitions, ErrorCode.INVALID_CONFIG)
             check_group_settings_beyond_definitions(new, context.cluster.configs)
@@ -128,7 +128,7 @@ def check_value_lengths(
 def check_topic_settings(new: Mapping[str, str], context: RequestContext) -> None:
     """Raise ConfigResourceError unless a topic can have these settings."""
     definitions = context.cluster.configs.topic_definitions
-    _check_settings_known(context.time_sliced(new), definitions, ErrorCode.INVALID_CONFIG)
+    _check_settings_known(new, definitions, ErrorCode.INVALID_CONFIG)
     bad_value = ErrorCode(context.facts.configs.invalid_topic_config_value_error)
     _check_setting_values(new, definitions, bad_value)
     if (text := incompatible_settings_error(new, context.cluster)) is not None:
@@ -168,9 +168,7 @@ def check_broker_settings(name: str, new: Mapping[str, str], context: RequestCon
     """
     definitions = context.cluster.configs.broker_definitions
     known = {
-        key: definitions[key]
-        for key in context.time_sliced(new)
-        if key in definitions and key not in _PLUGIN_SETTINGS
+        key: definitions[key] for key in new if key in definitions and key not in _PLUGIN_SETTINGS
     }
     fixed = [key for key, definition in known.items() if not definition.dynamic]
     if fixed:

@@ -66,8 +66,8 @@ def split_rejected_and_alterable(
         else:
             message = f"resource type {kind} is unknown"
             rows.append((resource, ConfigResourceError(ErrorCode.UNSUPPORTED_VERSION, message)))
-    allowed: list[Altered] = context.time_sliced_list([])
-    for (kind, name), resource in context.time_sliced(named.items()):
+    allowed: list[Altered] = []
+    for (kind, name), resource in named.items():
         try:
             check_resource_named_once(counts[kind, name])
             if kind == ConfigResourceType.BROKER_LOGGER:

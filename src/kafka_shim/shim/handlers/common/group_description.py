@@ -6,7 +6,7 @@ only TOPIC_AUTHORIZATION_FAILED (29). Missing groups and groups of other types g
 GROUP_ID_NOT_FOUND (69).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
@@ -15,14 +15,10 @@ from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.protocol.enums import NO_OPERATIONS, ResourceType
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.long_sort import sort_in_portions
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.groups import Groups
 from kafka_shim.shim.state.java_collections import in_timeline_hash_map_order
-
-TIME_SLICE_ITEMS = 1000
-"""Members that are described, or names that are sorted, in one time slice."""
 
 Group = TypeVar("Group")
 Row = TypeVar("Row")
@@ -95,15 +91,8 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
 Member = TypeVar("Member")
 
 
-def members_in_map_order(members: Mapping[str, Member], context: RequestContext) -> list[Member]:
-    """Return members in the order of Kafka's map; those of large groups in time slices."""
-    if len(members) <= TIME_SLICE_ITEMS:
-        return _members_in_timeline_hash_map_order(members)
-    ordered = context.offload(_members_in_timeline_hash_map_order, dict(members))
-    return context.time_sliced_list(ordered)
-
-
-def _members_in_timeline_hash_map_order(members: Mapping[str, Member]) -> list[Member]:
+def members_in_map_order(members: Mapping[str, Member]) -> list[Member]:
+    """Return members in the order of Kafka's map."""
     return [members[member_id] for member_id in in_timeline_hash_map_order(members)]
 
 
@@ -120,15 +109,14 @@ def existing_topics_of_assignment(
 ) -> list[AssignedTopic]:
     """Return the topics of an assignment without deleted ones."""
     topics = context.cluster.topics
-    items = context.time_sliced(list(assignment.items()))
-    topic_partitions = ((topics.by_id(topic_id), partitions) for topic_id, partitions in items)
-    return context.time_sliced_list(
-        [
-            AssignedTopic(topic.topic_id, topic.name, sorted(partitions))
-            for topic, partitions in topic_partitions
-            if topic is not None
-        ]
+    topic_partitions = (
+        (topics.by_id(topic_id), partitions) for topic_id, partitions in assignment.items()
     )
+    return [
+        AssignedTopic(topic.topic_id, topic.name, sorted(partitions))
+        for topic, partitions in topic_partitions
+        if topic is not None
+    ]
 
 
 def assigned_topic_names(assignments: Iterable[Assignment], context: RequestContext) -> list[str]:
@@ -138,13 +126,4 @@ def assigned_topic_names(assignments: Iterable[Assignment], context: RequestCont
         for assignment in assignments
         for _, name, _ in existing_topics_of_assignment(assignment, context)
     }
-    return sort_names_offloaded_if_many(names, context)
-
-
-def sort_names_offloaded_if_many(names: Set[str], context: RequestContext) -> list[str]:
-    """Sort names; if there are many, while other requests are handled."""
-    return (
-        sorted(names)
-        if len(names) <= TIME_SLICE_ITEMS
-        else context.offload(sort_in_portions, names)
-    )
+    return sorted(names)

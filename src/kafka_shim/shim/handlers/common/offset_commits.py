@@ -122,10 +122,8 @@ def last_commit_of_each_partition(
     permitted: Iterable[PermittedCommit], context: RequestContext
 ) -> list[PermittedCommit]:
     """Return the last commit of each partition that a request lists repeatedly."""
-    return context.time_sliced_list(
-        last_row_per_key(
-            permitted, lambda commit: (commit.request_topic.name, commit.partition.partition_index)
-        )
+    return last_row_per_key(
+        permitted, lambda commit: (commit.request_topic.name, commit.partition.partition_index)
     )
 
 

@@ -154,7 +154,7 @@ def _authenticate_session_or_raise_if_changed(
     elif not cluster.facts.users.sessions_end_with_their_token:
         ends.clear()
     session.expires_at_ms = min(ends, default=None)
-    session.set_principal_resetting_identity_and_trace(principal)
+    session.principal = principal
     session.is_authenticated = True
     session.phase = AuthenticationPhase.READY
     session.token_id = step.token_id

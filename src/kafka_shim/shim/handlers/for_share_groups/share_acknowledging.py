@@ -64,9 +64,9 @@ class ShareAcknowledger(msgspec.Struct, frozen=True):
                     without_batches[place] = AcknowledgementOutcome()
         if not batches_by_partition:
             return failed
-        time_sliced = self.context.time_sliced(batches_by_partition.items())
         acknowledged = {
-            place: self._acknowledge_partition(place, batches) for place, batches in time_sliced
+            place: self._acknowledge_partition(place, batches)
+            for place, batches in batches_by_partition.items()
         }
         return acknowledged | failed | without_batches
 

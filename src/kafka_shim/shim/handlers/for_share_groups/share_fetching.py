@@ -79,9 +79,7 @@ class ShareFetchReading:
 
         `on_rows_or_failure` gets None if the whole request fails. Return how to stop waiting.
         """
-        for session_partition in self._context.time_sliced(
-            rotate_partitions(wanted, self._request.share_session_epoch)
-        ):
+        for session_partition in rotate_partitions(wanted, self._request.share_session_epoch):
             self._load_or_fail_partition(session_partition)
         if self._is_ready_setting_read_order() or self._request.max_wait_ms <= 0:
             on_rows_or_failure(self._acquire_rows_or_fail_all())

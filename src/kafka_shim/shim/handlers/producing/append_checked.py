@@ -9,12 +9,15 @@ from kafka_shim.shim.handlers.common.transaction_verification import (
     has_open_transaction_of_producer,
     verify_or_add_partition,
 )
+from kafka_shim.shim.handlers.producing.any_format import (
+    CheckedBatch,
+    checked_batches_converting_old_formats,
+)
 from kafka_shim.shim.handlers.producing.appending import (
     AppendedPosition,
     append_batches,
     append_unless_duplicate,
 )
-from kafka_shim.shim.handlers.producing.checks_before_append import check_records_of_partition
 from kafka_shim.shim.handlers.producing.produced_rows import ProducedRow
 from kafka_shim.shim.handlers.producing.record_checks import (
     RecordLimits,
@@ -60,23 +63,29 @@ def check_and_append(
     if request.acks == ALL:
         _check_min_insync_replicas(partition, settings.min_insync_replicas, facts)
     limits = RecordLimits(settings, facts, context.cluster.clock.now_ms())
-    if batch is not None and row.check_outcome is None:
+    if batch is not None:
         return append_unless_duplicate(
             partition, batch, limits, check_batch_returning_max_timestamp_ms(batch, limits)
         )
-    return _append_checking_if_unchecked(partition, row, content, limits)
+    return _append_any_format(partition, content, limits)
 
 
-def _append_checking_if_unchecked(
-    partition: Partition, row: ProducedRow, content: bytes, limits: RecordLimits
+def _append_any_format(
+    partition: Partition, content: bytes, limits: RecordLimits
 ) -> AppendedPosition:
-    """Append what was checked beforehand, or records of any format."""
-    outcome = row.check_outcome
-    if outcome is None or outcome.settings != limits.settings:
-        outcome = check_records_of_partition(content, row.batch, limits)
-    appended = append_batches(partition, outcome.batches, limits)
-    if outcome.rejection is not None:
-        raise outcome.rejection.copy_without_traceback()
+    """Append messages of old formats, or several batches, up to the first that is rejected. Raise
+    RecordsRejected for that.
+    """
+    checked: list[CheckedBatch] = []
+    rejection = None
+    try:
+        if content:
+            checked.extend(checked_batches_converting_old_formats(content, limits))
+    except RecordsRejected as error:
+        rejection = error
+    appended = append_batches(partition, checked, limits)
+    if rejection is not None:
+        raise rejection
     return appended
 
 

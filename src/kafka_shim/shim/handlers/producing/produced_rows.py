@@ -16,13 +16,8 @@ from kafka_shim.protocol.records.batches import (
 )
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.handlers.producing.checks_before_append import (
-    CheckedRecords,
-    check_records_of_partition,
-)
 from kafka_shim.shim.handlers.producing.record_checks import (
     FORMAT_2_SINCE,
-    RecordLimits,
     RecordsRejected,
     check_compression_of_version,
     require_single_batch,
@@ -34,13 +29,12 @@ class ProducedRow(msgspec.Struct, gc=False):
     """An entry of a request for a partition.
 
     `batch` is the batch that `content` consists of from version 3; None until it is searched, if
-    there is more than one. `check_outcome`: the outcome of checks that were made earlier.
+    there is more than one.
     """
 
     index: int
     content: bytes | None
     batch: Batch | None
-    check_outcome: CheckedRecords | None = None
 
 
 class ProducedTopic(msgspec.Struct, gc=False):
@@ -141,23 +135,12 @@ def null_records_error(
     for topic, name, error in produced:
         if error or not topic.has_nulls:
             continue
-        for index, rows in context.time_sliced(topic.partitions.items()):
+        for index, rows in topic.partitions.items():
             partition = context.cluster.topics.partition_once_led(name, index)
-            sliced_rows = context.time_sliced(rows)
-            if partition is not None and any(row.content is None for row in sliced_rows):
-                sliced_rows = context.time_sliced(rows)
+            if partition is not None and any(row.content is None for row in rows):
                 found_last, _ = last_appendable_row_and_last_rejection(
-                    sliced_rows, context.version, context.facts.records
+                    rows, context.version, context.facts.records
                 )
                 if found_last is not None and found_last.content is None:
                     return ErrorCode.UNKNOWN_SERVER_ERROR
     return NO_ERROR
-
-
-def check_records_and_store_outcomes(
-    rows: Iterable[tuple[ProducedRow, RecordLimits]], version: int
-) -> None:
-    """Check the records of each row and store the outcome in it, unless it has several batches."""
-    for row, limits in rows:
-        if row.content and (row.batch is not None or version < FORMAT_2_SINCE):
-            row.check_outcome = check_records_of_partition(row.content, row.batch, limits)

@@ -64,15 +64,6 @@ class RecordsRejected(Exception):  # noqa: N818 - an outcome, not an error
         self.returns_log_start = returns_log_start
         self.records = records
 
-    def copy_without_traceback(self) -> "RecordsRejected":
-        """Return the same rejection without a traceback."""
-        return RecordsRejected(
-            self.error,
-            self.message,
-            returns_log_start=self.returns_log_start,
-            records=self.records,
-        )
-
 
 class RecordLimits(msgspec.Struct, frozen=True, gc=False):
     """The limits of a log for records at a time, in ms since 1970."""

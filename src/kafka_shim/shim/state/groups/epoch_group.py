@@ -4,7 +4,7 @@ timers, and checks of the epochs in commits (KIP-848).
 
 from collections.abc import Callable, Collection
 from copy import copy
-from typing import Generic, Self, TypeVar
+from typing import Generic, TypeVar
 
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
@@ -53,13 +53,6 @@ class EpochGroup(Group, Generic[Member]):
         self.instances: dict[str, str] = {}
         """The member of each static instance (KIP-345, KIP-848; KIP-1071 since 4.4)."""
 
-    def _shallow_copy_without_timers(self) -> Self:
-        """Return a copy of the group without timers, which shares its state."""
-        draft = copy(self)
-        draft.timers = MemberTimers(self._clock, draft._remove_expired_member)
-        draft.target = copy(self.target)
-        return draft
-
     @property
     def is_empty(self) -> bool:
         return not self.members
@@ -67,10 +60,6 @@ class EpochGroup(Group, Generic[Member]):
     @property
     def member_count(self) -> int:
         return len(self.members)
-
-    @property
-    def described_partition_and_topic_count(self) -> int:
-        return self.target.assigned_partition_count
 
     @property
     def state_name(self) -> str:
@@ -295,7 +284,7 @@ class EpochGroup(Group, Generic[Member]):
         return NO_ERROR
 
     def stop_timers_and_drop_owned_state(self) -> None:
-        self.timers.stop_all_except(())
+        self.timers.stop_all()
 
 
 def require_current_or_previous_epoch(

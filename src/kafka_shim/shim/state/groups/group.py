@@ -50,11 +50,6 @@ class Group(ABC):
     def member_count(self) -> int:
         """Return the number of its members."""
 
-    @property
-    def described_partition_and_topic_count(self) -> int:
-        """Return how many assigned partitions or tasks, and subscribed topics, its members have."""
-        return 0
-
     def remove_overdue_idle_or_new_members(self) -> None:  # noqa: B027 - most group types need not do anything
         """Remove members whose session has timed out, even if their timers have not run yet."""
 

@@ -45,25 +45,6 @@ class AssignablePartitions(Protocol):
         """Return the topic ids to which a member subscribes."""
 
 
-class TargetState(msgspec.Struct, frozen=True):
-    """What heartbeats change in a target; see the attributes of GroupTarget."""
-
-    epoch: int
-    target_epoch: int
-    by_member: dict[str, Assignment]
-    ordered_by_member: dict[str, OrderedAssignment]
-    epoch_begun_ms: int | None
-    assigned_ms: int | None
-    seen_change_number: int | None
-    partition_counts: Mapping[bytes, int]
-    has_unassigned_partitions: bool
-
-    def copy(self) -> "TargetState":
-        """Return an independent copy."""
-        by_member, in_order = dict(self.by_member), dict(self.ordered_by_member)
-        return msgspec.structs.replace(self, by_member=by_member, ordered_by_member=in_order)
-
-
 class GroupTarget:
     """Epochs and target assignments of one group; `target_epoch` follows `epoch`.
 
@@ -91,29 +72,6 @@ class GroupTarget:
         self._seen: int | None = None  # `change_number` at the last refresh
         self._counts: Mapping[bytes, int] = {}  # assignable partitions at the last refresh
         self._has_more = False
-
-    def mutable_state_without_copy(self) -> TargetState:
-        """Return what heartbeats change, without copying it."""
-        return TargetState(
-            self.epoch,
-            self.target_epoch,
-            self._by_member,
-            self._in_order,
-            self._begun_ms,
-            self._assigned_ms,
-            self._seen,
-            self._counts,
-            self._has_more,
-        )
-
-    def replace_mutable_state(self, state: TargetState) -> None:
-        """Continue with a state, which belongs to this target from now on."""
-        self.epoch, self.target_epoch = state.epoch, state.target_epoch
-        self._by_member = ChangeRecordingDict(state.by_member)
-        self._in_order = state.ordered_by_member
-        self._begun_ms, self._assigned_ms = state.epoch_begun_ms, state.assigned_ms
-        self._seen, self._counts = state.seen_change_number, state.partition_counts
-        self._has_more = state.has_unassigned_partitions
 
     def start_with_assigned(self, epoch: int, assigned_by_member: dict[str, Assignment]) -> None:
         """Start with members whose current assignments are their targets."""
@@ -171,25 +129,6 @@ class GroupTarget:
     def partition_counts_at_last_refresh(self) -> Mapping[bytes, int]:
         """The assignable partitions by topic at the last refresh."""
         return self._counts
-
-    @property
-    def assignable_topic_count_at_last_refresh(self) -> int:
-        """Number of topics with assignable partitions at the last refresh."""
-        return len(self._counts)
-
-    @property
-    def assignable_partition_count_at_last_refresh(self) -> int:
-        """Return the number of assignable partitions at the last refresh."""
-        return sum(self._counts.values())
-
-    @property
-    def assigned_partition_count(self) -> int:
-        """Return how many partitions the target assigns to members."""
-        return sum(
-            len(partitions)
-            for assignment in self._by_member.values()
-            for partitions in assignment.values()
-        )
 
     @property
     def has_ever_been_computed(self) -> bool:
@@ -259,12 +198,6 @@ class GroupTarget:
         if self._assigned_ms is None:
             return now_ms - (self._begun_ms or now_ms) >= self._delay_ms()
         return now_ms - self._assigned_ms >= self._interval_ms()
-
-    def may_be_computed_by_next_heartbeat(self, *, begins_epoch: bool) -> bool:
-        """Return whether the next heartbeat may compute a target; `begins_epoch`: if it does."""
-        return (
-            begins_epoch or self._has_more or self.awaits_computation
-        ) and self._may_be_computed()
 
     def request_epoch_for_more_partitions(self) -> None:
         """Record that more partitions are assignable: begins a new epoch unless a target is

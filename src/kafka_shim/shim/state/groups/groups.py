@@ -84,8 +84,6 @@ class Groups:
         self._random = rng
         self._groups: dict[str, Group] = {}
         self._deletions = topics.deletions
-        self.joins = 0
-        """How often somebody joined a group: it tells that no group is large."""
         self._kept_in: bytes | None = None  # the id of the topic of groups
         self.when_touched: Callable[[str], None] = lambda _: None
         """Called with the id of a group that may change now, or be new, or go."""

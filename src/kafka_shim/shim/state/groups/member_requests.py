@@ -3,7 +3,7 @@
 import random
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import msgspec
@@ -42,7 +42,6 @@ if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
         StreamsHeartbeatResult,
     )
     from kafka_shim.shim.state.groups.streams.topology_descriptions import TopologyDescriptions
-    from kafka_shim.shim.state.groups.time_sliced_heartbeats import TimeSlicedHeartbeats, TimeSlices
 
 Response = TypeVar("Response")
 
@@ -75,14 +74,10 @@ class MemberRequests:
         group_id: str,
         joining: JoinRequest,
         response: OnJoined,
-        slices: "TimeSlices | None" = None,
     ) -> None:
         """Handle JoinGroup; the response follows immediately with an error, or when the next
         generation begins.
-
-        With time slices, others are served while the assignment of a consumer group is computed.
         """
-        self.groups.joins += 1
         error = self._join_error(group_id, joining)
         if error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL:  # and it says nothing else
             response(JoinResponse(error=error, member_id=""))
@@ -92,12 +87,7 @@ class MemberRequests:
             return
         group = self.groups.find_group_if_consumer(group_id)
         if group is not None and not group.is_empty:
-            participants, new_id = self._classic_requests_of(group), self.new_member_id()
-            if slices is None:
-                participants.join(joining, new_id, response)
-            else:
-                apart = partial(self.time_sliced_heartbeats.change_for_classic_member, slices)
-                participants.join(joining, new_id, response, apart)
+            self._classic_requests_of(group).join(joining, self.new_member_id(), response)
         else:
             self._find_or_create_and_log_classic_group(group_id).join(joining, response)
 
@@ -189,26 +179,10 @@ class MemberRequests:
     # the consumer protocol
 
     def handle_consumer_heartbeat(
-        self, group_id: str, heartbeat: "ConsumerHeartbeat", slices: "TimeSlices | None" = None
+        self, group_id: str, heartbeat: "ConsumerHeartbeat"
     ) -> "HeartbeatResult":
-        """Handle a heartbeat; raise RequestRejected with the error of the whole request.
-
-        With time slices, others are served meanwhile.
-        """
-        self.groups.joins += heartbeat.member_epoch == 0
-        if slices is not None and heartbeat.member_epoch >= 0:
-            with self.time_sliced_heartbeats.serialize_by_group(group_id, slices):
-                return self._handle_or_upgrade_consumer_heartbeat(group_id, heartbeat, slices)
-        return self._handle_or_upgrade_consumer_heartbeat(group_id, heartbeat, None)
-
-    def _handle_or_upgrade_consumer_heartbeat(
-        self, group_id: str, heartbeat: "ConsumerHeartbeat", slices: "TimeSlices | None"
-    ) -> "HeartbeatResult":
+        """Handle a heartbeat; raise RequestRejected with the error of the whole request."""
         group = self.groups.find_group_if_consumer(group_id)
-        if group is not None and slices is not None:
-            return self.time_sliced_heartbeats.handle_consumer_heartbeat(
-                group, group, heartbeat, slices
-            )
         if group is not None:
             return group.handle_heartbeat(heartbeat)
         old = self.groups.find_group_if_classic(group_id)
@@ -220,21 +194,7 @@ class MemberRequests:
             )
         made = self._create_consumer_group(group_id)
         if old is not None and has_members:
-            if slices is None:
-                return self._upgrade_classic_group(
-                    old, made, lambda: made.handle_heartbeat(heartbeat)
-                )
-            self._upgrade_classic_group(
-                old, made, lambda: made.require_room_and_released_static_member(heartbeat)
-            )
-            return self.time_sliced_heartbeats.handle_consumer_heartbeat(
-                made, made, heartbeat, slices
-            )
-        if slices is not None:
-            found = self.groups.find_and_touch_after_topic_deletions(group_id)
-            return self.time_sliced_heartbeats.handle_consumer_heartbeat(
-                made, found, heartbeat, slices
-            )
+            return self._upgrade_classic_group(old, made, lambda: made.handle_heartbeat(heartbeat))
         response = made.handle_heartbeat(heartbeat)
         self.groups.store_group_replacing_previous(made)
         return response
@@ -300,28 +260,13 @@ class MemberRequests:
     # the share protocol
 
     def handle_share_heartbeat(
-        self, group_id: str, heartbeat: "ShareHeartbeat", slices: "TimeSlices | None" = None
+        self, group_id: str, heartbeat: "ShareHeartbeat"
     ) -> "HeartbeatResult":
         """Handle a heartbeat like `handle_consumer_heartbeat`."""
-        self.groups.joins += heartbeat.member_epoch == 0
-        if slices is not None and heartbeat.member_epoch >= 0:
-            with self.time_sliced_heartbeats.serialize_by_group(group_id, slices):
-                found = self.groups.find_and_touch_after_topic_deletions(group_id)
-                group = self._share_group_for_heartbeat(group_id, heartbeat)
-                return self.time_sliced_heartbeats.handle_share_heartbeat(
-                    group, found, heartbeat, slices
-                )
         group = self._share_group_for_heartbeat(group_id, heartbeat)
         response = group.handle_heartbeat(heartbeat)
         self.groups.store_group_replacing_previous(group)
         return response
-
-    @cached_property
-    def time_sliced_heartbeats(self) -> "TimeSlicedHeartbeats":
-        """Heartbeats that are computed while others are served."""
-        from kafka_shim.shim.state.groups.time_sliced_heartbeats import TimeSlicedHeartbeats  # noqa: PLC0415 - see above
-
-        return TimeSlicedHeartbeats(self.groups)
 
     def _share_group_for_heartbeat(
         self, group_id: str, heartbeat: "ShareHeartbeat"
@@ -362,21 +307,12 @@ class MemberRequests:
     # the streams protocol
 
     def handle_streams_heartbeat(
-        self, group_id: str, heartbeat: "StreamsHeartbeat", slices: "TimeSlices | None" = None
+        self, group_id: str, heartbeat: "StreamsHeartbeat"
     ) -> "StreamsHeartbeatResult":
         """Handle a heartbeat like `handle_consumer_heartbeat`."""
-        self.groups.joins += heartbeat.member_epoch == 0
-        if slices is not None and heartbeat.member_epoch >= 0:
-            with self.time_sliced_heartbeats.serialize_by_group(group_id, slices):
-                found = self.groups.find_and_touch_after_topic_deletions(group_id)
-                group = self._streams_group_for_heartbeat(group_id, heartbeat)
-                response = self.time_sliced_heartbeats.handle_streams_heartbeat(
-                    group, found, heartbeat, slices
-                )
-        else:
-            group = self._streams_group_for_heartbeat(group_id, heartbeat)
-            response = group.handle_heartbeat(heartbeat)
-            self.groups.store_group_replacing_previous(group)
+        group = self._streams_group_for_heartbeat(group_id, heartbeat)
+        response = group.handle_heartbeat(heartbeat)
+        self.groups.store_group_replacing_previous(group)
         may_be_asked = heartbeat.is_version_1 and heartbeat.member_epoch >= 0
         if (
             may_be_asked

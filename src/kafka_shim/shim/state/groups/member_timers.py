@@ -1,6 +1,6 @@
 """The session and rebalance timeouts of the members of one group."""
 
-from collections.abc import Callable, Container
+from collections.abc import Callable
 
 from kafka_shim.shim.clock import Clock, Deadline, Timer
 
@@ -40,8 +40,7 @@ class MemberTimers:
         if (session := self._sessions.pop(member_id, None)) is not None:
             session.cancel()
 
-    def stop_all_except(self, member_ids: Container[str]) -> None:
-        """Stop the timeouts of all members but these."""
+    def stop_all(self) -> None:
+        """Stop the timeouts of all members."""
         for member_id in [*self._sessions, *self._rebalances]:
-            if member_id not in member_ids:
-                self.stop_timers(member_id)
+            self.stop_timers(member_id)

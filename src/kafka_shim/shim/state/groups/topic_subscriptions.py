@@ -4,8 +4,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
-import msgspec
-
 from kafka_shim.shim.state.client_patterns import compile_client_pattern_warning_without_re2
 from kafka_shim.shim.state.java_collections import in_hash_map_order
 from kafka_shim.shim.state.topics import Topics
@@ -13,16 +11,8 @@ from kafka_shim.shim.state.topics import Topics
 RESOLVING_INTERVAL_MS: Final = 10_000
 """Minimum interval between two resolutions of expressions."""
 
-Offload = Callable[..., frozenset[str]]
-"""Calls a function whose result depends only on its arguments."""
-
 VisibleTopicNames = Callable[[list[str]], list[str]]
 """Filters topic names by the caller's DESCRIBE permission."""
-
-
-def call_directly(work: Callable[..., frozenset[str]], *arguments: object) -> frozenset[str]:
-    """Call the function synchronously."""
-    return work(*arguments)
 
 
 _NAMES: "WeakValueDictionary[frozenset[str], frozenset[str]]" = WeakValueDictionary()
@@ -50,16 +40,6 @@ class SubscribingMember(Protocol):
     topic_regex: str | None
 
 
-class SubscriptionsState(msgspec.Struct, frozen=True):
-    """What heartbeats change in subscriptions; see the attributes of TopicSubscriptions."""
-
-    topics_by_expression: Mapping[str, frozenset[str]]
-    resolved_epoch: int
-    resolved_ms: int
-    seen_epoch: int
-    change_number: int
-
-
 class TopicSubscriptions:
     """The topics of a group's members; `change_number` grows when they may differ."""
 
@@ -70,23 +50,6 @@ class TopicSubscriptions:
         self._resolved_ms = 0
         self._seen_epoch = topics.epoch
         self.change_number = 0
-
-    def mutable_state_without_copy(self) -> SubscriptionsState:
-        """Return what heartbeats change; no value in it is ever changed in place."""
-        return SubscriptionsState(
-            self._matching,
-            self._resolved_epoch,
-            self._resolved_ms,
-            self._seen_epoch,
-            self.change_number,
-        )
-
-    def replace_mutable_state(self, state: SubscriptionsState) -> None:
-        """Continue with a state."""
-        self._matching = state.topics_by_expression
-        self._resolved_epoch, self._resolved_ms = state.resolved_epoch, state.resolved_ms
-        self._seen_epoch = state.seen_epoch
-        self.change_number = state.change_number
 
     @property
     def topics_by_expression(self) -> Mapping[str, frozenset[str]]:
@@ -99,11 +62,6 @@ class TopicSubscriptions:
         """Restore the matching topics of expressions."""
         self._matching = dict(topics_by_expression)
         self._resolved_epoch = self._seen_epoch = self._topics.epoch
-
-    @property
-    def no_topic_changed_since_noted(self) -> bool:
-        """Return whether no topic has changed since `note_topic_changes`."""
-        return self._seen_epoch == self._topics.epoch
 
     def note_topic_changes(self, members: Iterable[SubscribingMember]) -> None:
         """Raise `change_number` if topics that members subscribe to have changed; others do not
@@ -160,16 +118,14 @@ class TopicSubscriptions:
         self,
         expressions: Iterable[str],
         visible: VisibleTopicNames,
-        offload: Offload = call_directly,
     ) -> ResolvedExpressions:
         """Return the topics that match expressions, each among the topics that its caller may
-        DESCRIBE, since the run time of the match would reveal others. The matching runs through
-        `offload`.
+        DESCRIBE, since the run time of the match would reveal others.
         """
         epoch = self._topics.epoch
         names = [topic.name for topic in self._topics]
         found = {
-            expression: offload(_names_matching_expression, expression, visible(names))
+            expression: _names_matching_expression(expression, visible(names))
             for expression in expressions
         }
         return ResolvedExpressions(epoch, found)

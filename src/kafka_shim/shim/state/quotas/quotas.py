@@ -5,7 +5,7 @@ Address quotas limit the rate of connections; `throttles.py` applies the others.
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kafka_shim.shim.state.java_collections import (
     JavaHashOrder,
@@ -30,8 +30,6 @@ Alteration = tuple[Entity, Changes]
 Limits = dict[EntityKey, dict[str, float]]
 StoredEntry = tuple[int, dict[str, float]]
 """The position of an entity among those of its bucket, and its limits."""
-Offload = Callable[..., Any]
-"""Calls a function that looks at its arguments only, perhaps while other requests are handled."""
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 
@@ -47,7 +45,7 @@ _IP_KEYS = {CONNECTION_RATE: False}
 
 
 IN_PLACE_MAX = 100
-"""Alterations of more entities are computed next to the event loop."""
+"""Alterations of more entities rebuild the order of all."""
 
 
 class QuotaError(Exception):
@@ -111,10 +109,6 @@ def validate_limit(
         raise QuotaError(f"{quota_name} must be a 64-bit integer")
 
 
-def _call_directly(work: Callable[..., Any], *arguments: Any) -> Any:
-    return work(*arguments)
-
-
 class Quotas:
     """The limits of all entities, in the order of a real broker (3.0 and later)."""
 
@@ -126,22 +120,15 @@ class Quotas:
         self._positions: dict[EntityKey, int] = {}
         """Numbers in whose order the entities of a bucket of the map are."""
         self._next_position = 0
-        self._change_number = 0
         self._connection_rates: dict[Address | None, float] = {}
         self.when_entry_changed: Callable[[EntityKey | None], None] = lambda _: None
         """Called with each entity whose entry changed; None: the number of buckets did."""
 
-    def alter_limits(
-        self, alterations: Sequence[Alteration], offload: Offload = _call_directly
-    ) -> None:
-        """Set limits, and remove those with value None; `offload` runs the expensive part."""
+    def alter_limits(self, alterations: Sequence[Alteration]) -> None:
+        """Set limits, and remove those with value None."""
         changes = {entity_key(entity): changed for entity, changed in alterations}
         if len(changes) > IN_PLACE_MAX or not self._try_alter_without_reordering(changes):
-            number = self._change_number
-            state = offload(_state_after, *self._state_in_order(), changes)
-            if self._change_number != number:  # changed meanwhile by another request
-                state = _state_after(*self._state_in_order(), changes)
-            self._replace_state(*state)
+            self._replace_state(*_state_after(*self._state_in_order(), changes))
         self._update_connection_rates(changes)
         self._changed()
 
@@ -162,7 +149,6 @@ class Quotas:
         self._limits, self._hashes, self._order = limits, hashes, order
         self._positions = {key: position for position, key in enumerate(limits)}
         self._next_position = len(limits)
-        self._change_number += 1
         for key in {**before, **limits}:
             self.when_entry_changed(key)
         self.when_entry_changed(None)
@@ -199,7 +185,6 @@ class Quotas:
             if kept:
                 self._limits[key] = kept
             self.when_entry_changed(key)
-        self._change_number += 1
         return True
 
     def _state_in_order(self) -> tuple[Limits, dict[EntityKey, int]]:

@@ -6,7 +6,7 @@ assignment. Heartbeat returns REBALANCE_IN_PROGRESS when the next step needs ano
 There is no leader.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from typing import NamedTuple
 
@@ -41,16 +41,6 @@ class JoinDecision(NamedTuple):
     target_is_stale: bool
 
 
-JoinDecider = Callable[[ConsumerGroup], JoinDecision]
-ChangeGroup = Callable[[ConsumerGroup, JoinDecider], JoinDecision]
-"""Runs work on the group, or on a draft that replaces its state."""
-
-
-def change_without_time_slices(group: ConsumerGroup, work: JoinDecider) -> JoinDecision:
-    """Run the work on the group itself."""
-    return work(group)
-
-
 class ClassicProtocolRequests:
     """The handling of classic requests (JoinGroup, SyncGroup and others) by one consumer group.
 
@@ -69,26 +59,19 @@ class ClassicProtocolRequests:
         joining: JoinRequest,
         new_id: str,
         response: OnJoined,
-        change: ChangeGroup = change_without_time_slices,
     ) -> None:
         """Handle a JoinGroup and pass its result to `response`; `new_id` is for a new member."""
         try:
-            joined = self._execute_join_and_restart_timers(joining, new_id, change)
+            joined = self._execute_join_and_restart_timers(joining, new_id)
         except RequestRejected as refused:
             joined = JoinResponse(error=refused.error, member_id="")
         response(joined)
 
-    def _execute_join_and_restart_timers(
-        self, joining: JoinRequest, new_id: str, change: ChangeGroup
-    ) -> JoinResponse:
+    def _execute_join_and_restart_timers(self, joining: JoinRequest, new_id: str) -> JoinResponse:
         group = self._group
-
-        def decide(draft: ConsumerGroup) -> JoinDecision:
-            return ClassicProtocolRequests(
-                draft, self._facts, self._topics
-            )._add_or_update_member_and_reconcile(joining, new_id)
-
-        joined, replaced, target_is_stale = change(group, decide)
+        joined, replaced, target_is_stale = self._add_or_update_member_and_reconcile(
+            joining, new_id
+        )
         if joined.error is not NO_ERROR:
             return joined
         member = group.members[joined.member_id]

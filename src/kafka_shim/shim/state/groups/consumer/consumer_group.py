@@ -8,9 +8,6 @@ computes a target assignment. Each member's heartbeats bring it to that target
 from collections.abc import Callable, Collection, Mapping
 from copy import copy
 from functools import partial
-from typing import Self
-
-import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
@@ -32,7 +29,7 @@ from kafka_shim.shim.state.groups.consumer.consumer_member import (
 from kafka_shim.shim.state.groups.consumer.uniform_assignor import assign_uniform
 from kafka_shim.shim.state.groups.epoch_group import EpochGroup, require_current_or_previous_epoch
 from kafka_shim.shim.state.groups.group import GroupType
-from kafka_shim.shim.state.groups.group_target import GroupTarget, HeartbeatResult, TargetState
+from kafka_shim.shim.state.groups.group_target import GroupTarget, HeartbeatResult
 from kafka_shim.shim.state.groups.reconciliation import (
     LEAVING,
     LEAVING_FOR_A_WHILE,
@@ -41,7 +38,6 @@ from kafka_shim.shim.state.groups.reconciliation import (
 )
 from kafka_shim.shim.state.groups.topic_subscriptions import (
     ResolvedExpressions,
-    SubscriptionsState,
     TopicSubscriptions,
 )
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
@@ -55,29 +51,6 @@ Downgrade = Callable[["ConsumerGroup", Collection[ConsumerMember], bool], bool]
 """Convert a group to a classic one without these members, if only classic members remain. The
 flag says whether they rebalance; the result says whether the group was converted.
 """
-
-
-class ConsumerGroupState(msgspec.Struct, frozen=True):
-    """Everything that a heartbeat changes in a group, and the epoch of the topics at that time.
-
-    Members are replaced, never changed.
-    """
-
-    topics_epoch: int
-    members: dict[str, ConsumerMember]
-    instances: dict[str, str]
-    target: TargetState
-    subscriptions: SubscriptionsState
-
-    def copy(self) -> "ConsumerGroupState":
-        """Return an independent copy."""
-        return ConsumerGroupState(
-            self.topics_epoch,
-            dict(self.members),
-            dict(self.instances),
-            self.target.copy(),
-            self.subscriptions,
-        )
 
 
 class ConsumerGroup(EpochGroup[ConsumerMember]):
@@ -105,36 +78,6 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         self.target = GroupTarget(
             clock, partial(settings.consumer_assignment_interval_ms, group_id), (first, first)
         )
-
-    def mutable_state_without_copy(self) -> ConsumerGroupState:
-        """Return what heartbeats change, without copying it."""
-        return ConsumerGroupState(
-            self._topics.epoch,
-            self.members,
-            self.instances,
-            self.target.mutable_state_without_copy(),
-            self.subscriptions.mutable_state_without_copy(),
-        )
-
-    def replace_mutable_state(self, state: ConsumerGroupState) -> None:
-        """Continue with a state, which belongs to this group from now on."""
-        self.members = ChangeRecordingDict(state.members)
-        self.instances = state.instances
-        self.target.replace_mutable_state(state.target)
-        self.subscriptions.replace_mutable_state(state.subscriptions)
-        self.timers.stop_all_except(self.members)
-
-    def draft_with_state(self, state: ConsumerGroupState) -> Self:
-        """Return a group without timers that continues with a state; this one is unchanged."""
-        draft = self._shallow_copy_without_timers()
-        draft.subscriptions = copy(self.subscriptions)
-        draft.replace_mutable_state(state)
-        return draft
-
-    @property
-    def described_partition_and_topic_count(self) -> int:
-        names = sum(len(member.topic_names) for member in self.members.values())
-        return self.target.assigned_partition_count + names
 
     @property
     def revoking_partitions_can_return(self) -> bool:

@@ -8,7 +8,6 @@ heartbeat of a member that subscribes to them, so the next heartbeat is the firs
 from collections.abc import Collection, Iterable, Mapping
 from copy import copy
 from functools import partial
-from typing import Self
 
 import msgspec
 
@@ -24,12 +23,11 @@ from kafka_shim.shim.state.groups.assignors import (
 )
 from kafka_shim.shim.state.groups.change_recording_dict import ChangeRecordingDict
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group, GroupType
-from kafka_shim.shim.state.groups.group_target import GroupTarget, HeartbeatResult, TargetState
+from kafka_shim.shim.state.groups.group_target import GroupTarget, HeartbeatResult
 from kafka_shim.shim.state.groups.member_timers import MemberTimers
 from kafka_shim.shim.state.groups.reconciliation import LEAVING
 from kafka_shim.shim.state.groups.share.share_assignor import assign_simple
 from kafka_shim.shim.state.groups.topic_subscriptions import (
-    SubscriptionsState,
     TopicSubscriptions,
     interned_name_set,
 )
@@ -85,29 +83,6 @@ class ShareMember(msgspec.Struct):
             self.epoch = epoch
 
 
-class ShareGroupState(msgspec.Struct, frozen=True):
-    """Everything that a heartbeat changes in a group, and the epoch of the topics at that time.
-
-    Members and sets of partitions are replaced, never changed.
-    """
-
-    topics_epoch: int
-    members: dict[str, ShareMember]
-    target: TargetState
-    subscriptions: SubscriptionsState
-    initialized_partitions: dict[bytes, set[int]]
-
-    def copy(self) -> "ShareGroupState":
-        """Return an independent copy."""
-        return ShareGroupState(
-            self.topics_epoch,
-            dict(self.members),
-            self.target.copy(),
-            self.subscriptions,
-            dict(self.initialized_partitions),
-        )
-
-
 class ShareGroup(Group):
     """One share group."""
 
@@ -142,33 +117,6 @@ class ShareGroup(Group):
             (first, first),
         )
 
-    def mutable_state_without_copy(self) -> ShareGroupState:
-        """Return what heartbeats change, without copying it."""
-        return ShareGroupState(
-            self._topics.epoch,
-            self.members,
-            self.target.mutable_state_without_copy(),
-            self.subscriptions.mutable_state_without_copy(),
-            self._begun,
-        )
-
-    def replace_mutable_state(self, state: ShareGroupState) -> None:
-        """Continue with a state, which belongs to this group from now on."""
-        self.members = ChangeRecordingDict(state.members)
-        self._begun = ChangeRecordingDict(state.initialized_partitions)
-        self.target.replace_mutable_state(state.target)
-        self.subscriptions.replace_mutable_state(state.subscriptions)
-
-    def draft_with_state(self, state: ShareGroupState) -> Self:
-        """Return a group that continues with a state; this one is unchanged. The draft must not
-        start or stop timers.
-        """
-        draft = copy(self)
-        draft.target = copy(self.target)
-        draft.subscriptions = copy(self.subscriptions)
-        draft.replace_mutable_state(state)
-        return draft
-
     @property
     def state_name(self) -> str:
         return "Stable" if self.members else "Empty"
@@ -184,11 +132,6 @@ class ShareGroup(Group):
     @property
     def member_count(self) -> int:
         return len(self.members)
-
-    @property
-    def described_partition_and_topic_count(self) -> int:
-        names = sum(len(member.topic_names) for member in self.members.values())
-        return self.target.assigned_partition_count + names
 
     # heartbeats
 
@@ -366,7 +309,7 @@ class ShareGroup(Group):
 
     def stop_timers_and_drop_owned_state(self) -> None:
         """Stop the members' timers and delete the group's share states."""
-        self._timers.stop_all_except(())
+        self._timers.stop_all()
         for topic_id in list(self._begun):
             self.delete_share_states_of_topic(topic_id)
 

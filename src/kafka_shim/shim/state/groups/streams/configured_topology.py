@@ -5,7 +5,7 @@ state stores are internal: the broker creates them, with as many partitions as t
 """
 
 import heapq
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from kafka_shim.shim.state.groups.streams.streams_topology import (
     InternalTopic,
@@ -14,7 +14,6 @@ from kafka_shim.shim.state.groups.streams.streams_topology import (
 )
 from kafka_shim.shim.state.topics import Topic, Topics
 
-Over = Callable[[Iterable[str]], Iterable[str]]
 ExistingTopics = Mapping[str, tuple[bytes, int]]
 """Topics that exist, by name: id and number of partitions."""
 
@@ -50,12 +49,6 @@ class TopologyIndex:
         """Return the existing topics of the topology."""
         return _existing_topics_of(topics.existing_among_unordered(self.names))
 
-    def existing_topics_cooperatively(self, topics: Topics, time_sliced: Over) -> ExistingTopics:
-        """Return the same, with interruptions: `time_sliced` iterates over the names."""
-        return _existing_topics_of(
-            topic for name in time_sliced(self.names) if (topic := topics.get(name)) is not None
-        )
-
     def _index_subtopology(self, at: int, subtopology: Subtopology) -> None:
         for name in subtopology.sources:
             self.sources_of.setdefault(name, []).append(at)
@@ -73,10 +66,7 @@ def _existing_topics_of(topics: Iterable[Topic]) -> ExistingTopics:
 
 
 class ConfiguredTopology:
-    """A topology with the existing topics.
-
-    It uses only its arguments, so it can be computed beside the event loop.
-    """
+    """A topology with the existing topics."""
 
     def __init__(
         self, topology_index: TopologyIndex, existing_topics: ExistingTopics, topics_epoch: int

@@ -7,7 +7,6 @@ The broker assigns active and standby tasks; warm-up tasks exist only in reports
 from collections.abc import Callable, Mapping
 from copy import copy
 from functools import partial
-from typing import Self
 
 import msgspec
 
@@ -19,10 +18,9 @@ from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.assignors import Assignment, Subscriber
-from kafka_shim.shim.state.groups.change_recording_dict import ChangeRecordingDict
 from kafka_shim.shim.state.groups.epoch_group import EpochGroup, require_current_or_previous_epoch
 from kafka_shim.shim.state.groups.group import GroupType
-from kafka_shim.shim.state.groups.group_target import GroupTarget, TargetState
+from kafka_shim.shim.state.groups.group_target import GroupTarget
 from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, IsUnowned
 from kafka_shim.shim.state.groups.streams.configured_topology import ConfiguredTopology
 from kafka_shim.shim.state.groups.streams.sticky_tasks import (
@@ -42,7 +40,6 @@ from kafka_shim.shim.state.groups.streams.streams_member import (
 from kafka_shim.shim.state.groups.streams.streams_tasks import (
     StreamsTasks,
     TasksOfProcess,
-    TasksState,
     task_runner_of_member,
     unowned_check_also_in_process,
 )
@@ -56,31 +53,6 @@ from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.topics import Topics
 
 STREAMS = "streams"
-
-
-class StreamsGroupState(msgspec.Struct, frozen=True):
-    """Everything that a heartbeat changes in a group, and the epoch of the topics at that time.
-
-    Members are replaced, never changed.
-    """
-
-    topics_epoch: int
-    members: dict[str, StreamsMember]
-    instances: dict[str, str]
-    target: TargetState
-    tasks: TasksState
-    shut_down_by: str | None
-    endpoint_epoch: int
-    assignment_config: tuple[object, ...]
-
-    def copy(self) -> "StreamsGroupState":
-        """Return an independent copy."""
-        return msgspec.structs.replace(
-            self,
-            members=dict(self.members),
-            instances=dict(self.instances),
-            target=self.target.copy(),
-        )
 
 
 class StreamsGroup(EpochGroup[StreamsMember]):
@@ -116,37 +88,6 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             delay_ms=partial(settings.streams_initial_delay_ms, group_id),
         )
 
-    def mutable_state_without_copy(self) -> StreamsGroupState:
-        """Return what heartbeats change, without copying it."""
-        return StreamsGroupState(
-            self._topics.epoch,
-            self.members,
-            self.instances,
-            self.target.mutable_state_without_copy(),
-            self.tasks.mutable_state_without_copy(),
-            self._shut_down_by,
-            self._endpoint_epoch,
-            self._assigned_by,
-        )
-
-    def replace_mutable_state(self, state: StreamsGroupState) -> None:
-        """Continue with a state, which belongs to this group from now on."""
-        self.members = ChangeRecordingDict(state.members)
-        self.instances = state.instances
-        self.target.replace_mutable_state(state.target)
-        self.tasks.replace_mutable_state(state.tasks)
-        self._shut_down_by = state.shut_down_by
-        self._endpoint_epoch = state.endpoint_epoch
-        self._assigned_by = state.assignment_config
-        self.timers.stop_all_except(self.members)
-
-    def draft_with_state(self, state: StreamsGroupState) -> Self:
-        """Return a group without timers that continues with a state; this one is unchanged."""
-        draft = self._shallow_copy_without_timers()
-        draft.tasks = copy(self.tasks)
-        draft.replace_mutable_state(state)
-        return draft
-
     @property
     def protocol_type(self) -> str:
         return STREAMS
@@ -174,7 +115,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
     def restore_topology(self, topology: StreamsTopology | None) -> None:
         """Restore a topology and resolve it against the existing topics."""
         self.tasks.topology = topology
-        self.tasks.configure_with_existing_topics(None)
+        self.tasks.configure_with_existing_topics()
         self.tasks.note_topics_and_return_if_changed()
         self._assigned_by = self._settings.streams_standby_replicas_and_rack_tags(self.group_id)
         self.target.record_assignable_partitions(self.tasks, self.members.values())
@@ -198,7 +139,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         if not self.members:
             self.target.restart_initial_delay()
         self._adopt_or_validate_topology(heartbeat.topology)
-        self.tasks.configure_with_existing_topics(heartbeat.configured_topology)
+        self.tasks.configure_with_existing_topics()
         if self.tasks.configured is not None and self.tasks.configured.is_unusable:
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         if (text := self.tasks.unknown_task_error(heartbeat.reported_tasks)) is not None:
@@ -226,23 +167,6 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             member.task_offsets = member.task_end_offsets = ()
             response = msgspec.structs.replace(response, endpoint_epoch=0)
         return response
-
-    def heartbeat_may_process_all_members(
-        self, *, may_change_subscription: bool, endpoint_epoch: int
-    ) -> bool:
-        """Return whether a heartbeat may have to go through all members: to compute a target
-        (`may_change_subscription`: it may contain a change), or to return their endpoints.
-        """
-        is_other = (
-            may_change_subscription
-            or not self.tasks.no_topic_changed_since_noted
-            or self._assigned_by
-            != self._settings.streams_standby_replicas_and_rack_tags(self.group_id)
-        )
-        return (
-            endpoint_epoch != self._endpoint_epoch
-            or self.target.may_be_computed_by_next_heartbeat(begins_epoch=is_other)
-        )
 
     def _validated_existing_or_replaced_member(
         self, heartbeat: StreamsHeartbeat

@@ -15,7 +15,6 @@ from kafka_shim.shim.state.groups.reconciliation import (
     subtract_assignment,
     union_of_assignments,
 )
-from kafka_shim.shim.state.groups.streams.configured_topology import ConfiguredTopology
 from kafka_shim.shim.state.groups.streams.streams_topology import InternalTopic, StreamsTopology
 from kafka_shim.shim.state.groups.streams.task_kinds import (
     active_tasks_as_standby,
@@ -53,9 +52,6 @@ class StreamsHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
     rack_id: str | None
     rebalance_timeout_ms: int  # -1: not changed
     topology: StreamsTopology | None
-    configured_topology: (
-        ConfiguredTopology | None
-    )  # `topology` resolved against the existing topics
     owned: Assignment | None
     reported_tasks: Mapping[str, frozenset[int]]  # task partitions of all kinds, by subtopology
     task_offsets: TaskOffsets | None

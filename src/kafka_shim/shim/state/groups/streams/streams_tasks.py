@@ -5,8 +5,6 @@ tasks of the members of one process, which limit the assignment of each member (
 from collections.abc import Mapping
 from copy import copy
 
-import msgspec
-
 from kafka_shim.shim.state.groups.assignors import Assignment, OrderedAssignment
 from kafka_shim.shim.state.groups.reconciliation import IsUnowned
 from kafka_shim.shim.state.groups.streams.configured_topology import (
@@ -27,14 +25,6 @@ from kafka_shim.shim.state.groups.streams.task_kinds import (
 from kafka_shim.shim.state.topics import Topics
 
 
-class TasksState(msgspec.Struct, frozen=True):
-    """What heartbeats change in the tasks of a topology; see the attributes of StreamsTasks."""
-
-    topology: StreamsTopology | None
-    configured: ConfiguredTopology | None
-    configured_topics: ExistingTopics | None
-
-
 class StreamsTasks:
     """The tasks of a topology, which all members can run.
 
@@ -47,34 +37,13 @@ class StreamsTasks:
         self.configured: ConfiguredTopology | None = None
         self._known: ExistingTopics | None = None
 
-    def mutable_state_without_copy(self) -> TasksState:
-        """Return what heartbeats change; no value in it is ever changed in place."""
-        return TasksState(self.topology, self.configured, self._known)
-
-    def replace_mutable_state(self, state: TasksState) -> None:
-        """Continue with a state."""
-        self.topology, self.configured, self._known = (
-            state.topology,
-            state.configured,
-            state.configured_topics,
-        )
-
     @property
     def change_number(self) -> int:
         return self._topics.epoch
 
-    @property
-    def no_topic_changed_since_noted(self) -> bool:
-        """Return whether no topic has changed since the topology was configured."""
-        return self.configured is None or self.configured.epoch == self._topics.epoch
-
-    def configure_with_existing_topics(self, precomputed: ConfiguredTopology | None) -> None:
-        """Configure the topology with the present topics; `precomputed` was computed before,
-        whose topics may have changed since.
-        """
+    def configure_with_existing_topics(self) -> None:
+        """Configure the topology with the present topics."""
         known, epoch = self.configured, self._topics.epoch
-        if known is None and precomputed is not None:
-            known = precomputed
         if self.topology is None or (known is not None and known.epoch == epoch):
             self.configured = known
             return
