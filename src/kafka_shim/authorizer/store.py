@@ -1,6 +1,7 @@
 """The ACLs of a cluster, indexed so that the time of a decision does not depend on their number."""
 
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Protocol
 
@@ -10,6 +11,7 @@ from kafka_shim.authorizer.pattern import DENY_SHIFT, GrantBits, Pattern, Princi
 from kafka_shim.authorizer.pattern_index import ResourceTypeIndex
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
+BEFORE_CHANGE_MAX = 20
 CACHED_LOOKUPS_MAX = 1 << 17
 """Names, and actors, whose patterns and subjects are cached."""
 
@@ -51,6 +53,7 @@ class AclStore:
         self._cached_subjects: dict[Actor, list[PrincipalAndHost]] | None = None
         self.host_networks = True
         self._observers: list[AclObserver] = []
+        self._before_change: deque[Callable[[], object]] = deque(maxlen=BEFORE_CHANGE_MAX)
         self._clear_all_acls()
         for acl in acls:
             self.add(acl)
@@ -79,6 +82,16 @@ class AclStore:
         if observer not in self._observers:
             self._observers.append(observer)
 
+    def before_next_change(self, callback: Callable[[], object]) -> None:
+        """Call back before the ACLs change next; only the last BEFORE_CHANGE_MAX are called."""
+        self._before_change.append(callback)
+
+    def _call_before_change(self) -> None:
+        callbacks = list(self._before_change)
+        self._before_change.clear()
+        for callback in callbacks:
+            callback()
+
     def __len__(self) -> int:
         return self._count
 
@@ -97,6 +110,8 @@ class AclStore:
 
     def add(self, acl: Acl) -> bool:
         """Store an ACL; return False if it is already stored."""
+        if self._before_change:
+            self._call_before_change()
         bit = grant_bit_of_acl(acl)
         index = self._types[acl.resource_type]
         pattern = index.pattern_with_name(acl.resource_name, acl.pattern_type)
@@ -123,6 +138,8 @@ class AclStore:
 
     def remove(self, acl: Acl) -> bool:
         """Remove an ACL; return False if it is not stored."""
+        if self._before_change:
+            self._call_before_change()
         pattern = self.find_pattern(acl.resource_type, acl.resource_name, acl.pattern_type)
         subject = self._find_subject(acl.principal, acl.host)
         if pattern is None or subject is None:
@@ -152,6 +169,7 @@ class AclStore:
     def replace_all(self, acls: Iterable[Acl]) -> None:
         """Replace all ACLs; the epoch continues to increase."""
         kept = tuple(acls)
+        self._call_before_change()
         self._clear_all_acls()
         self._begin_next_epoch_and_clear_caches()
         for acl in kept:

@@ -177,5 +177,6 @@ def test_the_history_and_the_audit_log_share_a_remedy(monkeypatch: pytest.Monkey
     stage.dispatcher.set_history(history)
     stage.ask(ApiKey.METADATA, 1, metadata(3), "User:alice")
     (entry,) = history
-    assert entry.remedy is not None
+    assert entry.denied_request is not None
+    assert entry.denied_request.remedy is not None
     assert len(computed) == 1

@@ -117,6 +117,10 @@ def after(acls: Iterable[Acl], removed: Iterable[Acl], added: Iterable[Acl]) -> 
     return [*(acl for acl in acls if acl not in gone), *added]
 
 
+def remedy_of(entry: HistoryEntry) -> RequestRemedy | None:
+    return None if entry.denied_request is None else entry.denied_request.remedy
+
+
 def subsets(remedy: RequestRemedy) -> Iterator[tuple[list[Acl], list[Acl]]]:
     """Yield proper subsets of the steps: what is removed, and what is added."""
     steps = [*((acl, True) for acl in remedy.remove), *((acl, False) for acl in remedy.add)]
@@ -131,7 +135,7 @@ def check_remedy(request: Request, acls: list[Acl]) -> bool:
     """Apply the remedy of the request with these ACLs; return whether there was one."""
     allowed_errors = errors_of(request.sent_with(None))
     seen = request.sent_with(acls)
-    remedy = seen.remedy
+    remedy = remedy_of(seen)
     if remedy is None:
         assert errors_of(seen) == allowed_errors, acls
         return False
@@ -139,7 +143,9 @@ def check_remedy(request: Request, acls: list[Acl]) -> bool:
 
     def succeeds(removed: Iterable[Acl], added: Iterable[Acl]) -> bool:
         repeated = request.sent_with(after(acls, removed, added))
-        return errors_of(repeated) == allowed_errors if fails_visibly else repeated.remedy is None
+        return (
+            errors_of(repeated) == allowed_errors if fails_visibly else remedy_of(repeated) is None
+        )
 
     assert set(remedy.remove) <= set(acls)
     assert all(acl.permission is DENY for acl in remedy.remove)

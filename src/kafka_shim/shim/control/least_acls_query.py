@@ -8,9 +8,9 @@ import msgspec
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
-from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor
+from kafka_shim.authorizer.least_acls import least_acls
+from kafka_shim.authorizer.model import WILDCARD, Acl, Actor
 from kafka_shim.authorizer.remedy import (
-    CheckedAction,
     RequiredAccess,
     is_allowed,
     required_access_for_need,
@@ -75,9 +75,9 @@ def _accesses_needed_to_avoid_errors(
     for need in dict.fromkeys(checked_requirements(entry.records)):
         if bound_rows[need.requirement_id].denial_is_error_in_some_version:
             yield required_access_for_need(actor, need)
-    for acl in entry.remedy.add if entry.remedy else ():
-        action = Action(acl.operation, acl.resource_type, acl.resource_name)
-        yield RequiredAccess(actor, ((CheckedAction(action),),))
+    if entry.denied_request is not None:
+        for need in entry.denied_request.needs.alternatives:
+            yield required_access_for_need(actor, need)
 
 
 def _acl_row(

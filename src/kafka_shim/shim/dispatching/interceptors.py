@@ -229,7 +229,7 @@ class HistoryInterceptor(Interceptor):
         entry = exchange.notes.get(self)
         if entry is not None:
             entry.faults = exchange.fault_ids
-            self._history.set_and_count_decisions_with_remedy(entry, exchange.context)
+            self._history.set_and_count_decisions(entry, exchange.context)
 
     def on_response(self, exchange: Exchange) -> None:
         entry = exchange.notes.get(self)

@@ -6,6 +6,7 @@ Denied with log_if_denied: info; allowed with log_if_allowed: debug; the rest is
 and is not written. DEVIATION: 0.11 has denials at debug, KRaft's 3.2 has no audit line at all.
 """
 
+import asyncio
 import logging
 
 from kafka_shim.authorizer.model import Decision, DecisionReason
@@ -28,10 +29,23 @@ def logs_allowed_accesses() -> bool:
 
 
 def log_decisions(context: RequestContext, api: ApiKey) -> None:
-    """Log the decisions of a request according to the log level."""
-    access, debug = context.access, logs_allowed_accesses()
+    """Log the decisions of a request according to the log level. In an event loop, the lines are
+    written after the response, since what would allow a denied request takes long to compute.
+    """
     if not _stdlib.isEnabledFor(logging.INFO):
         return
+    if context.access.has_loggable_denials:
+        from kafka_shim.shim.observing.request_remedy import denied_request  # noqa: PLC0415 - to log alone
+
+        denied_request(context)  # of the ACLs of this moment
+    try:
+        asyncio.get_running_loop().call_soon(_write_lines, context, api)
+    except RuntimeError:  # a cluster without a loop, as in tests of handlers
+        _write_lines(context, api)
+
+
+def _write_lines(context: RequestContext, api: ApiKey) -> None:
+    access, debug = context.access, logs_allowed_accesses()
     lines, unwritten = 0, dict(access.unrecorded_counts or {})
     is_first_denial = True
     for record in access.records:
@@ -70,7 +84,7 @@ def _remedy_text_or_empty(context: RequestContext) -> str:
     """Return what would allow the request, which Kafka's line does not have; empty if unknown."""
     from kafka_shim.shim.observing import request_remedy  # noqa: PLC0415 - to log alone
 
-    remedy = request_remedy.remedy_json(request_remedy.cached_request_remedy(context))
+    remedy = request_remedy.remedy_json(request_remedy.denied_request(context).remedy)
     return "" if remedy is None else request_remedy.remedy_text(remedy)
 
 

@@ -19,8 +19,8 @@ from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.response_codes import nonzero_error_codes
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.wire_json import message_json
-from kafka_shim.shim.observing.request_remedy import cached_request_remedy, remedy_json
-from kafka_shim.shim.request.access import AccessRecord, RequestRemedy
+from kafka_shim.shim.observing.request_remedy import DeniedRequest, denied_request, remedy_json
+from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Session
 from kafka_shim.trace_format.redaction import (
@@ -36,6 +36,8 @@ _OVERHEAD_BYTES = 400
 """Roughly what is held of a request besides its frame."""
 DECISIONS_MAX = 1_000
 """How many decisions of one request are kept; the totals have all."""
+DECODED_MAX = 1024
+"""Bytes of a denied request that is held decoded, until what it needs is computed."""
 _APIS = {int(key): key for key in ApiKey}  # a class of enums is slow to tell
 _DECISION_BYTES = 250
 """Roughly what is held of a decision besides the name of its resource."""
@@ -45,8 +47,8 @@ class HistoryEntry:
     """A received request: its sender, decisions and response.
 
     `errors` are the error codes of the response except 0; None without a response so far.
-    `left_out_decisions` is the number of decisions that are not kept; `remedy` would have
-    allowed the request.
+    `left_out_decisions` is the number of decisions that are not kept; `denied_request`
+    computes what would allow the request; None if nothing was denied.
     """
 
     __slots__ = (
@@ -55,15 +57,16 @@ class HistoryEntry:
         "client_id",
         "connection",
         "correlation_id",
+        "denied_request",
         "errors",
         "faults",
+        "frame_bytes",
         "host",
         "left_out_decisions",
         "node_id",
         "number",
         "principal",
         "records",
-        "remedy",
         "responded_us",
         "response",
         "response_bytes",
@@ -86,7 +89,7 @@ class HistoryEntry:
         self.connection = session.number
         self.node_id = session.node_id
         self.records: list[AccessRecord] = []
-        self.remedy: RequestRemedy | None = None
+        self.denied_request: DeniedRequest | None = None
         self.left_out_decisions = 0
         self.errors: tuple[int, ...] | None = None
         self.faults: list[int] = []
@@ -94,6 +97,7 @@ class HistoryEntry:
         self.response: bytes | None = None
         self.response_bytes: int | None = None
         self._frame = redact_or_truncate_request_frame(frame, header.api_key)[0]
+        self.frame_bytes = len(frame)
         self.size_bytes = len(self._frame) + _OVERHEAD_BYTES
 
     def request_row(self) -> dict[str, Any]:
@@ -127,8 +131,9 @@ class HistoryEntry:
         }
 
     def decision_rows(self) -> Iterator[dict[str, Any]]:
-        """Yield its decisions for JSON; each denied one has what would have allowed the request."""
-        to_allow = remedy_json(self.remedy)
+        """Yield its decisions for JSON; each denied one has what would allow the request."""
+        denied = self.denied_request
+        to_allow = None if denied is None else remedy_json(denied.remedy)
         for record in self.records:
             yield self._common_columns() | {
                 "operation": record.action.operation.name,
@@ -253,13 +258,13 @@ class History:
         ):
             self.held_bytes -= self._entries.popleft().size_bytes
 
-    def set_and_count_decisions_with_remedy(
-        self, entry: HistoryEntry, context: RequestContext
-    ) -> None:
+    def set_and_count_decisions(self, entry: HistoryEntry, context: RequestContext) -> None:
         """Add the decisions of a request."""
         records = context.access.records
         if any(not record.decision.allowed for record in records):
-            entry.remedy = cached_request_remedy(context)
+            entry.denied_request = denied = denied_request(context)
+            if entry.frame_bytes > DECODED_MAX:
+                denied.needs  # noqa: B018 - the decoded request is not held any longer
         entry.records = kept_records = (
             records if len(records) <= DECISIONS_MAX else records[:DECISIONS_MAX]
         )

@@ -6,9 +6,9 @@ allowed, as far as the request and the cluster show them.
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from kafka_shim.authorizer.access_plan import (
     AccessPlan,
@@ -16,6 +16,7 @@ from kafka_shim.authorizer.access_plan import (
     access_plan,
     alternative_actions_for_name,
 )
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import DecisionReason
 from kafka_shim.authorizer.remedy import required_access_for_need, steps_to_allow
 from kafka_shim.authorizer.requirement import BoundRequirement
@@ -34,25 +35,83 @@ DENIALS_MAX = 20
 _CLUSTER, _TOPIC = ResourceType.CLUSTER, ResourceType.TOPIC
 
 
-def cached_request_remedy(context: RequestContext) -> RequestRemedy | None:
-    """Return what would allow a request whose checks were made.
+class RequestNeeds(NamedTuple):
+    """What a denied request needs, whatever ACLs there are.
 
-    None if nothing was denied, or if no change of ACLs helps, as against a fault. It is computed
-    once; the history and the audit log share it.
+    If it is not `complete`, the broker may check further names after a change of ACLs.
     """
-    if context.access.remedy is UNSET:
-        context.access.remedy = _compute_remedy(context)
-    return context.access.remedy
+
+    alternatives: tuple[AlternativeActions, ...]
+    complete: bool
 
 
-def _compute_remedy(context: RequestContext) -> RequestRemedy | None:
+class DeniedRequest:
+    """What would allow a denied request. It is computed when somebody reads it, not while the
+    client waits for its response; the history and the audit log share it.
+    """
+
+    def __init__(self, context: RequestContext) -> None:
+        self._context: RequestContext | None = context
+        self._policy = context.cluster.policy
+        self._node_id, self._actor = context.node_id, context.access.actor
+        self._needs: RequestNeeds | None = None
+        self._remedy: RequestRemedy | UnsetType | None = UNSET
+        authorizer = self._policy.deciding_authorizer(self._node_id)
+        if isinstance(authorizer, StandardAuthorizer):
+            authorizer.store.before_next_change(self.compute)
+
+    @property
+    def needs(self) -> RequestNeeds:
+        """The checks that were denied, and those that a broker makes only after these."""
+        if self._needs is None:
+            assert self._context is not None
+            self._needs = _needs_of_request(self._context)
+            self._context = None  # a decoded request can be large
+        return self._needs
+
+    @property
+    def remedy(self) -> RequestRemedy | None:
+        """The smallest change of the ACLs of the time of the request; if more requests were denied
+        than a store of ACLs remembers, of those when this is first read.
+
+        None if no change helps, as against a fault, or if later ACLs allow the request.
+        """
+        return self.compute()
+
+    def compute(self) -> RequestRemedy | None:
+        """Compute the remedy, unless it is known."""
+        if self._remedy is UNSET:
+            self._remedy = self._compute_remedy()
+        return self._remedy
+
+    def _compute_remedy(self) -> RequestRemedy | None:
+        needs = self.needs
+        authorizer = self._policy.deciding_authorizer(self._node_id)
+        if authorizer is None:
+            return None
+        accesses = [required_access_for_need(self._actor, need) for need in needs.alternatives]
+        steps = steps_to_allow(authorizer, accesses)
+        if not steps:
+            return None
+        return RequestRemedy(
+            tuple(step.acl for step in steps if not step.is_addition),
+            tuple(step.acl for step in steps if step.is_addition),
+            needs.complete,
+        )
+
+
+def denied_request(context: RequestContext) -> DeniedRequest:
+    """Return the one for a request with denials."""
+    denied = context.access.denied_request
+    if denied is None:
+        denied = context.access.denied_request = DeniedRequest(context)
+    return denied
+
+
+def _needs_of_request(context: RequestContext) -> RequestNeeds:
     denied = dict.fromkeys(checked_requirements(context.access.records, only_denied=True))
-    policy = context.cluster.policy
-    authorizer = policy.deciding_authorizer(context.node_id)
-    if not denied or authorizer is None:
-        return None
     covered = tuple(islice(denied, DENIALS_MAX))
-    bound_rows = all_requirements_bound_to_release_by_id(policy.release)
+    bound_rows = all_requirements_bound_to_release_by_id(context.cluster.policy.release)
     errors = [
         need for need in covered if bound_rows[need.requirement_id].denial_is_error_in_some_version
     ]
@@ -64,15 +123,7 @@ def _compute_remedy(context: RequestContext) -> RequestRemedy | None:
             bound_rows[row].denial_is_error_in_some_version
             for row in plan.requirements_with_unknown_names
         )
-    accesses = [required_access_for_need(context.access.actor, need) for need in errors or covered]
-    steps = steps_to_allow(authorizer, accesses)
-    if not steps:
-        return None
-    return RequestRemedy(
-        tuple(step.acl for step in steps if not step.is_addition),
-        tuple(step.acl for step in steps if step.is_addition),
-        complete,
-    )
+    return RequestNeeds(tuple(errors) or covered, complete)
 
 
 def checked_requirements(

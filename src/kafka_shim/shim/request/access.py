@@ -6,10 +6,9 @@ The methods follow Kafka's AuthHelper: `require` (or reject the whole request),
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
-from msgspec import UNSET, UnsetType
 
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Decision, DecisionReason
@@ -20,6 +19,9 @@ from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Perm
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.authorization import AuthorizationPolicy
+
+if TYPE_CHECKING:
+    from kafka_shim.shim.observing.request_remedy import DeniedRequest
 
 Item = TypeVar("Item")
 
@@ -65,8 +67,8 @@ class Access(msgspec.Struct, eq=False):
     actor: Actor
     records: list[AccessRecord] = []
     records_max: int = RECORDS_MAX
-    remedy: RequestRemedy | UnsetType | None = UNSET
-    """What would allow the request, once it was computed; see `cached_request_remedy`."""
+    denied_request: "DeniedRequest | None" = None
+    """What would allow the request, if somebody asked for it."""
     unrecorded_counts: dict[bool, int] | None = None
     """How many decisions that Kafka logs were not kept, by whether they allowed."""
     was_consulted: bool = False

@@ -63,6 +63,7 @@ def test_a_topology_is_recomputed_only_when_its_topics_change(
     monkeypatch.setattr(streams_tasks, "ConfiguredTopology", Noted)
     stage = Stage("4.4")
     joined(stage)
+    looks.clear()
     for topic, looked in ((None, 0), ("of others", 0), ("orders", 1)):
         if topic == "orders":
             stage.cluster.topics.delete_topic(topic)
