@@ -24,7 +24,7 @@ from benchmarks.against.brokers import Broker, shim
 
 _MODULES = """
     protocol/framing protocol/records/uniform_runs protocol/codec/runtime
-    shim/apis shim/dispatching/dispatcher shim/dispatching/message_coding
+    shim/apis shim/dispatching/dispatcher
     shim/network/write_buffer shim/observing/audit_log
     shim/request/session shim/handlers/offset_fetch
     shim/handlers/fetch shim/handlers/init_producer_id shim/handlers/list_offsets

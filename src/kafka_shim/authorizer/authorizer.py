@@ -41,6 +41,9 @@ class AclCreateResult(msgspec.Struct, frozen=True, gc=False):
     message: str | None = None
 
 
+_CREATED = AclCreateResult()
+
+
 class AclDeleteResult(msgspec.Struct, frozen=True):
     """The result of a deletion filter, with the ACLs that it matched."""
 
@@ -215,23 +218,27 @@ class StandardAuthorizer:
 
     def create_acls(self, actor: Actor, acls: Sequence[Acl]) -> list[AclCreateResult]:  # noqa: ARG002 the protocol's
         """Store valid ACLs; store none if a batch may not create so many."""
-        results: list[AclCreateResult] = []
-        new: set[Acl] = set()
+        refusals = [creation_error(acl, self._rules) for acl in acls]
+        valid = [acl for acl, refusal in zip(acls, refusals, strict=True) if refusal is None]
+        created = iter(self.create_valid_acls(valid))
+        return [
+            next(created) if refusal is None else AclCreateResult(refusal.error, refusal.message)
+            for refusal in refusals
+        ]
+
+    def create_valid_acls(self, acls: Sequence[Acl]) -> list[AclCreateResult]:
+        """Store ACLs that were checked by `creation_error`; store none if a batch may not create so
+        many.
+        """
+        store = self.store
+        if self._exceeds_batch_limit(len(acls)):  # counting new ones takes long
+            count = len({acl for acl in acls if acl not in store})
+            if self._exceeds_batch_limit(count):
+                text = self._batch_limit_message("creates", count)
+                return [AclCreateResult(self._rules.batch_create_error, text) for _ in acls]
         for acl in acls:
-            refusal = creation_error(acl, self._rules)
-            if refusal is not None:
-                results.append(AclCreateResult(refusal.error, refusal.message))
-                continue
-            results.append(AclCreateResult())
-            if acl not in self.store:
-                new.add(acl)
-        if self._exceeds_batch_limit(len(new)):
-            text = self._batch_limit_message("creates", len(new))
-            return [AclCreateResult(self._rules.batch_create_error, text) for _ in acls]
-        for acl, result in zip(acls, results, strict=True):
-            if result.error is None:
-                self.store.add(acl)
-        return results
+            store.add(acl)
+        return [_CREATED for _ in acls]
 
     def delete_acls(
         self,

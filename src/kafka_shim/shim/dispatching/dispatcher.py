@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
 from kafka_shim.protocol.api_versions import unsupported_version_message
+from kafka_shim.protocol.codec.chunks import LONG_BYTES, flatten_byte_chunks
+from kafka_shim.protocol.codec.runtime import raise_if_too_many_tags
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import RequestHeader, is_request_not_sasl_token
+from kafka_shim.protocol.headers import (
+    RequestHeader,
+    is_request_not_sasl_token,
+    read_request_header,
+)
 from kafka_shim.shim.apis import ApiTable, ServedApi
 from kafka_shim.shim.dispatching.interceptors import (
     QUOTAS,
@@ -24,18 +30,12 @@ from kafka_shim.shim.dispatching.interceptors import (
     StorageNotifyingInterceptor,
     TraceInterceptor,
 )
-from kafka_shim.shim.dispatching.message_coding import (
-    decode_header,
-    decode_request,
-    encode_fetch_response,
-    encode_response,
-)
 from kafka_shim.shim.dispatching.response_cache import ResponseCache
 from kafka_shim.shim.errors import CloseConnection, RequestRejected
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.handlers.api_versions import unsupported_version_response
 from kafka_shim.shim.observing import audit_log
-from kafka_shim.shim.request.access import Access
+from kafka_shim.shim.request.access import Access, AccessRecord
 from kafka_shim.shim.request.authentication_phase import close_unless_allowed_in_phase_and_unexpired
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import AuthenticationPhase, Session
@@ -125,8 +125,12 @@ class Dispatcher:
         cached = None if cache is None else cache.find(frame, session)
         if cached is None:
             exchange = self._begin_exchange(frame, session, api)
-        else:
+        elif hooks.are_present:
             exchange = cached.exchange(frame, session)
+        else:  # nobody sees the exchange, which would double the time
+            cached.repeat_side_effects(session)
+            self._count_and_log(cached.context, cached.api)
+            return cached.frame_for(frame)
         for hook in hooks.on_header:
             hook(exchange)
         try:
@@ -139,18 +143,13 @@ class Dispatcher:
                 hook(exchange)
             try:
                 if cached is None:
-                    exchange.response = self._handle(exchange)
+                    exchange.response = self._handle(exchange, is_cacheable=is_cacheable)
                 else:
                     cached.repeat_side_effects(session)
             finally:
                 for hook in hooks.on_handled:
                     hook(exchange)
-            self.cluster.counters.requests += 1
-            access = exchange.context.access
-            if access.records:
-                exchange.decisions = access.records
-                if access.has_loggable_denials or audit_log.logs_allowed_accesses():
-                    audit_log.log_decisions(exchange.context, exchange.api.key)
+            exchange.decisions = self._count_and_log(exchange.context, exchange.api)
             response = exchange.response
             if isinstance(response, PendingResponse):
                 return PendingExchange(response, self, exchange)
@@ -166,28 +165,33 @@ class Dispatcher:
             exchange.decisions = ()
 
     def _begin_exchange(self, frame: bytes, session: Session, api: ServedApi | None) -> Exchange:
-        """Return the exchange of a request. Raise CloseConnection if it is not allowed in this
-        phase of the connection, or is not a request.
+        """Return the exchange of a request. Raise CloseConnection if its header is unreadable, or
+        has more tagged fields than Kafka accepts since 4.2.2; if it is not allowed in this phase of
+        the connection, or is not a request.
         """
-        header, body_at = self._decode_header(frame, session)
-        self._check_phase(frame, header, session)
+        try:
+            header, body_at = read_request_header(frame)
+            if header.unknown_tags and self.apis.request_items_are_limited:
+                raise_if_too_many_tags(len(header.unknown_tags))
+        except ProtocolError as error:
+            raise self._unreadable("request header", error, frame, session) from error
+        if session.phase is not _READY or session.expires_at_ms is not None:
+            self._check_phase(frame, header, session)
         if api is None and not is_request_not_sasl_token(header):
             raise CloseConnection(f"a frame of {len(frame)} bytes that is not a request")
         return Exchange(session, header, frame, body_at, api)
 
-    def _decode_header(
+    def _unreadable(
         self,
-        frame: bytes,
+        what: str,
+        error: ProtocolError,
+        frame: bytes,  # noqa: ARG002 - for recordings
         session: Session,  # noqa: ARG002 - for recordings
-    ) -> tuple[RequestHeader, int]:
-        return decode_header(frame, limits_tagged_fields=self.apis.request_items_are_limited)
-
-    def _decode_request(self, exchange: Exchange) -> Any:
-        return decode_request(exchange.api, exchange.frame, exchange.body_at)
+    ) -> CloseConnection:
+        return CloseConnection(f"unreadable {what}: {error}")
 
     def _check_phase(self, frame: bytes, header: RequestHeader, session: Session) -> None:
-        if session.phase is not _READY or session.expires_at_ms is not None:
-            close_unless_allowed_in_phase_and_unexpired(header, session, self.cluster, len(frame))
+        close_unless_allowed_in_phase_and_unexpired(header, session, self.cluster, len(frame))
 
     def _find_api(self, frame: bytes) -> ServedApi | None:
         """Return the API of a frame; None if the release does not have it in this version."""
@@ -202,60 +206,98 @@ class Dispatcher:
         return self.apis.find_api(key, version)
 
     def _decode(self, exchange: Exchange) -> None:
-        """Decode the request, and create its context."""
-        exchange.request = request = self._decode_request(exchange)
-        session, header, cluster = exchange.session, exchange.header, self.cluster
-        access = Access(cluster.policy, session.node_id, session.actor)
+        """Decode the request, and create its context. Raise CloseConnection if it is unreadable."""
+        api, session, header, cluster = (
+            exchange.api,
+            exchange.session,
+            exchange.header,
+            self.cluster,
+        )
+        try:
+            exchange.request = request = api.decode_request(exchange.frame, exchange.body_at)
+        except ProtocolError as error:
+            what = f"{api.key.wire_name} request, version {api.version}"
+            raise self._unreadable(what, error, exchange.frame, session) from error
+        policy, node_id, facts = cluster.policy, session.node_id, cluster.facts
+        access = Access(policy, node_id, session.actor)
         exchange.context = context = RequestContext(
-            header,
-            session,
-            cluster,
-            header.api_version,
-            session.node_id,
-            access,
-            cluster.facts,
-            request,
+            header, session, cluster, header.api_version, node_id, access, facts, request
         )
         hooks = self.interceptors
-        if exchange.api.key is _FETCH and not hooks.are_present:
+        if api.key is _FETCH and not hooks.are_present:
             context.accepts_chunks = session.following_chunks is not None
         if hooks.need_all_decisions:
             access.records_max = sys.maxsize
 
+    def _handle(self, exchange: Exchange, *, is_cacheable: bool) -> Any:
+        """Return the response of the handler or of an interceptor. Unless it can be cached, the
+        request may have changed anything; otherwise only topics that it has created.
+        """
+        cluster = self.cluster
+        if not is_cacheable:
+            cluster.state_version.number += 1
+            return self.interceptors.handle(exchange)
+        counters = cluster.counters
+        count = cluster.topics.epoch + counters.internal_errors
+        response = self.interceptors.handle(exchange)
+        if count != cluster.topics.epoch + counters.internal_errors:
+            cluster.state_version.number += 1
+        return response
+
+    def _count_and_log(
+        self, context: RequestContext, api: ServedApi
+    ) -> "list[AccessRecord] | tuple[()]":
+        """Count a handled request, log its decisions, and return them."""
+        self.cluster.counters.requests += 1
+        access = context.access
+        if not access.records:
+            return ()
+        if access.has_loggable_denials or audit_log.logs_allowed_accesses():
+            audit_log.log_decisions(context, api.key)
+        return access.records
+
     def encode(self, exchange: Exchange, response: Any) -> bytes:
-        """Return the frame of a response, as interceptors have changed it."""
+        """Return the frame of a response, as interceptors have changed it. Raise CloseConnection if
+        it cannot be encoded.
+        """
         hooks, context = self.interceptors, exchange.context
         exchange.response = response
         for hook in hooks.on_response:
             hook(exchange)
-        if exchange.cached_frame is None:
-            framed = self._encode_response(exchange)
+        framed = exchange.cached_frame
+        if framed is None:
+            try:
+                framed = self._encode_response(exchange)
+            except ProtocolError as error:
+                self.cluster.counters.internal_errors += 1
+                if self.raise_errors:
+                    raise
+                log.exception("response cannot be written", **_log_fields(context.header))
+                raise CloseConnection("the response cannot be written") from error
             if context.damage_frame is not None:
                 framed = context.damage_frame(framed)
-        else:
-            framed = exchange.cached_frame
         exchange.response_frame = framed
         for hook in hooks.on_response_frame:
             hook(exchange)
         return framed
 
-    def _handle(self, exchange: Exchange) -> Any:
-        """Return the response of the handler or of an interceptor. Unless it can be cached, the
-        request may have changed anything.
+    def _encode_response(self, exchange: Exchange) -> bytes:
+        """Return the frame of a response. Of a long Fetch response, return only the start, and
+        append the rest to the session's `following_chunks`: records go from the log to the socket
+        without being copied together.
         """
-        if not exchange.api.is_cacheable or self.interceptors.need_handlers:
-            self.cluster.state_version.count_possible_change()
-            return self.interceptors.handle(exchange)
-        count = self._topic_change_and_internal_error_count()
-        try:
-            return self.interceptors.handle(exchange)
-        finally:
-            if count != self._topic_change_and_internal_error_count():
-                self.cluster.state_version.count_possible_change()
-
-    def _topic_change_and_internal_error_count(self) -> int:
-        """Return a count that grows with each new or deleted topic and each internal error."""
-        return self.cluster.topics.epoch + self.cluster.counters.internal_errors
+        api, number = exchange.api, exchange.header.correlation_id
+        if not exchange.context.accepts_chunks:
+            framed: bytes = api.frame_response(exchange.response, number)
+            return framed
+        chunks = api.encode_response_in_chunks(exchange.response)
+        size = sum(map(len, chunks))
+        start: bytes = api.pack_response_start(api.response_start_bytes + size, number)
+        following = exchange.session.following_chunks
+        if size < LONG_BYTES or following is None or self.interceptors.are_present:
+            return b"".join((start, *flatten_byte_chunks(chunks)))
+        following.extend(flatten_byte_chunks(chunks))
+        return start
 
     def _call_handler(self, exchange: Exchange) -> Any:
         """Return the handler's response; a rejection or an internal error has the API's form."""
@@ -285,23 +327,6 @@ class Dispatcher:
             return api.error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
         return response
 
-    def _encode_response(self, exchange: Exchange) -> bytes:
-        """Return the frame of a response. Raise CloseConnection if it cannot be encoded."""
-        api, number, context = exchange.api, exchange.header.correlation_id, exchange.context
-        try:
-            if context.accepts_chunks:
-                chunks = exchange.session.following_chunks
-                if self.interceptors.are_present:  # they need the whole frame
-                    chunks = None
-                return encode_fetch_response(api, number, exchange.response, chunks)
-            return encode_response(api, number, exchange.response)
-        except ProtocolError as error:
-            self.cluster.counters.internal_errors += 1
-            if self.raise_errors:
-                raise
-            log.exception("response cannot be written", **_log_fields(context.header))
-            raise CloseConnection("the response cannot be written") from error
-
     def _unsupported_version_response(self, exchange: Exchange) -> bytes:
         """Return the response to an unsupported ApiVersions in version 0. Raise CloseConnection
         for all other APIs.
@@ -322,7 +347,7 @@ class Dispatcher:
             has_range = self.cluster.facts.cluster.unsupported_version_returns_range
             versions = self.apis.advertised[ApiKey.API_VERSIONS] if has_range else None
             response = unsupported_version_response(versions)
-        return encode_response(api, header.correlation_id, response)
+        return api.frame_response(response, header.correlation_id)
 
     def on_disconnect(self, session: Session, reason: str) -> None:
         """Note the end of a connection; the reason is empty if the client closed it."""

@@ -47,13 +47,13 @@ class CachedResponse(msgspec.Struct, frozen=True):
 
     def exchange(self, frame: bytes, session: Session) -> Exchange:
         """Return the exchange of a repeated request with this response."""
-        number, first = frame[4:8], self.context.header
+        first = self.context.header
         return Exchange(
             session,
             RequestHeader(
                 first.api_key,
                 first.api_version,
-                int.from_bytes(number, "big", signed=True),
+                int.from_bytes(frame[4:8], "big", signed=True),
                 first.client_id,
                 first.unknown_tags,
             ),
@@ -61,9 +61,13 @@ class CachedResponse(msgspec.Struct, frozen=True):
             len(frame),
             self.api,
             self.context,
-            self.size_prefix + number + self.after_correlation_id,
+            self.frame_for(frame),
             self.error_codes,
         )
+
+    def frame_for(self, frame: bytes) -> bytes:
+        """Return the response's frame for a repeated request."""
+        return self.size_prefix + frame[4:8] + self.after_correlation_id
 
     def repeat_side_effects(self, session: Session) -> None:
         """Do what the handler of the request did besides its response."""

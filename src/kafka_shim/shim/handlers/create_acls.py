@@ -10,6 +10,7 @@ from kafka_shim.authorizer.acl_requests import (
     WireAcl,
     parse_creations,
 )
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.requirements import CREATE_ACLS
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -36,7 +37,11 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
     if authorizer is None:
         return error_response(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
     acls = [acl for acl in read if isinstance(acl, Acl)]
-    created = iter(authorizer.create_acls(context.access.actor, acls))
+    created = iter(
+        authorizer.create_valid_acls(acls)
+        if isinstance(authorizer, StandardAuthorizer)
+        else authorizer.create_acls(context.access.actor, acls)
+    )
     unexpected_has_message = context.facts.access.unexpected_acl_error_has_message
     results = []
     for acl in read:

@@ -41,8 +41,8 @@ class PropagatingAuthorizer(StandardAuthorizer):
         for copy in self._copies.values():
             copy.configure(config)
 
-    def create_acls(self, actor: Actor, acls: Sequence[Acl]) -> list[AclCreateResult]:
-        results = super().create_acls(actor, acls)
+    def create_valid_acls(self, acls: Sequence[Acl]) -> list[AclCreateResult]:
+        results = super().create_valid_acls(acls)
         for acl, result in zip(acls, results, strict=True):
             if result.error is None:
                 self._schedule_copy_updates(acl)

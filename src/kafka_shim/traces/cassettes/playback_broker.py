@@ -88,24 +88,12 @@ class _PlaybackDispatcher(Dispatcher):
         self._state.report.requests += self._cache.hits
         self._state.report.repeated += self._cache.hits
 
-    def _decode_header(self, frame: bytes, session: Session) -> tuple[RequestHeader, int]:
-        try:
-            return super()._decode_header(frame, session)
-        except CloseConnection as closing:
-            self._report_unreadable(frame, session, closing)
-            raise
-
-    def _decode_request(self, exchange: Exchange) -> Any:
-        try:
-            return super()._decode_request(exchange)
-        except CloseConnection as closing:
-            self._report_unreadable(exchange.frame, exchange.session, closing)
-            raise
-
-    def _report_unreadable(self, frame: bytes, session: Session, closing: CloseConnection) -> None:
+    def _unreadable(
+        self, what: str, error: ProtocolError, frame: bytes, session: Session
+    ) -> CloseConnection:
         if not self._state.index.has_unreadable(frame):
-            mismatch = MismatchError("bytes", str(closing.__cause__))
-            self._report(session, None, mismatch, is_closed=True)
+            self._report(session, None, MismatchError("bytes", str(error)), is_closed=True)
+        return super()._unreadable(what, error, frame, session)
 
     def on_disconnect(self, session: Session, reason: str) -> None:
         """Note the end of a connection."""
