@@ -340,7 +340,9 @@ class RequestRow(Row):
 class DecisionRow(Row):
     """A decision. `number` is that of its request. `would_allow` is the smallest change of the ACLs
     after which the whole request would have succeeded; None for an allowed one, or if no change of
-    ACLs helps. `logged` is true if Kafka's audit log has the decision.
+    ACLs helps. If more than 20 requests were denied before a change of the ACLs, it starts from
+    later ACLs for the oldest, and is None if these allow the request.
+    `logged` is true if Kafka's audit log has the decision.
     """
 
     number: int

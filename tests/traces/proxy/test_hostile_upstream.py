@@ -15,7 +15,6 @@ from kafka_shim.protocol.messages.metadata import (
     MetadataRequest,
     MetadataResponse,
     MetadataResponseBroker,
-    MetadataResponseTopic,
 )
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
@@ -176,27 +175,6 @@ async def test_the_number_of_listeners_is_limited(
         found = (await metadata(wire)).brokers
         wire.writer.close()
     assert [broker.host == f"h{broker.node_id}" for broker in found] == [False] * 3 + [True] * 17
-
-
-async def test_a_large_response_does_not_delay_other_clients(tmp_path: Path) -> None:
-    """A response that takes a second to decode is decoded next to the event loop."""
-    topics = [MetadataResponseTopic(name=f"t{number}") for number in range(150_000)]
-    large = MetadataResponse(brokers=[MetadataResponseBroker(1, "h", 9092)], topics=topics)
-    body = codecs.write_response(ApiKey.METADATA, 12, large)
-
-    async def behaviour(frame: bytes, writer: asyncio.StreamWriter) -> None:
-        writer.write(sized(frame[4:8] + b"\0" + body))
-
-    async with proxied(behaviour, tmp_path) as bootstrap:
-        wire = Wire(*await asyncio.open_connection(*split(bootstrap)))
-        await wire.send(wire.request(ApiKey.METADATA, 12, MetadataRequest(topics=[])))
-        response, turns = asyncio.create_task(wire.frame()), 0
-        while not response.done():
-            await asyncio.sleep(0.001)
-            turns += 1
-        wire.writer.close()
-    assert len(await response) > 1_000_000
-    assert turns > 20  # about 3 if the event loop decodes
 
 
 async def test_responses_to_a_disconnected_client_are_still_recorded(tmp_path: Path) -> None:

@@ -235,13 +235,13 @@ class Dispatcher:
         """
         cluster = self.cluster
         if not is_cacheable:
-            cluster.state_version.number += 1
+            cluster.state_version.count_possible_change()
             return self.interceptors.handle(exchange)
         counters = cluster.counters
         count = cluster.topics.epoch + counters.internal_errors
         response = self.interceptors.handle(exchange)
         if count != cluster.topics.epoch + counters.internal_errors:
-            cluster.state_version.number += 1
+            cluster.state_version.count_possible_change()
         return response
 
     def _count_and_log(
