@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from itertools import islice
+from logging import DEBUG
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -99,7 +100,7 @@ def _handled(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[An
 
 def _audited(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[Any, Any]:
     api, context, response = _handled(dispatcher, frame, session)
-    if context.access.has_loggable_denials or audit_log.logs_allowed_accesses():
+    if context.access.has_loggable_denials or audit_log.logger.isEnabledFor(DEBUG):
         audit_log.log_decisions(context, api.key)
     return api, response
 

@@ -185,12 +185,6 @@ class ServedApi:
         self.handle = handler.handle
         self.error_response = handler.error_response
 
-    def frame_response(self, response: Any, correlation_id: int) -> bytes:
-        """Return the frame of a response. Raise ProtocolError if it cannot be encoded."""
-        body = self.encode_response(response)
-        start = self.pack_response_start(self.response_start_bytes + len(body), correlation_id)
-        return start + body
-
 
 def _cache_last_result(write: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
     """Return `write` with a cache of one result: a repeated message is not encoded again."""

@@ -33,7 +33,8 @@ async def polled_after(gaps_s: Iterable[float], *, is_enabled: bool = True) -> l
         clock.now_s += gap_s
         for _ in range(3):
             await asyncio.sleep(0)
-        polling.begin_if_requests_come_soon()
+        if polling.is_enabled:
+            polling.begin_if_requests_come_soon()
         found.append(polling.is_polling)
     return found
 

@@ -4,6 +4,7 @@ The only catch-all of the broker.
 """
 
 import sys
+from logging import DEBUG
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
@@ -235,13 +236,13 @@ class Dispatcher:
         """
         cluster = self.cluster
         if not is_cacheable:
-            cluster.state_version.count_possible_change()
+            cluster.state_version.number += 1
             return self.interceptors.handle(exchange)
         counters = cluster.counters
         count = cluster.topics.epoch + counters.internal_errors
         response = self.interceptors.handle(exchange)
         if count != cluster.topics.epoch + counters.internal_errors:
-            cluster.state_version.count_possible_change()
+            cluster.state_version.number += 1
         return response
 
     def _count_and_log(
@@ -252,7 +253,7 @@ class Dispatcher:
         access = context.access
         if not access.records:
             return ()
-        if access.has_loggable_denials or audit_log.logs_allowed_accesses():
+        if access.has_loggable_denials or audit_log.logger.isEnabledFor(DEBUG):
             audit_log.log_decisions(context, api.key)
         return access.records
 
@@ -288,8 +289,8 @@ class Dispatcher:
         """
         api, number = exchange.api, exchange.header.correlation_id
         if not exchange.context.accepts_chunks:
-            framed: bytes = api.frame_response(exchange.response, number)
-            return framed
+            body: bytes = api.encode_response(exchange.response)
+            return api.pack_response_start(api.response_start_bytes + len(body), number) + body  # type: ignore[no-any-return]
         chunks = api.encode_response_in_chunks(exchange.response)
         size = sum(map(len, chunks))
         start: bytes = api.pack_response_start(api.response_start_bytes + size, number)
@@ -347,7 +348,9 @@ class Dispatcher:
             has_range = self.cluster.facts.cluster.unsupported_version_returns_range
             versions = self.apis.advertised[ApiKey.API_VERSIONS] if has_range else None
             response = unsupported_version_response(versions)
-        return api.frame_response(response, header.correlation_id)
+        body = api.encode_response(response)
+        size = api.response_start_bytes + len(body)
+        return api.pack_response_start(size, header.correlation_id) + body
 
     def on_disconnect(self, session: Session, reason: str) -> None:
         """Note the end of a connection; the reason is empty if the client closed it."""

@@ -29,7 +29,7 @@ NO_AUTHORIZER = "no authorizer is configured"
 
 def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsResponse:
     codes = [_acl_codes(creation) for creation in request.creations]
-    read = parse_creations(codes, context.acl_rules)
+    read = parse_creations(codes, context.cluster.policy.rules)
     if isinstance(read, ConnectionCloses):
         raise CloseConnection(read.reason)
     context.access.require(CREATE_ACLS, message="cluster authorization failed")

@@ -24,7 +24,7 @@ from kafka_shim.shim.request.context import RequestContext
 
 def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsResponse:
     codes = [_filter_codes(acl_filter) for acl_filter in request.filters]
-    read = parse_filters(codes, context.acl_rules)
+    read = parse_filters(codes, context.cluster.policy.rules)
     if isinstance(read, ConnectionCloses):
         raise CloseConnection(read.reason)
     context.access.require(DELETE_ACLS, message="cluster authorization failed")

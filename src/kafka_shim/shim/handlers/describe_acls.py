@@ -28,7 +28,7 @@ NO_AUTHORIZER = "no authorizer is configured on the broker"
 
 
 def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAclsResponse:
-    read = parse_filters([_filter_codes(request)], context.acl_rules)
+    read = parse_filters([_filter_codes(request)], context.cluster.policy.rules)
     if isinstance(read, ConnectionCloses):
         raise CloseConnection(read.reason)
     context.access.require(DESCRIBE_ACLS, message="cluster authorization failed")

@@ -22,19 +22,17 @@ class BusyPolling:
 
     def __init__(self, clock_s: Callable[[], float]) -> None:
         self._clock_s = clock_s
-        self._is_enabled = False
+        self.is_enabled = False
         self._last_response_s = 0.0
         self._paused_responses = 0
         self.is_polling = False
 
     def enable_unless_single_processor(self) -> None:
         """Allow polling: for a process that has nothing else to do, beside clients in others."""
-        self._is_enabled = (os.cpu_count() or 1) > 1
+        self.is_enabled = (os.cpu_count() or 1) > 1
 
     def begin_if_requests_come_soon(self) -> None:
         """Begin or go on to poll, after a response."""
-        if not self._is_enabled:
-            return
         now_s = self._clock_s()
         came_soon = now_s - self._last_response_s < SOON_S
         self._last_response_s = now_s

@@ -344,7 +344,8 @@ class Connection(asyncio.BufferedProtocol):
             self._responses and host.batched_sends.postpone_while_others_are_ready(self._flush)
         ):
             self._flush()
-            host.busy_polling.begin_if_requests_come_soon()
+            if host.busy_polling.is_enabled:
+                host.busy_polling.begin_if_requests_come_soon()
 
     def _flush(self, *, immediately: bool = False) -> None:
         """Send the responses, with one system call for several of them. They wait until the state
@@ -360,10 +361,18 @@ class Connection(asyncio.BufferedProtocol):
         if is_held or not self._responses or is_delayed:
             return
         self._response_bytes = 0
-        if not self._write_buffer.send_and_clear_frames(
-            self._responses
-        ):  # the peer has closed: drop further responses
+        transport, responses = self._transport, self._responses
+        if transport is None or transport.is_closing():  # the peer has closed
+            responses.clear()
             self._frames.clear()
+        elif self._write_buffer.following_chunks:
+            self._write_buffer.send_in_chunks(responses)
+        else:
+            joined = responses[0] if len(responses) == 1 else b"".join(responses)
+            responses.clear()
+            transport.write(joined)
+            if transport.is_closing():
+                self._frames.clear()
 
     def _update_reading(self) -> None:
         """Read only while all received requests have their responses and the peer reads its

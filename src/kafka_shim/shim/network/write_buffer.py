@@ -22,18 +22,10 @@ class WriteBuffer:
         """The pieces that follow the frames that are sent next."""
         transport.set_write_buffer_limits(high=buffer_bytes_max)
 
-    def send_and_clear_frames(self, frames: list[bytes]) -> bool:
-        """Send all frames with one system call and clear the list; return False if closing."""
-        joined = frames[0] if len(frames) == 1 else b"".join(frames)
+    def send_in_chunks(self, frames: list[bytes]) -> None:
+        """Send frames and the pieces that follow them, and clear the list."""
+        self._waiting_chunks.append(b"".join(frames))
         frames.clear()
-        if self.following_chunks:
-            self._send_in_chunks(joined)
-        elif not self._transport.is_closing():
-            self._transport.write(joined)
-        return not self._transport.is_closing()
-
-    def _send_in_chunks(self, start: bytes) -> None:
-        self._waiting_chunks.append(start)
         self._waiting_chunks.extend(self.following_chunks)
         self.following_chunks.clear()
         self._transport.set_write_buffer_limits(high=0)  # so that it says when all is taken

@@ -20,19 +20,14 @@ LINES_MAX = 200
 """How many decisions of a request have lines of their own; one more line counts the others."""
 
 log = Log(LOGGER_NAME)
-_stdlib = logging.getLogger(LOGGER_NAME)
-
-
-def logs_allowed_accesses() -> bool:
-    """Return whether accesses that were allowed are logged, too."""
-    return _stdlib.isEnabledFor(logging.DEBUG)
+logger = logging.getLogger(LOGGER_NAME)
 
 
 def log_decisions(context: RequestContext, api: ApiKey) -> None:
     """Log the decisions of a request according to the log level. In an event loop, the lines are
     written after the response, since what would allow a denied request takes long to compute.
     """
-    if not _stdlib.isEnabledFor(logging.INFO):
+    if not logger.isEnabledFor(logging.INFO):
         return
     if context.access.has_loggable_denials:
         from kafka_shim.shim.observing.request_remedy import denied_request  # noqa: PLC0415 - to log alone
@@ -45,7 +40,7 @@ def log_decisions(context: RequestContext, api: ApiKey) -> None:
 
 
 def _write_lines(context: RequestContext, api: ApiKey) -> None:
-    access, debug = context.access, logs_allowed_accesses()
+    access, debug = context.access, logger.isEnabledFor(logging.DEBUG)
     lines, unwritten = 0, dict(access.unrecorded_counts or {})
     is_first_denial = True
     for record in access.records:

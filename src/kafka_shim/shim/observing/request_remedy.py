@@ -103,7 +103,7 @@ class DeniedRequest:
 def denied_request(context: RequestContext) -> DeniedRequest:
     """Return the one for a request with denials."""
     denied = context.access.denied_request
-    if denied is None:
+    if not isinstance(denied, DeniedRequest):
         denied = context.access.denied_request = DeniedRequest(context)
     return denied
 

@@ -6,7 +6,7 @@ The methods follow Kafka's AuthHelper: `require` (or reject the whole request),
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -19,9 +19,6 @@ from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Perm
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.authorization import AuthorizationPolicy
-
-if TYPE_CHECKING:
-    from kafka_shim.shim.observing.request_remedy import DeniedRequest
 
 Item = TypeVar("Item")
 
@@ -67,8 +64,8 @@ class Access(msgspec.Struct, eq=False):
     actor: Actor
     records: list[AccessRecord] = []
     records_max: int = RECORDS_MAX
-    denied_request: "DeniedRequest | None" = None
-    """What would allow the request, if somebody asked for it."""
+    denied_request: object | None = None
+    """What would allow the request: see `explaining.request_remedy.denied_request`."""
     unrecorded_counts: dict[bool, int] | None = None
     """How many decisions that Kafka logs were not kept, by whether they allowed."""
     was_consulted: bool = False

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.releases.facts import Facts
@@ -64,10 +63,6 @@ class RequestContext(msgspec.Struct, eq=False):
         """Return the user and the client id, by which quotas are found."""
         name = self.session.principal.partition(":")[2]
         return QuotaClient(name, self.header.client_id or "")
-
-    @property
-    def acl_rules(self) -> AclRules:
-        return self.cluster.policy.rules
 
     def group_coordinator_error(self, group_id: str) -> ErrorCode:
         """Return NONE if this broker coordinates the group."""
