@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.against.brokers import Broker
 from benchmarks.against.costs import Cost
-from benchmarks.against.goals import WHOLE, Row, means, missed, name_of
+from benchmarks.against.goals import EVERYDAY, WHOLE, Row, means, missed, name_of
 
 PAGE = Path(__file__).parents[1] / "results" / "against.md"
 _HEAD = """\
@@ -79,11 +79,13 @@ def published(rows: Sequence[Row], state: str, costs: Sequence[Cost]) -> str:
     of_requests = [row for row in rows if row.mode != WHOLE]
     wholes = [row for row in rows if row.mode == WHOLE]
     parts = [state]
-    for mode in dict.fromkeys(row.mode for row in of_requests):
-        parts += [
-            f"Microseconds per request, {_in_words(mode)}:",
-            _table("request", [row for row in of_requests if row.mode == mode]),
-        ]
+    for is_everyday, name in ((True, EVERYDAY), (False, "other requests")):
+        chosen = [row for row in of_requests if row.is_everyday is is_everyday]
+        for mode in dict.fromkeys(row.mode for row in chosen):
+            parts += [
+                f"Microseconds per request, {name}, {_in_words(mode)}:",
+                _table("request", [row for row in chosen if row.mode == mode]),
+            ]
     if wholes:
         parts += ["Milliseconds of actions of several connections:", _table("action", wholes, 1000)]
     parts += ["Geometric means of the ratios:", _means_table(means(rows))]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from benchmarks.against import throughput
 from benchmarks.against.costs import costs
-from benchmarks.against.goals import Row, rows_that_miss
+from benchmarks.against.goals import EVERYDAY, Row, rows_that_miss
 from benchmarks.against.publication import PAGE, publish
 from benchmarks.against.throughput import Speed
 
@@ -27,6 +27,15 @@ def test_the_figures_of_a_run_replace_those_of_the_last_one(tmp_path: Path) -> N
     assert "| Produce, different | 10.0 | 15.0 | x1.50 |" in text
     assert "- Fetch, different, depth 64: 0.50 of kfake, goal 0.8" in text
     assert text.splitlines()[:3] == PAGE.read_text().splitlines()[:3]
+
+
+def test_what_clients_send_all_day_comes_first(tmp_path: Path) -> None:
+    page = tmp_path / "against.md"
+    publish([row("OffsetFetch", 20, 10), row("Produce", 10, 20)], "Measured now.", page=page)
+    text = page.read_text()
+    first, second = (text.index(f"| {kind}, different |") for kind in ("Produce", "OffsetFetch"))
+    assert text.index(f"{EVERYDAY}, with 64 in flight:") < first < second
+    assert f"| kfake | depth 64, {EVERYDAY} | x2.00 | x2.00 |" in text
 
 
 def test_the_time_of_a_row_that_misses_its_goal_is_shown_by_stage(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from kafka_shim.authorizer.remedy import Step, steps_to_allow
+from kafka_shim.authorizer.store import BEFORE_CHANGE_MAX
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.describe_cluster import DescribeClusterRequest
 from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
@@ -180,3 +181,31 @@ def test_the_history_and_the_audit_log_share_a_remedy(monkeypatch: pytest.Monkey
     assert entry.denied_request is not None
     assert entry.denied_request.remedy is not None
     assert len(computed) == 1
+
+
+def test_the_remedy_of_a_denial_is_that_of_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is computed when it is read, or before the ACLs change, for the last denied requests."""
+    computed: list[object] = []
+
+    def counting_steps(*arguments: Any) -> tuple[Step, ...]:
+        computed.append(arguments)
+        return steps_to_allow(*arguments)
+
+    monkeypatch.setattr(request_remedy, "steps_to_allow", counting_steps)
+    configure_logging("warn", "console")
+    stage = Stage()
+    history = History()
+    stage.dispatcher.set_history(history)
+    for _ in range(BEFORE_CHANGE_MAX + 1):
+        stage.ask(ApiKey.METADATA, 1, metadata(1), "User:alice")
+    assert not computed
+    stage.allow("User:alice", Operation.DESCRIBE, ResourceType.TOPIC, "n0")
+    assert len(computed) == BEFORE_CHANGE_MAX
+    operations = []
+    for entry in history:
+        assert entry.denied_request is not None
+        assert entry.denied_request.remedy is not None
+        operations.append({acl.operation for acl in entry.denied_request.remedy.add})
+    oldest, *others = operations
+    assert oldest == {Operation.CREATE}  # DESCRIBE is allowed by now
+    assert all(each > oldest for each in others)
