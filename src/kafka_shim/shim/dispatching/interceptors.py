@@ -4,8 +4,9 @@ Hooks are composed when an interceptor is added or removed: a request calls only
 ones, and a dispatcher without interceptors calls none.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from kafka_shim.shim.observing.request_history import History
     from kafka_shim.shim.observing.trace_recorder import TraceRecorder
     from kafka_shim.shim.storage.storage import Storage
+
+
+_NO_NOTES: Mapping["Interceptor", Any] = MappingProxyType({})
 
 
 class Exchange(msgspec.Struct, eq=False):
@@ -46,8 +50,12 @@ class Exchange(msgspec.Struct, eq=False):
     response: Any = None
     response_frame: bytes | None = None
     decisions: list[AccessRecord] | tuple[()] = ()
-    fault_ids: list[int] = []
-    notes: dict["Interceptor", Any] = {}
+    fault_ids: Sequence[int] = ()
+    notes: Mapping["Interceptor", Any] = _NO_NOTES
+
+    def add_note(self, interceptor: "Interceptor", note: object) -> None:
+        """Keep something of an interceptor until its next hook."""
+        self.notes = {**self.notes, interceptor: note}
 
 
 Handle: TypeAlias = Callable[[Exchange], Any]
@@ -150,7 +158,7 @@ class QuotaInterceptor(Interceptor):
         self._cluster = cluster
 
     def on_request(self, exchange: Exchange) -> None:
-        exchange.notes[self] = self._cluster.clock.now_us()
+        exchange.add_note(self, self._cluster.clock.now_us())
 
     def on_handled(self, exchange: Exchange) -> None:
         """Count the request's bytes, and the time that it took."""
@@ -221,14 +229,14 @@ class HistoryInterceptor(Interceptor):
         entry = self._history.add_request(
             exchange.session, exchange.header, exchange.frame, self._clock.now_us()
         )
-        exchange.notes[self] = entry
+        exchange.add_note(self, entry)
         CURRENT_ORIGINATOR.set(entry)
 
     def on_handled(self, exchange: Exchange) -> None:
         CURRENT_ORIGINATOR.set(None)
         entry = exchange.notes.get(self)
         if entry is not None:
-            entry.faults = exchange.fault_ids
+            entry.faults = list(exchange.fault_ids)
             self._history.set_and_count_decisions(entry, exchange.context)
 
     def on_response(self, exchange: Exchange) -> None:
@@ -259,8 +267,8 @@ class TraceInterceptor(Interceptor):
         self._recorder = recorder
 
     def on_header(self, exchange: Exchange) -> None:
-        exchange.notes[self] = self._recorder.record_request(
-            exchange.session, exchange.header, exchange.frame
+        exchange.add_note(
+            self, self._recorder.record_request(exchange.session, exchange.header, exchange.frame)
         )
 
     def on_end(self, exchange: Exchange) -> None:

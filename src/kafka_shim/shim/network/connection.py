@@ -230,7 +230,10 @@ class Connection(asyncio.BufferedProtocol):
         else:
             response = self._dispatcher.dispatch(frame, session)
         if type(response) is bytes:
-            self._send(response)
+            self._responses.append(response)  # as `_send`, without a call
+            self._response_bytes += len(response)
+            if self._response_bytes >= _FLUSH_BYTES or self._write_buffer.following_chunks:
+                self._flush()
         elif isinstance(response, PendingExchange):
             self._pending = response
             self._transition(ConnectionEvent.REQUEST_WAITS)
