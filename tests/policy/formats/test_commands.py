@@ -141,6 +141,8 @@ LOOP = "\nfor topic in orders bills; do\n  {} --topic $topic\ndone\n"
         (f"for i in 1; do bash -c '{READ_ORDERS}'; done", 1, "depends on the `for` of line 1"),
         (f"false || {READ_ORDERS}", 1, "runs only if the command before it fails"),
         (f"[ -f x ] && {READ_ORDERS}", 1, "or a test holds"),
+        (f"a || {{\n{READ_ORDERS}; }}", 2, "depends on the group of commands of line 1"),
+        (f"[ -f x ] && ( {READ_ORDERS} )", 1, "depends on the group of commands of line 1"),
         (f"{READ} --topic $TOPIC", 1, "`$TOPIC` is a shell expression: write its value"),
         (f"{READ} $OPTIONS", 1, "`$OPTIONS` is a shell expression"),
         (f'{READ} "$@"', 1, "`$@` is a shell expression"),
@@ -240,6 +242,20 @@ PLAYBOOK = """\
 """
 WORDS = '", "'.join(READ_ORDERS.split())
 YAML_FILES = {
+    "compose-quoted": (
+        "services:\n  a:\n    entrypoint: [/bin/sh, -c]\n    command: |\n"
+        "      \"\n      # waits\n      sleep 1\n      echo -e 'grants'\n      {}\n      \"\n"
+    ),
+    "compose-entrypoint": (
+        f'services: {{a: {{entrypoint: [kafka-acls], command: ["{WORDS}"]}}}}\n'.replace(
+            'command: ["kafka-acls", ', "command: ["
+        )
+    ),
+    "job-arguments": (
+        f'kind: Job\nspec:\n- command: [bin/kafka-acls.sh]\n  args: ["{WORDS}"]\n'.replace(
+            'args: ["kafka-acls", ', "args: ["
+        )
+    ),
     "compose": COMPOSE,
     "compose-words": f'services: {{a: {{command: ["{WORDS}"]}}}}\n',
     "compose-shell": "services:\n  a:\n    entrypoint: [bash, -c]\n    command: ['{}']\n",
@@ -280,6 +296,10 @@ def test_conditions_and_templates_in_yaml_are_named(text: str, line: int, reason
     _, errors = parse_readable_commands(text)
     assert [error.line for error in errors] == [line]
     assert reason in errors[0].message
+
+
+def test_a_makefile() -> None:
+    assert rules(f"acls: up\n\t{READ_ORDERS}\n\nup:\n\tdocker compose up -d\n") == [ORDERS]
 
 
 def test_batch_files() -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import random
+import struct
 from pathlib import Path
 
 import msgspec
@@ -338,3 +339,17 @@ def test_few_bytes_are_kept_until_no_earlier_ones_can_come(
     monkeypatch.setattr("kafka_shim.traces.captures.capture_import.DELAYED_BYTES_MAX", 0)
     requests, responses, _ = imported(capture_of(conversation(COUNT)), tmp_path)
     assert (requests, responses) == (REQUESTS, ANSWERS)
+
+
+def test_a_packet_without_a_time_is_reported(tmp_path: Path) -> None:
+    """A Simple Packet Block of pcapng has no time; 1970 would be wrong."""
+    packets = [(0, segment.time_us, ethernet(segment)) for segment in conversation(COUNT)]
+    data = ethernet(conversation(COUNT)[0])
+    body = struct.pack("<I", len(data)) + data + bytes(-len(data) % 4)
+    size = struct.pack("<I", len(body) + 12)
+    simple = struct.pack("<I", 3) + size + body + size
+    requests, _, report = imported(io.BytesIO(pcapng(packets, [1], "<") + simple), tmp_path)
+    assert requests == REQUESTS
+    assert "has no time (a Simple Packet Block of pcapng)" in report.damage
+    with pytest.raises(CaptureError, match="has no time"):
+        import_capture(io.BytesIO(pcapng([], [1], "<") + simple), tmp_path / "none")

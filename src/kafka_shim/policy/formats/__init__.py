@@ -58,7 +58,7 @@ _SIGNS = {
 """Patterns that identify a format; all other texts are YAML, which includes JSON."""
 
 
-_COMMAND = re.compile(r"^(?!\s*#).*\bkafka-acls(?:\.sh|\.bat)?[\s\"',]", re.MULTILINE)
+_COMMAND = re.compile(r"^(?!\s*#).*\bkafka-acls(?:\.sh|\.bat)?[\s\"',\]]", re.MULTILINE)
 """A command behind other tools, or in a text, such as that of a YAML file."""
 _OWN_RULES = re.compile(
     r"^[\"']?acls[\"']?\s*:|^(?:- +|\s*\[?\s*)\{?\s*[\"']?principal[\"']?\s*:", re.MULTILINE

@@ -132,6 +132,8 @@ def _may_change_acls(words: Sequence[str]) -> bool:
     runs_file = words[0] in _RUNNING_FILES or _SHELL.fullmatch(words[0]) is not None
     names = [word for word in words if runs_file and not re.match(r"-|.*\s", word)]
     is_tool = not {"acl", "acls"}.isdisjoint(words) and "list" not in words
+    if words[0].endswith(":"):  # a target of make
+        return False
     return is_tool or any(map(_ABOUT_ACLS.search, [words[0], *names]))
 
 
@@ -149,17 +151,16 @@ def _shell_position(words: Sequence[str]) -> int | None:
 
 def _script_position(words: Sequence[str], shell: int | None) -> int | None:
     """Return which word a shell runs as a script."""
-    if words[0] == "eval" and len(words) == 2:
-        return 1
-    if words[0] in _EVALUATING and any(map(_MENTION.search, words[-1:])) and " " in words[-1]:
+    is_text = re.search(r"\s", words[-1]) is not None
+    if len(words) == 1 and is_text:
+        return 0  # the command of a Compose file with a shell as entry point
+    if words[0] in _EVALUATING and is_text and _MENTION.search(words[-1]):
         return len(words) - 1
-    if shell is None:
-        return None
-    for at in range(shell + 1, len(words) - 1):
+    for at in range(shell + 1, len(words) - 1) if shell is not None else ():
         if _RUNS_STRING.fullmatch(words[at]):
             return at + 1
         if not words[at].startswith(("-", "+")):
-            return None
+            break
     return None
 
 
@@ -192,7 +193,7 @@ def _find_in_value(value: Any, source: Sequence[str], construct: str) -> Iterato
         if deciding:
             line = line_of_key_or_of_parent(value, deciding[0])
             construct = f"`{deciding[0]}` of line {line}"
-        for key, item in value.items():
+        for key, item in _with_joined_arguments(value).items():
             if not (isinstance(item, str) and key in _TEXT_KEYS):
                 line = line_of_key_or_of_parent(value, str(key))
                 yield from _find_in_item(item, line, source, construct)
@@ -208,6 +209,18 @@ def _find_in_item(
         yield from _find_in_command(ShellCommand(line, words, [], construct))
     else:
         yield from _find_in_value(item, source, construct)
+
+
+def _with_joined_arguments(value: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Return a Kubernetes container or Compose service with its command and arguments as one."""
+    for first, second in (("command", "args"), ("entrypoint", "command")):
+        words, arguments = value.get(first), value.get(second)
+        if isinstance(words, list) and isinstance(arguments, list):
+            if not words or not _TOOL.fullmatch(str(words[-1])):
+                continue
+            others = {key: item for key, item in value.items() if key not in (first, second)}
+            return {**others, first: [*words, *arguments]}
+    return value
 
 
 def _is_command_line(items: Sequence[Any]) -> bool:

@@ -131,7 +131,8 @@ class _CommandSplitter:
                 self._constructs.pop()
         elif word == "{":
             kind = "function" if self._function else "{"
-            self._constructs.append(_Construct(kind, token.line, bool(self._function)))
+            decides = bool(self._function) or self._is_conditional
+            self._constructs.append(_Construct(kind, token.line, decides))
             self._function = ""
         elif word == "function":
             self._function = "?"
@@ -159,8 +160,9 @@ class _CommandSplitter:
             self._function, self._words = self._words[0], []
             self._constructs.append(_Construct("(", token.line))
         else:
+            decides = bool(self._function) or self._is_conditional
             yield from self._finish_command(token.text)
-            self._constructs.append(_Construct("(", token.line, bool(self._function)))
+            self._constructs.append(_Construct("(", token.line, decides))
 
     def _finish_command(self, operator: str) -> Iterator[ShellCommand]:
         words, inputs = self._words, self._inputs
@@ -187,8 +189,9 @@ class _CommandSplitter:
         deciding = [construct for construct in self._constructs if construct.decides]
         if not deciding:
             return ""
-        kind = "function" if deciding[-1].kind == "(" else deciding[-1].kind
-        return f"`{kind}` of line {deciding[-1].line}"
+        kind = deciding[-1].kind
+        name = "group of commands" if kind in ("{", "(") else f"`{kind}`"
+        return f"{name} of line {deciding[-1].line}"
 
 
 class _Tokenizer:

@@ -104,8 +104,12 @@ def _packets_of_pcapng(file: BinaryIO) -> Iterator[Packet]:
         block_body = _read_exactly(file, size - len(head))
         if block_type == _INTERFACE:
             interfaces.append(_parse_interface(order, block_body))
-        elif block_type in (_ENHANCED, _SIMPLE):
-            yield _parse_packet_block(block_type, order, block_body, interfaces)
+        elif block_type == _ENHANCED:
+            yield _parse_packet_block(order, block_body, interfaces)
+        elif block_type == _SIMPLE:
+            raise CaptureError(
+                f"a packet before byte {file.tell()} has no time (a Simple Packet Block of pcapng)"
+            )
 
 
 def _parse_interface(order: str, body: bytes) -> _Interface:
@@ -124,16 +128,9 @@ def _parse_interface(order: str, body: bytes) -> _Interface:
     return interface
 
 
-def _parse_packet_block(
-    block_type: int, order: str, body: bytes, interfaces: list[_Interface]
-) -> Packet:
-    number = high = low = 0
-    if block_type == _ENHANCED:
-        number, high, low, captured, _ = Struct(f"{order}5I").unpack_from(body)
-        data = body[20 : 20 + captured]
-    else:
-        (original,) = Struct(f"{order}I").unpack_from(body)
-        data = body[4 : min(4 + original, len(body) - 4)]
+def _parse_packet_block(order: str, body: bytes, interfaces: list[_Interface]) -> Packet:
+    number, high, low, captured, _ = Struct(f"{order}5I").unpack_from(body)
+    data = body[20 : 20 + captured]
     if number >= len(interfaces):
         raise CaptureError(f"a packet is of interface {number}, which the file does not describe")
     interface = interfaces[number]
