@@ -1,10 +1,12 @@
 """Scripts with kafka-acls commands, as users write them; right values are those of AclCommand."""
 
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.policy.formats import detect_format_or_default_yaml, parse_acls_with_lines
 from kafka_shim.policy.formats.kafka_commands import parse_readable_commands
+from kafka_shim.policy.formats.shell_words import MARK
 from kafka_shim.policy.formats.trace_rule import format_acl_rule
 from tests.policy.formats.samples import refusal, rules
 
@@ -199,6 +201,24 @@ def test_what_changes_no_acls_is_ignored(line: str) -> None:
     assert "no kafka-acls command in it that adds ACLs" in refusal(line, "commands")
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "bash -c '{{ x }}'",
+        'bash -c "$(a b)"',
+        "eval '$(echo kafka-acls )'",
+        "sh -c '`a b`'",
+        'a() { bash -c "${x:-a b}"; }',
+        "$(" * 3000 + ")" * 3000,
+        "bash -c " * 3000,
+    ],
+)
+def test_expansions_and_nesting_end(script: str) -> None:
+    acls, errors = parse_readable_commands(script)
+    assert acls == []
+    assert errors
+
+
 def test_the_rest_of_a_script_is_read() -> None:
     acls, errors = parse_readable_commands(LOOP.format(READ) + READ_ORDERS)
     assert [(format_acl_rule(acl), line) for acl, line in acls] == [(ORDERS, 5)]
@@ -320,3 +340,20 @@ def test_batch_files() -> None:
 )
 def test_rules_that_mention_the_tool_are_rules(text: str) -> None:
     assert rules(text) == [ORDERS]
+
+
+PIECES = (
+    *(READ_ORDERS, "'", '"', "`", "$(", ")", "(", "{", "}", "<<EOF", "\nEOF\n", "\n", ";", "&&"),
+    *("||", "|", "\\", "$", "${", "for x in a; do ", "done", "if ", "then ", "fi", "case x in "),
+    *("esac", " a) ", "<<<", "<(", ">", "&", "#", " ", "%A%", "{{ x }}", "bash -c ", "eval "),
+    *("=(", "function f ", "!", "é", "\r\n", "- command: ", "a: |\n  "),
+)
+
+
+@settings(deadline=None)  # no deadline: the machine may be busy
+@given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
+def test_any_text_is_read_or_rejected(script: str) -> None:
+    acls, errors = parse_readable_commands(script)
+    assert len(acls) <= script.count(READ_ORDERS)
+    assert not any(MARK in format_acl_rule(acl) for acl, _ in acls)
+    assert all(error.message for error in errors)

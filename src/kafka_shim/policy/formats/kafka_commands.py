@@ -74,6 +74,8 @@ def parse_readable_commands(text: str) -> tuple[list[AclWithLine], list[AclTextE
                 errors.append(AclTextError(problem.message, problem.line or number))
     except AclTextError as problem:
         errors.append(problem)
+    except RecursionError:
+        errors.append(AclTextError("commands are nested too deep"))
     if text.strip() and not acls and not errors:
         errors.append(AclTextError("no kafka-acls command in it that adds ACLs"))
     return acls, errors

@@ -74,6 +74,10 @@ def _find_in_script(text: str, line: int, construct: str = "") -> Iterator[AclCo
     before: ShellCommand | None = None
     for command in split_shell_commands(text, line):
         command.construct = command.construct or construct
+        if MARK in text and list(map(_without_marks, command.words)) == [_without_marks(text)]:
+            if _MENTION.search(text):
+                yield _unread(command, "kafka-acls is in an expansion, which is not evaluated")
+            continue  # it would be split again and again
         if before is not None and before.is_piped and _shell_position(command.words) is not None:
             yield from _find_in_piped_text(before)
         yield from _find_in_command(command)
@@ -142,6 +146,10 @@ def _unread(command: ShellCommand, reason: str) -> AclCommand:
     said = said if len(said) <= 80 else f"{said[:77]}..."
     error = AclTextError(f"not read: `{said}`: {reason}", command.line)
     return AclCommand(command.line, (), error)
+
+
+def _without_marks(text: str) -> str:
+    return text.replace(MARK, "")
 
 
 def _shell_position(words: Sequence[str]) -> int | None:

@@ -16,7 +16,7 @@ MARK = "\x00"
 """Precedes a part of a word that a shell would replace."""
 
 _IGNORED = re.compile(r"(?:[ \t\r\f\v]|\\\r?\n)+|#[^\n]*")
-_OPERATOR = re.compile(r"\n|;;&|;;|;&|;|&&|\|\||\|&|\||&(?!>)|\(|\)")
+_OPERATOR = re.compile(r"\n|;;&|;;|;&|;|&&|\|\||\|&|\||&|\(|\)")
 _REDIRECTION = re.compile(r"(?:\d*|&)(<<<|<<-|<<|<>|<&|>&|>>|>\||<(?!\()|>(?!\())")
 _PLAIN = re.compile(r"[^\s'\"\\$`;&|<>(){}%]+")
 _SINGLE_QUOTED = re.compile(r"'([^']*)'")
@@ -272,7 +272,7 @@ class _Tokenizer:
                 parts.append(self._take_quoted(character))
             elif character == "\\":
                 parts.append(self._take_escape())
-            elif character in "$`" or (character in "<>" and self._text[self._at + 1] == "("):
+            elif character in "$`" or self._text.startswith(("<(", ">("), self._at):
                 parts.append(self._take_expansion())
             else:
                 expanded = self._take(_EXPANDED)
