@@ -8,7 +8,6 @@ import msgspec
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
-from kafka_shim.authorizer.least_acls import least_acls
 from kafka_shim.authorizer.model import WILDCARD, Acl, Actor
 from kafka_shim.authorizer.remedy import (
     RequiredAccess,
