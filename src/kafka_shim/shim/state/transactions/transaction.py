@@ -14,11 +14,7 @@ TopicPartition = tuple[str, int]
 
 
 class TransactionalIdState(Enum):
-    """Transaction states, in the order of their codes in records; the values are the names in
-    DescribeTransactions.
-    """
-
-    code: int
+    """Transaction states; the values are the names in DescribeTransactions."""
 
     EMPTY = "Empty"
     ONGOING = "Ongoing"
@@ -28,10 +24,6 @@ class TransactionalIdState(Enum):
     COMPLETE_ABORT = "CompleteAbort"
     DEAD = "Dead"
     PREPARE_EPOCH_FENCE = "PrepareEpochFence"
-
-
-for _code, _state in enumerate(TransactionalIdState):
-    _state.code = _code
 
 
 _ONGOING = TransactionalIdState.ONGOING  # enum attribute lookup is slow on CPython 3.11

@@ -93,11 +93,6 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         return STREAMS
 
     @property
-    def last_assignment_settings(self) -> tuple[object, ...]:
-        """The assignor's settings at the last heartbeat."""
-        return self._assigned_by
-
-    @property
     def topology(self) -> StreamsTopology | None:
         return self.tasks.topology
 
