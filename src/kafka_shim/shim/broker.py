@@ -77,7 +77,7 @@ class Broker:
 
     def allow_busy_polling(self) -> None:
         """Let it poll for requests for a moment after responses, in a process of its own."""
-        self._server.busy_polling.enable_unless_single_processor()
+        self._server.busy_polling.enable()
 
     async def start(self) -> None:
         """Bind all listeners; `listener_addresses` then has the actual ports."""

@@ -130,7 +130,7 @@ class ObservedConnection:
     def _set_client_software(self, header: RequestHeader, frame: bytes, at: int) -> None:
         with contextlib.suppress(ProtocolError):
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
-            self._session.set_client_software_and_reset_trace(
+            self._session.set_client_software(
                 message.client_software_name, message.client_software_version
             )
 

@@ -26,7 +26,7 @@ class _Turn:
     def _response(self, number: int) -> None:
         self.now_s += self._takes_s
         send: Callable[[], None] = lambda: self.sent.append(number)  # noqa: E731 - used twice
-        if not self._batched_sends.postpone_while_others_are_ready(send):
+        if not self._batched_sends.postpone(send):
             send()
         self.sent_when.append(list(self.sent))
         if number == self._connections - 1:

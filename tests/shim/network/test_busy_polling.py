@@ -27,14 +27,14 @@ async def polled_after(gaps_s: Iterable[float], *, is_enabled: bool = True) -> l
     clock = Clock()
     polling = BusyPolling(clock)
     if is_enabled:
-        polling.enable_unless_single_processor()
+        polling.enable()
     found = []
     for gap_s in gaps_s:
         clock.now_s += gap_s
         for _ in range(3):
             await asyncio.sleep(0)
         if polling.is_enabled:
-            polling.begin_if_requests_come_soon()
+            polling.poll()
         found.append(polling.is_polling)
     return found
 
@@ -69,11 +69,11 @@ def test_it_does_not_poll_in_processes_of_others_or_with_one_processor(
 def test_responses_do_not_wait_for_the_polling() -> None:
     async def others_are_ready() -> tuple[bool, bool]:
         polling = BusyPolling(Clock())
-        polling.enable_unless_single_processor()
+        polling.enable()
         sends = BatchedSends(Clock(), polling)
         for _ in range(2):
-            polling.begin_if_requests_come_soon()
+            polling.poll()
         assert polling.is_polling
-        return sends.others_are_ready(), sends.postpone_while_others_are_ready(lambda: None)
+        return sends.others_are_ready(), sends.postpone(lambda: None)
 
     assert asyncio.run(others_are_ready()) == (False, False)

@@ -32,5 +32,5 @@ def test_sasl_listeners_start_before_authentication() -> None:
 def test_a_listener_on_every_interface_is_advertised_as_reached() -> None:
     plain = ListenerConfig("B", SecurityProtocol.PLAINTEXT, "0.0.0.0", 0)
     session = Session(plain, 1, "10.0.0.9", 1, local_host="10.0.0.1")
-    assert session.advertised_host_or_reached_if_wildcard("0.0.0.0") == "10.0.0.1"
-    assert session.advertised_host_or_reached_if_wildcard("broker.test") == "broker.test"
+    assert session.advertised_host("0.0.0.0") == "10.0.0.1"
+    assert session.advertised_host("broker.test") == "broker.test"

@@ -37,7 +37,7 @@ from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.handlers.api_versions import unsupported_version_response
 from kafka_shim.shim.observing import audit_log
 from kafka_shim.shim.request.access import Access, AccessRecord
-from kafka_shim.shim.request.authentication_phase import close_unless_allowed_in_phase_and_unexpired
+from kafka_shim.shim.request.authentication_phase import check_phase
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.cluster import Cluster
@@ -192,7 +192,7 @@ class Dispatcher:
         return CloseConnection(f"unreadable {what}: {error}")
 
     def _check_phase(self, frame: bytes, header: RequestHeader, session: Session) -> None:
-        close_unless_allowed_in_phase_and_unexpired(header, session, self.cluster, len(frame))
+        check_phase(header, session, self.cluster, len(frame))
 
     def _find_api(self, frame: bytes) -> ServedApi | None:
         """Return the API of a frame; None if the release does not have it in this version."""

@@ -72,7 +72,7 @@ class CachedResponse(msgspec.Struct, frozen=True):
     def repeat_side_effects(self, session: Session) -> None:
         """Do what the handler of the request did besides its response."""
         if self.client_software is not None:
-            session.set_client_software_and_reset_trace(*self.client_software)
+            session.set_client_software(*self.client_software)
 
 
 class ResponseCache:

@@ -50,7 +50,7 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsR
         and context.facts.users.second_api_versions_closes_connection
     ):
         context.session.phase = AuthenticationPhase.MECHANISM
-    context.session.set_client_software_and_reset_trace(
+    context.session.set_client_software(
         request.client_software_name, request.client_software_version
     )
     return _response_shared_by_clients(context)

@@ -63,9 +63,7 @@ def _add_partitions_to_topics(
     results = [
         _failed_topic(name, ErrorCode.INVALID_REQUEST, "duplicate topic") for name in repeated_names
     ]
-    error = context.cluster.policy.bind_requirement_to_release_and_notify(
-        CREATE_PARTITIONS_TOPIC
-    ).error
+    error = context.cluster.policy.bind(CREATE_PARTITIONS_TOPIC).error
     has_message = context.facts.topics.create_partitions_denial_has_message
     message = "topic authorization failed" if has_message else None
     results.extend(_failed_topic(topic.name, error, message) for topic in denied)

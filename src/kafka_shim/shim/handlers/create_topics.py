@@ -54,10 +54,7 @@ def handle(
 
 
 def _create_topics(request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
-    if (
-        context.cluster.policy.bind_requirement_to_release_and_notify(CREATE_TOPICS).error
-        is ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-    ):
+    if context.cluster.policy.bind(CREATE_TOPICS).error is ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         context.access.require(CREATE_TOPICS)  # before CREATE on topics existed (KIP-277)
     counts = Counter(topic.name for topic in request.topics)
     allowed = _creatable_names(counts, context)
@@ -142,7 +139,7 @@ def _rejected_topic_result(
         message = f"topic `{name}` is reserved for the controllers"
     else:
         assert name not in creatable_names
-        error = context.cluster.policy.bind_requirement_to_release_and_notify(CREATE_TOPICS).error
+        error = context.cluster.policy.bind(CREATE_TOPICS).error
         message = context.facts.topics.create_topics_denial_message
     return CreatableTopicResult(name=name, error_code=error, error_message=message)
 

@@ -49,10 +49,7 @@ error_response = mirroring_error_builder(ListGroupsResponse)
 def _visible_groups_or_all_requiring_cluster_access(
     groups: list[Group], context: RequestContext
 ) -> list[Group]:
-    if (
-        context.cluster.policy.bind_requirement_to_release_and_notify(LIST_GROUPS).error
-        is not NO_ERROR
-    ):
+    if context.cluster.policy.bind(LIST_GROUPS).error is not NO_ERROR:
         context.access.require(LIST_GROUPS)
         return groups
     return context.access.filter_visible(LIST_GROUPS, groups, lambda group: group.group_id)

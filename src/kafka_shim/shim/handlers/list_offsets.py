@@ -62,9 +62,7 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
     listed = [listing.look_up_topic(topic) for topic in allowed]
     failed = []
     if denied:
-        denial = context.cluster.policy.bind_requirement_to_release_and_notify(
-            LIST_OFFSETS_TOPIC
-        ).error
+        denial = context.cluster.policy.bind(LIST_OFFSETS_TOPIC).error
         failed = [_failed_topic_row(topic, denial) for topic in denied]
     return ListOffsetsResponse(
         topics=[

@@ -129,7 +129,7 @@ def _describe_or_create_topics_by_name(
             )
     if not denied:
         return [*described, *missing, *create_denied]
-    error = context.cluster.policy.bind_requirement_to_release_and_notify(METADATA_TOPIC).error
+    error = context.cluster.policy.bind(METADATA_TOPIC).error
     unasked = _unrequested_operations_value(context)
     return [
         *described,

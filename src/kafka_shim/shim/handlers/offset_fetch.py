@@ -113,9 +113,7 @@ def _fetch_group_offsets(
 ) -> OffsetFetchResponseGroup:
     error = context.access.denial_error(OFFSET_FETCH_GROUP, group.group_id)
     if error is not NO_ERROR:
-        effect = context.cluster.policy.bind_requirement_to_release_and_notify(
-            OFFSET_FETCH_GROUP
-        ).effect_in_version(context.version)
+        effect = context.cluster.policy.bind(OFFSET_FETCH_GROUP).effect_in_version(context.version)
         each = effect is DenialEffect.EACH and context.version < MANY_SINCE
         topics = _failed_topics_merged_or_empty_by_release(group, error, context) if each else []
         return OffsetFetchResponseGroup(group.group_id, topics, error)

@@ -31,9 +31,7 @@ def handle(
     allowed, denied = context.access.split_allowed_and_denied(
         OFFSET_FOR_LEADER_EPOCH, request.topics, lambda topic: topic.topic
     )
-    denial = context.cluster.policy.bind_requirement_to_release_and_notify(
-        OFFSET_FOR_LEADER_EPOCH
-    ).error
+    denial = context.cluster.policy.bind(OFFSET_FOR_LEADER_EPOCH).error
     return OffsetForLeaderEpochResponse(
         topics=[
             *(_end_offsets_of_topic(topic, context) for topic in allowed),

@@ -35,7 +35,7 @@ class BatchedSends:
         ready = len(getattr(asyncio.get_running_loop(), "_ready", _UNKNOWN))
         return ready - self._is_scheduled - self._polling.is_polling
 
-    def postpone_while_others_are_ready(self, send: Callable[[], None]) -> bool:
+    def postpone(self, send: Callable[[], None]) -> bool:
         """Return whether `send` is called soon, with those of other connections; if not, nobody
         else has work in this turn, as far as the event loop shows it.
         """

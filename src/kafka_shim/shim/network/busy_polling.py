@@ -27,11 +27,11 @@ class BusyPolling:
         self._paused_responses = 0
         self.is_polling = False
 
-    def enable_unless_single_processor(self) -> None:
+    def enable(self) -> None:
         """Allow polling: for a process that has nothing else to do, beside clients in others."""
         self.is_enabled = (os.cpu_count() or 1) > 1
 
-    def begin_if_requests_come_soon(self) -> None:
+    def poll(self) -> None:
         """Begin or go on to poll, after a response."""
         now_s = self._clock_s()
         came_soon = now_s - self._last_response_s < SOON_S

@@ -111,7 +111,7 @@ class Connection(asyncio.BufferedProtocol):
             self.close(closing.reason)
         if self._end_listener is not None:
             self.on_admitted()
-        elif self._host.add_connection_and_may_serve_it(self):
+        elif self._host.add_connection(self):
             self._host.quotas.admit_queue_or_close(self)
             self._update_reading()
         else:
@@ -343,12 +343,10 @@ class Connection(asyncio.BufferedProtocol):
     def _flush_with_others(self) -> None:
         """Send the response, together with those of other connections if these have requests."""
         host = self._host
-        if not (
-            self._responses and host.batched_sends.postpone_while_others_are_ready(self._flush)
-        ):
+        if not (self._responses and host.batched_sends.postpone(self._flush)):
             self._flush()
             if host.busy_polling.is_enabled:
-                host.busy_polling.begin_if_requests_come_soon()
+                host.busy_polling.poll()
 
     def _flush(self, *, immediately: bool = False) -> None:
         """Send the responses, with one system call for several of them. They wait until the state

@@ -234,7 +234,7 @@ class Server:
         for connection in list(self._connections):
             connection.abort()
 
-    def add_connection_and_may_serve_it(self, connection: ManagedConnection) -> bool:
+    def add_connection(self, connection: ManagedConnection) -> bool:
         """Add a connection; return False if there are too many, or its node is closed."""
         self._connections.add(connection)
         self.accepted_count += 1

@@ -52,7 +52,7 @@ class TlsConnection(asyncio.Protocol):
         self._transport.pause_reading()
         host, self._port, *_ = transport.get_extra_info("peername") or (self.host, 0)
         self.host = java_ip_text(host)
-        if self._host.add_connection_and_may_serve_it(self):
+        if self._host.add_connection(self):
             self._host.quotas.admit_queue_or_close(self)
         else:
             self.close("too many connections, or a broker that is stopped")

@@ -79,14 +79,12 @@ class Access(msgspec.Struct, eq=False):
         self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1
     ) -> ErrorCode:
         """Return NONE, or the error of a denial in the emulated release."""
-        bound = self._policy.bind_requirement_to_release_and_notify(requirement)
+        bound = self._policy.bind(requirement)
         return NO_ERROR if self.allows_bound(bound, name, count) else bound.error
 
     def allows(self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1) -> bool:
         """Return whether one need is met; also for rows whose denial shows no error."""
-        return self.allows_bound(
-            self._policy.bind_requirement_to_release_and_notify(requirement), name, count
-        )
+        return self.allows_bound(self._policy.bind(requirement), name, count)
 
     def allows_bound(self, bound: BoundRequirement, name: str, count: int = 1) -> bool:
         """Return whether one need is met of a requirement that was bound to the release."""
@@ -102,7 +100,7 @@ class Access(msgspec.Struct, eq=False):
             key = (bound, name, actor.principal, actor.host)
             cached = known.get(key)
             if cached is None:
-                cached = known[key] = self._decide_needs_until_allowed(standard, bound, name)
+                cached = known[key] = self._decide_needs(standard, bound, name)
             is_allowed: bool
             is_allowed, has_denials, records = cached
             if has_denials:
@@ -117,21 +115,19 @@ class Access(msgspec.Struct, eq=False):
         if authorizer is None or not bound.needs:
             return True
         for need in bound.needs:
-            if self._decide_and_record_need_cluster_once(
-                authorizer, bound, need, name, count
-            ).allowed:
+            if self._decide_need(authorizer, bound, need, name, count).allowed:
                 return True
         return False
 
     def allows_either(self, requirement: Requirement, name_of_each_need: Sequence[str]) -> bool:
         """Return whether one need is met, where each need has its own name, in order."""
         self.was_consulted = True
-        bound = self._policy.bind_requirement_to_release_and_notify(requirement)
+        bound = self._policy.bind(requirement)
         authorizer = self._policy.deciding_authorizer(self._node_id, requirement)
         if authorizer is None or not bound.needs:
             return True
         return any(
-            self._decide_and_record_need_cluster_once(authorizer, bound, need, name, 1).allowed
+            self._decide_need(authorizer, bound, need, name, 1).allowed
             for need, name in zip(bound.needs, name_of_each_need, strict=False)
         )
 
@@ -210,7 +206,7 @@ class Access(msgspec.Struct, eq=False):
         """Return the broker's own copy of the ACLs, from which it answers DescribeAcls."""
         return self._policy.deciding_authorizer(self._node_id)
 
-    def _decide_needs_until_allowed(
+    def _decide_needs(
         self, authorizer: StandardAuthorizer, bound: BoundRequirement, name: str
     ) -> tuple[bool, bool, tuple[AccessRecord, ...]]:
         """Check the needs of a requirement until one is met, for this request and later ones.
@@ -234,7 +230,7 @@ class Access(msgspec.Struct, eq=False):
         is_allowed = records[-1].decision.allowed
         return is_allowed, len(records) > 1 or not is_allowed, tuple(records)
 
-    def _decide_and_record_need_cluster_once(
+    def _decide_need(
         self,
         authorizer: Authorizer,
         bound: BoundRequirement,
@@ -292,9 +288,9 @@ class Access(msgspec.Struct, eq=False):
             if len(self.records) < self.records_max:
                 self.records.append(record)
             else:
-                self._record_early_denial_or_count_if_logged(record)
+                self._count_unrecorded(record)
 
-    def _record_early_denial_or_count_if_logged(self, record: AccessRecord) -> None:
+    def _count_unrecorded(self, record: AccessRecord) -> None:
         """Count a decision beyond `records_max`; keep it if it is one of the first denials."""
         allowed = record.decision.allowed
         if not (record.log_if_allowed if allowed else record.log_if_denied):

@@ -18,7 +18,7 @@ ALLOWED_APIS_BY_PHASE = {
 }
 
 
-def close_unless_allowed_in_phase_and_unexpired(
+def check_phase(
     header: RequestHeader, session: Session, cluster: Cluster, frame_bytes: int
 ) -> None:
     """Raise CloseConnection for a request that is not allowed before authentication, or after the

@@ -95,7 +95,7 @@ class RequestContext(msgspec.Struct, eq=False):
         for node in self.cluster.nodes.values():
             if node.is_alive:
                 host, port = node.endpoints[self.session.listener.name]
-                advertised_host = self.session.advertised_host_or_reached_if_wildcard(host)
+                advertised_host = self.session.advertised_host(host)
                 endpoints.append(BrokerEndpoint(node.node_id, advertised_host, port, node.rack))
         return endpoints
 
@@ -103,7 +103,7 @@ class RequestContext(msgspec.Struct, eq=False):
         """Yield the endpoint of every broker, for this connection's listener."""
         for node in self.cluster.nodes.values():
             host, port = node.endpoints[self.session.listener.name]
-            advertised_host = self.session.advertised_host_or_reached_if_wildcard(host)
+            advertised_host = self.session.advertised_host(host)
             is_fenced = not node.is_alive
             yield RegisteredBrokerEndpoint(
                 node.node_id, advertised_host, port, node.rack, is_fenced

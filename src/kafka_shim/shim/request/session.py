@@ -99,15 +99,13 @@ class Session:
         self.identity = b""
         self.trace_row = None
 
-    def set_client_software_and_reset_trace(
-        self, software_name: str, software_version: str
-    ) -> None:
+    def set_client_software(self, software_name: str, software_version: str) -> None:
         """Set the client's software (KIP-511)."""
         self.client_software_name = software_name
         self.client_software_version = software_version
         self.trace_row = None
 
-    def advertised_host_or_reached_if_wildcard(self, host: str) -> str:
+    def advertised_host(self, host: str) -> str:
         """Return the address to advertise to this client; for a listener on all interfaces, the one
         that the client has already reached.
         """

@@ -75,7 +75,7 @@ class AuthorizationPolicy:
         if isinstance(self.authorizer, PropagatingAuthorizer):
             self.authorizer.copy_acls_to_brokers()
 
-    def bind_requirement_to_release_and_notify(self, requirement: Requirement) -> BoundRequirement:
+    def bind(self, requirement: Requirement) -> BoundRequirement:
         """Return the requirement as bound to this release."""
         bound = self._bound.get(requirement)
         if bound is None:

@@ -273,7 +273,7 @@ class PlayedConnection:
         if node is None:
             return host, port
         host, port = node.endpoints[self._session.listener.name]
-        return self._session.advertised_host_or_reached_if_wildcard(host), port
+        return self._session.advertised_host(host), port
 
 
 def _request_name(header: RequestHeader) -> str:

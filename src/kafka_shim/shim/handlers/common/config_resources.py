@@ -74,7 +74,7 @@ def config_access_error(context: RequestContext, requirement: Requirement, name:
     error = context.access.denial_error(requirement, name)
     if error is NO_ERROR:
         return error
-    hidden_as = context.cluster.policy.bind_requirement_to_release_and_notify(requirement).hidden_as
+    hidden_as = context.cluster.policy.bind(requirement).hidden_as
     if hidden_as is not None and not context.access.allows(METADATA_TOPIC, name):
         return hidden_as
     return error

@@ -15,7 +15,7 @@ def denied_or_unknown_topic_error(
     first: a missing topic is unknown to all callers, and so is one that the caller may not
     DESCRIBE.
     """
-    bound = context.cluster.policy.bind_requirement_to_release_and_notify(requirement)
+    bound = context.cluster.policy.bind(requirement)
     if bound.hidden_as is None:
         if not context.access.allows_bound(bound, name):
             return bound.error
