@@ -181,7 +181,7 @@ def test_a_log_of_a_real_broker_shows_the_acls_that_are_needed(tmp_path: Path) -
     assert result.returncode == 0, result.stderr
     (acl,) = read_distinct_acls_of_file(str(written(tmp_path / "acls.txt", result.stdout)))
     assert (acl.principal, acl.resource_name) == ("User:alice", "a:b c")
-    assert "the decisions on 3 accesses are the same" in result.stderr
+    assert "the decisions on 4 accesses are the same" in result.stderr
 
 
 @pytest.mark.package_only

@@ -11,6 +11,7 @@ HEAD = {"first_seen": BEGIN.isoformat(), "last_seen": (BEGIN + timedelta(hours=6
 OBSERVED = HEAD | {
     "accesses": 60,
     "distinct": 9,
+    "observed_principals": 3,
     "super_users": [],
     "considered": 50,
     "left_out": [

@@ -85,8 +85,8 @@ def test_a_log_that_names_no_requests_shows_what_was_used(
     assert len(denied["rows"]) == 3
     [unattributed] = denied["unattributed"]
     assert unattributed["principals"] == {"User:alice": 4}
-    assert "the log does not show their requests" in output.err
-    assert f"in 4 accesses from {unused['first_seen']} to {unused['last_seen']}" in output.err
+    assert "the log does not show their requests" in output.out
+    assert f"in 4 accesses from {unused['first_seen']} to {unused['last_seen']}" in output.out
 
 
 LINE_OF_INIT = (
@@ -163,7 +163,7 @@ def test_the_acl_with_which_an_idempotent_producer_starts_is_kept(
     output = capsys.readouterr()
     (outcome,) = printed_objects(output.out)
     assert {row["acl"] for row in outcome["rows"] if not row["can_go"]} == kept
-    assert ("lets an idempotent producer start" in output.err) == is_noted
+    assert ("lets an idempotent producer start" in output.out) == is_noted
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_acls_outside_of_the_selection_are_not_removed(
     option = "--acls" if job == "unused-acls" else "--against"
     words = [job, str(tmp_path / "trace"), option, str(file), "--accept-incomplete", *selected]
     assert cli.run(parsed(*words, "--json")) == 0
-    output = capsys.readouterr().err
+    output = "\n".join(json.loads(capsys.readouterr().out)["notes"])
     removed = {
         format_acl_rule(acl) for acl in acls if format_command("--remove --force", acl) in output
     }
@@ -206,7 +206,7 @@ def test_a_log_of_denials_shows_nothing_about_what_is_allowed(tmp_path: Path, ca
     outcomes = printed_objects(output.out)
     assert [outcome["log_has_denials_only"] for outcome in outcomes] == [True] * 3
     assert not any(row["can_go"] for row in outcomes[-1]["rows"])
-    assert output.err.count("the log has denials only, so what is allowed") == 3
+    assert output.out.count("the log has denials only, so what is allowed") == 3
 
 
 def test_what_a_source_cannot_show_is_not_known() -> None:

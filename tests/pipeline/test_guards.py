@@ -79,9 +79,11 @@ def test_nothing_that_is_denied_is_allowed_after_a_proposed_removal(everyone: bo
     for _ in range(300):
         acls = random_policy(rng)
         present = AclSet(tuple(acls), allow_everyone_if_no_acl=everyone)
+        allows = [acl for acl in acls if acl.permission is Permission.ALLOW]
+        kept = frozenset(rng.sample(allows, len(allows) // 2))  # the trace cannot show their use
         gone = {
             use.acl
-            for use in usage_and_removability_of_each_acl(present, [], [])  # nothing was observed
+            for use in usage_and_removability_of_each_acl(present, [], [], kept)
             if use.can_be_removed_with_others
         }
         rest = [acl for acl in acls if acl not in gone]
@@ -89,7 +91,7 @@ def test_nothing_that_is_denied_is_allowed_after_a_proposed_removal(everyone: bo
         for access in WORLD:
             before, after = (is_allowed(access, each, everyone) for each in (acls, rest))
             assert before or not after, (access, acls, gone)
-    assert removed > 300
+    assert removed > 100
 
 
 def test_what_a_deny_holds_back_is_named() -> None:
@@ -140,5 +142,5 @@ def test_no_job_proposes_to_remove_the_deny_of_the_demo(
     assert re.search("--remove --force", output)
     assert format_command("--remove --force", deny) not in output
     if job == "unused-acls":
-        assert "1 DENY stay" in output
+        assert "kept: 1 DENY ACL" in output
         assert "overrules TOPIC|orders|PREFIXED|User:bob|*|READ|ALLOW" in output

@@ -109,7 +109,7 @@ def test_the_least_acls_do_not_replace_an_acl_without_which_anything_changed(
     output = capsys.readouterr()
     rows: dict[str, Any] = json.loads(output.out)
     kept = [parse_acl_rule(row["acl"]) for row in rows["rows"]]
-    commands = set(re.findall(r"kafka-acls --remove --force .*", output.err))
+    commands = set(re.findall(r"kafka-acls --remove --force .*", "\n".join(rows["notes"])))
     removed = {
         format_acl_rule(acl)
         for acl in acls()

@@ -189,9 +189,9 @@ def test_clients_of_a_lake_have_their_software(spark: Any, tmp_path: Path) -> No
     trace, lake = made(tmp_path / "trace"), tmp_path / "lake"
     ingest_new_data(spark, [str(trace)], lake, RELEASES[-1])
     for path in (trace, lake):
-        trace = spark_trace_input(spark, [str(path)], {})
+        source = spark_trace_input(spark, [str(path)], {})
         (row,) = versions_and_requests_by_client_and_api(
-            trace.engine, trace.table("clients")
+            source.engine, source.table("clients")
         ).collect()
         assert (row["software_name"], row["client_id"], row["requests"]) == ("lib", "app", 2)
         assert (row["api"], row["versions"]) == ("Fetch", [3, 12])
@@ -248,6 +248,7 @@ def decisions_by_access(rows: list[dict[str, Any]]) -> dict[tuple[str, str], str
 
 
 def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: Path) -> None:
+    from kafka_shim.pipeline.engines.spark_engine import SparkEngine
     from kafka_shim.pipeline.jobs.clients import versions_and_requests_by_client_and_api
     from kafka_shim.pipeline.jobs.diff import diff
     from kafka_shim.pipeline.jobs.timeline import timeline_by_principal_client_and_api
@@ -279,7 +280,7 @@ def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: 
     versions = {
         r["principal"]: (r["versions"], r["requests"])
         for r in versions_and_requests_by_client_and_api(
-            trace_table(spark, "clients", paths[0])
+            SparkEngine(spark), trace_table(spark, "clients", paths[0])
         ).collect()
     }
     for who in PRINCIPALS[:3]:

@@ -43,8 +43,8 @@ def print_acls_for_logs(args: argparse.Namespace) -> int:
         if code not in (0, EXIT_MISMATCH):
             return code
         acl_format = "commands" if args.format == "text" else args.format
-        job = _parse(args, _add_job_arguments, [trace, "--format", acl_format])
-        return pipeline.run_jobs(job) or code
+        words = [_JOB, trace, "--format", acl_format, "--engine", "duckdb"]
+        return pipeline.run_jobs(_parse(args, pipeline.add_arguments, words)) or code
 
 
 def _parse(
@@ -60,7 +60,3 @@ def _parse(
 def _add_import_arguments_and_trace(parser: argparse.ArgumentParser) -> None:
     add_import_arguments(parser)
     parser.add_argument("trace", type=Path)
-
-
-def _add_job_arguments(parser: argparse.ArgumentParser) -> None:
-    pipeline.add_local_job_arguments(_JOB, parser)

@@ -17,10 +17,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    return run_reporting_errors(args, _run_jobs)
+    return run_reporting_errors(args, run_jobs)
 
 
-def _run_jobs(args: argparse.Namespace) -> int:
+def run_jobs(args: argparse.Namespace) -> int:
     """Run a job; ACLs of a broker are written to a file for it first."""
     with tempfile.TemporaryDirectory() as folder:
         for number, job in enumerate(_pipeline_cli_module().args_of_chained_jobs(args)):

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
             for number, (job, outcome) in enumerate(_run_jobs(args, choice)):
                 if not number and choice.reason:
                     outcome.notes.insert(0, f"engine: {choice.reason}")
-                if number:
+                if number and not job.json:
                     print(f"\n{job.job}", file=_stream_for_notes(outcome, job), flush=True)
                 code = max(code, print_outcome_and_write_html(outcome, job), key=_SEVERITY.index)
         except PipelineError as error:
@@ -88,14 +88,15 @@ def _run_jobs(
 def print_outcome_and_write_html(outcome: "Outcome", args: argparse.Namespace) -> int:
     """Print the outcome in the chosen format; return the exit code.
 
-    Notes go to standard error if standard output is for programs.
+    Notes go to standard error if standard output is for programs; JSON contains them.
     """
     notes_to = _stream_for_notes(outcome, args)
-    for note in outcome.notes:
+    for note in () if args.json else outcome.notes:
         print(note, file=notes_to)
     if args.html:
         _write_page(outcome, args)
-        print(f"page written to {args.html}", file=notes_to)
+        if not args.json:
+            print(f"page written to {args.html}", file=notes_to)
     _print_text_or_rows(outcome, args)
     if outcome.failed_own_check or any(part.failed_own_check for part in outcome.parts):
         return EXIT_FAILURE
@@ -123,9 +124,10 @@ def _print_text_or_rows(outcome: "Outcome", args: argparse.Namespace) -> None:
             {"job": part.job, **part.totals, "rows": rows_with_iso_times(part.rows)}
             for part in outcome.parts
         ]
-        print_json({"job": outcome.job, **outcome.totals, "parts": parts}, sys.stdout)
+        head = {"job": outcome.job, **outcome.totals, "notes": outcome.notes}
+        print_json(head | {"parts": parts}, sys.stdout)
     elif args.json:
-        head = {"job": outcome.job, **outcome.totals}
+        head = {"job": outcome.job, **outcome.totals, "notes": outcome.notes}
         print_json(head | {"rows": rows_with_iso_times(rows)}, sys.stdout)
     elif args.csv:
         print_csv(outcome.columns, rows, sys.stdout)

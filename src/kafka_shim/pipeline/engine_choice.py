@@ -30,13 +30,13 @@ def choose_engine(args: argparse.Namespace) -> EngineChoice:
         return EngineChoice(engine)
     jobs = list(args_of_chained_jobs(args))
     is_started_by_spark = "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ
-    if is_started_by_spark or any(job.master or job.remote for job in jobs):
+    if is_started_by_spark or any(job.master or job.remote or job.conf for job in jobs):
         return EngineChoice(SPARK)
     for job in jobs:
         if not import_job(job.job).runs_locally:
             return EngineChoice(SPARK, f"Spark, since {job.job} has no other engine")
     size = sum(_input_bytes(job.trace) for job in jobs)
-    text = f"{size / (1 << 20):.1f} MiB"
+    text = f"{size / (1 << 20):.1f} MiB" if size >> 20 else f"{size / (1 << 10):.1f} KiB"
     if size > INPUT_BYTES_MAX:
         return EngineChoice(SPARK, f"Spark, since {text} are more than {INPUT_BYTES_MAX >> 20} MiB")
     if is_installed("pipeline") and not is_installed("local"):

@@ -68,7 +68,9 @@ def _run_in_spark_then_unpersist_observation(
             if args.remote:
                 spark = active_or_new_connect_session_with_packages(args.remote)
             else:
-                spark = spark_session(args.master, log=log)
+                spark = spark_session(args.master, log=log, settings=dict(args.conf))
+        if not args.remote and (address := spark.sparkContext.uiWebUrl):
+            print(f"Spark's UI: {address}", file=sys.stderr)
         trace_input = spark_trace_input(spark, args.trace, checked.reader_options)
         try:
             with (

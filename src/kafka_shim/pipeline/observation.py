@@ -180,13 +180,15 @@ def _access_totals(engine: SqlEngine, accesses: Relation) -> dict[str, Any]:
     (total,) = engine.rows(
         engine.sql(
             "select cast(sum(requests) as bigint) as accesses, count(*) as number_of_rows,"
-            " min(first_seen) as first, max(last_seen) as last from {accesses}",
+            " count(distinct principal) as principals, min(first_seen) as first,"
+            " max(last_seen) as last from {accesses}",
             accesses=accesses,
         )
     )
     return {
         "accesses": total["accesses"] or 0,
         "distinct": total["number_of_rows"],
+        "observed_principals": total["principals"],
         "first_seen": _utc_text(total["first"]),
         "last_seen": _utc_text(total["last"]),
     }

@@ -100,7 +100,23 @@ def add_spark_options(job: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     where.add_argument(
         "--remote", metavar="sc://HOST:PORT", help="Run on this Spark Connect server"
     )
+    group.add_argument(
+        "--conf",
+        action="append",
+        default=[],
+        type=_parse_spark_setting,
+        metavar="KEY=VALUE",
+        help="Spark setting, such as spark.ui.enabled=true, which also prints the address of"
+        " Spark's UI (repeatable; the first job's count)",
+    )
     return group
+
+
+def _parse_spark_setting(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not (key.startswith("spark.") and equals):
+        raise argparse.ArgumentTypeError(f"invalid setting `{text}`; expected spark.KEY=VALUE")
+    return key, value
 
 
 def add_output_options(job: argparse.ArgumentParser) -> None:

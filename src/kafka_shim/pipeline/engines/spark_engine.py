@@ -20,8 +20,6 @@ from kafka_shim.text.output_paths import remove_own_files
 _VIEW_NUMBERS = itertools.count()
 PLAN_ROWS_MAX = 20_000
 """Relations with more rows are kept by Spark's workers; a row has some 300 bytes."""
-LOOKUP_ROWS_MAX = 300_000
-"""Tables for lookups with more rows are not sent to all tasks."""
 
 
 class SparkEngine:
@@ -65,9 +63,7 @@ class SparkEngine:
         return self._computed(relation, self._persisted)
 
     def lookup_table(self, relation: DataFrame) -> DataFrame:
-        kept = self._computed(relation, self._persisted)
-        is_small = self.count_rows(kept) <= LOOKUP_ROWS_MAX
-        return kept.hint("broadcast") if is_small else kept
+        return self.computed_once(relation)
 
     def release(self) -> None:
         while self._persisted:

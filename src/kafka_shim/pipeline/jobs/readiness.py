@@ -172,6 +172,12 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     decided_needs = None if is_lake else _added_needs_with_decisions(args, trace_input)
     found = readiness(clients, decided_needs, args.present, args.target)
     outcome = table_outcome_with_fail_option(args, trace_input, found, _SHOWN)
+    if not outcome.rows and not args.parquet:
+        checks = "" if decided_needs is None else ", and no new permission check would be denied"
+        outcome.notes.append(
+            f"ready for {args.target}: no client sends a version that it lacks{checks}, as far as"
+            " the notes below say"
+        )
     versions = rows_with_dropped_versions(
         clients, args.present, args.target, version_is_latest_of_present=True
     ).count()

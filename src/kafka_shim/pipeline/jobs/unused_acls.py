@@ -335,7 +335,7 @@ def _held_back_notes(engine: SqlEngine, usage: Relation) -> Iterator[str]:
         )
     )
     if denies:
-        yield f"{count_with_noun(len(denies), 'DENY')} stay, since each may hold something back:"
+        yield f"kept: {count_with_noun(len(denies), 'DENY ACL')}, which may hold something back:"
     for row in denies[:DENIES_NOTED]:
         held = row["holds_back"]
         what = ", ".join(held[:2]) + (f" and {len(held) - 2} more" if len(held) > 2 else "")

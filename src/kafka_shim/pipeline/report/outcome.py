@@ -45,6 +45,7 @@ def access_counts_period_super_users_note(totals: dict[str, Any]) -> str:
     findings about unused ACLs depend.
     """
     text = f"{count_with_noun(totals['accesses'], 'access')}, {totals['distinct']} different"
+    text += f", of {count_with_noun(totals['observed_principals'], 'principal')}"
     if totals["accesses"]:
         text += f", {totals['first_seen']} to {totals['last_seen']}"
     if totals["super_users"]:

@@ -47,7 +47,7 @@ UNIDENTIFIED = "unidentified"
 LEFT_OUT: Final = {
     UNIDENTIFIED: "the trace does not show whose they are: it lacks the authentication",
     PROBE: "they only fill a field of authorized operations",
-    TRIED: "another access was checked instead after they were denied",
+    TRIED: "the broker then checked an alternative, which decided the request",
     LISTED: "a denial only leaves a name or a field out of a response; --lists counts them",
     POSSIBLE: "they depend on the state of the broker",
     UNNAMED: "the trace does not show the name of the resource",

@@ -29,6 +29,8 @@ _MEMORY = ("-XX:+UseParallelGC", "-XX:MetaspaceSize=256m", "-XX:InitialRAMPercen
 the whole heap each time that Spark's classes have filled some 20 MiB more, and when the heap has to
 grow from a 64th of the machine's memory. It begins with its maximum if that is less than a 16th.
 """
+HEAP_MIN, HEAP_MAX = 1 << 30, 31 << 30
+"""Spark's default, and the most that Java addresses with compressed pointers."""
 _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties").absolute()
 
 
@@ -147,6 +149,14 @@ def _runs_under_spark_submit_or_remote() -> bool:
     return "SPARK_REMOTE" in os.environ or "PYSPARK_GATEWAY_PORT" in os.environ
 
 
+def _heap_setting() -> dict[str, str]:
+    """Return half of the machine's memory as the heap, unless the environment has one."""
+    if "SPARK_DRIVER_MEMORY" in os.environ or not hasattr(os, "sysconf"):
+        return {}
+    half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    return {"spark.driver.memory": f"{min(max(half, HEAP_MIN), HEAP_MAX) >> 20}m"}
+
+
 def _local_settings(cores: int, *, without_optimising_compiler: bool) -> dict[str, str]:
     options = [_STACK, *_MEMORY, f"-Dlog4j.configurationFile={_LOG_SETTINGS.as_uri()}"]
     options += ["-XX:TieredStopAtLevel=1"] if without_optimising_compiler else []
@@ -175,4 +185,5 @@ def _local_settings(cores: int, *, without_optimising_compiler: bool) -> dict[st
         # a serializer that named a class in a message clears its maps after each further row
         "spark.kryo.pool": "false",
         "spark.driver.extraJavaOptions": " ".join(options),
+        **_heap_setting(),
     }
