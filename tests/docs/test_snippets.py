@@ -117,6 +117,9 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("docs/reference/tables.md", "py"): (
         "tests/pipeline/test_tables_page.py::test_what_the_page_shows_works",
     ),
+    ("docs/guides/pipeline.md", "text"): (
+        "tests/pipeline/test_guide.py::test_the_guide_shows_what_is_printed",
+    ),
     ("docs/start/denials.md", "text"): (
         "tests/docs/test_denials_page.py::test_the_page_shows_what_is_printed",
     ),

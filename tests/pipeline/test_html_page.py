@@ -118,7 +118,7 @@ def test_a_report_begins_with_what_breaks_and_how_sure_that_is() -> None:
     ):
         assert line in summary
     without_acls = summary_notes([denials()], OBSERVED)
-    assert without_acls[0].startswith("What breaks: not examined; --acls FILE")
+    assert without_acls[0].startswith("What breaks: not examined; --candidate FILE")
     assert without_acls[2].startswith("Unused ACLs: not examined; --acls FILE")
 
 
