@@ -319,7 +319,7 @@ def test_unused_acls_agree_with_plain_loops(case: Case) -> None:
     assert twin.what_breaks(case.seen, rest, SUPERS, everyone=case.everyone) == {}
     for acl in rest:  # no further ACL can be removed
         fewer = [other for other in rest if other != acl]
-        patterns = {(one.resource_type, one.pattern_type, one.resource_name) for one in fewer}
+        patterns = {(each.resource_type, each.pattern_type, each.resource_name) for each in fewer}
         is_last = (acl.resource_type, acl.pattern_type, acl.resource_name) not in patterns
         if acl.permission is Permission.DENY or (case.everyone and is_last):
             continue  # it keeps something closed, observed or not

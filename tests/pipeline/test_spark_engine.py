@@ -70,30 +70,6 @@ def test_the_number_of_kept_rows_is_known_without_reading_them(
     assert (engine.count_rows(few), engine.count_rows(many)) == (0, 3)
 
 
-def test_a_lookup_table_is_sent_to_all_tasks_unless_it_is_large(
-    spark: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from kafka_shim.pipeline.engines import spark_engine
-
-    monkeypatch.setattr(spark_engine, "PLAN_ROWS_MAX", 2)
-    engine = spark_engine.SparkEngine(spark)
-
-    def joined_plan() -> str:
-        kept = engine.lookup_table(spark.range(3))
-        query = "select a.id from {accesses} a left join {kept} k on k.id = a.id"
-        return executed_plan(engine.sql(query, accesses=spark.range(9), kept=kept))
-
-    threshold = spark.conf.get("spark.sql.autoBroadcastJoinThreshold")
-    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", -1)
-    try:
-        assert "BroadcastHashJoin" in joined_plan()
-        monkeypatch.setattr(spark_engine, "LOOKUP_ROWS_MAX", 2)
-        assert "BroadcastHashJoin" not in joined_plan()
-    finally:
-        spark.conf.set("spark.sql.autoBroadcastJoinThreshold", threshold)
-        engine.release()
-
-
 def test_relations_are_made_while_another_thread_waits(spark: Any) -> None:
     from kafka_shim.pipeline.engines import spark_engine
 

@@ -235,8 +235,8 @@ class AclDecider:
         The decisions that depend on an ACL, often few, are computed first. So the engine knows
         their number, and need not repartition the accesses to join them.
         """
-        patterns = self._engine.lookup_table(self.resource_patterns(accesses))
-        decisions = self._engine.lookup_table(
+        patterns = self._engine.computed_once(self.resource_patterns(accesses))
+        decisions = self._engine.computed_once(
             self._decisions(accesses, patterns, has_star=has_star())
         )
         default = "false"

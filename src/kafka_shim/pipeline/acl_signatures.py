@@ -49,7 +49,7 @@ def _signatures_by_joins(
             super_users=decider.super_users,
         )
     )
-    patterns = engine.lookup_table(decider.resource_patterns(questions))
+    patterns = engine.computed_once(decider.resource_patterns(questions))
     on_resource = f"""
         select resource_type, resource_name, array_sort(array_agg(pattern)) as patterns
         from {{patterns}} where {str(acl_set.allow_everyone_if_no_acl).lower()}

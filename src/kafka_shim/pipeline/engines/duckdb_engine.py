@@ -85,9 +85,6 @@ class DuckDbEngine:
         self._kept.append(self._create("table", f"from {relation}"))
         return self._kept[-1]
 
-    def lookup_table(self, relation: str) -> str:
-        return self.computed_once(relation)
-
     def release(self) -> None:
         while self._kept:
             self.connection.execute(f"drop table {self._kept.pop()} cascade")

@@ -56,10 +56,6 @@ class SqlEngine(Protocol):
         """Compute a relation now and keep its rows until `release`."""
         ...
 
-    def lookup_table(self, relation: Relation) -> Relation:
-        """Compute a relation now, for queries that find its rows by a key in joins."""
-        ...
-
     def release(self) -> None:
         """Release the relations of `computed_once`."""
         ...

@@ -62,9 +62,6 @@ class SparkEngine:
     def computed_once(self, relation: DataFrame) -> DataFrame:
         return self._computed(relation, self._persisted)
 
-    def lookup_table(self, relation: DataFrame) -> DataFrame:
-        return self.computed_once(relation)
-
     def release(self) -> None:
         while self._persisted:
             self._persisted.pop().unpersist()

@@ -142,7 +142,7 @@ def sum_changed_decisions(engine: SqlEngine, kept_decided_accesses: Relation) ->
     few = engine.count_rows(kept_decided_accesses) <= FEW_VALUES
     if few and are_distinct(engine, changed, "key_hash"):  # a smaller plan
         return engine.sql(single, changed=changed)
-    repeated = engine.lookup_table(
+    repeated = engine.computed_once(
         engine.sql(
             "select key_hash from {changed} group by key_hash having count(*) > 1", changed=changed
         )
@@ -189,7 +189,7 @@ def add_changed_request_counts(
             engine, possibly_changed, accesses, by_baseline=by_baseline
         )
     )
-    requests = engine.lookup_table(_requests_with_changed_result(engine, decided))
+    requests = engine.computed_once(_requests_with_changed_result(engine, decided))
     same_request = " and ".join(f"r.{name} = d.{name}" for name in _REQUEST)
     return engine.sql(
         f"""
