@@ -46,7 +46,7 @@ class CountedStage:
         self.storage = None if directory is None else Storage(directory)
         if self.storage is not None:
             self.stage.dispatcher.set_storage(self.storage)
-            self.storage.restore_cluster_and_count_start(self.stage.cluster)
+            self.storage.restore_cluster(self.stage.cluster)
         prepare(self.stage)
         for kind, count in kinds.items():
             STATES[kind](self.stage, count)
@@ -54,7 +54,7 @@ class CountedStage:
 
     def commit(self) -> None:
         if self.storage is not None:
-            self.storage.commit_and_send_responses()
+            self.storage.commit()
 
     def close(self) -> None:
         if self.storage is not None:

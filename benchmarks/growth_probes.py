@@ -103,7 +103,7 @@ def add_classic_groups(stage: Stage, count: int) -> None:
 def add_consumer_members(stage: Stage, count: int) -> None:
     for number in range(count):
         consumer_heartbeat(stage, "members", f"m{number}", 0)
-    group = stage.cluster.groups.find_group_if_consumer("members")
+    group = stage.cluster.groups.find_consumer_group("members")
     assert group is not None
     for _ in range(3):
         for member_id, member in list(group.members.items()):
@@ -120,7 +120,7 @@ def add_classic_members(stage: Stage, count: int) -> None:
 def add_share_members(stage: Stage, count: int) -> None:
     for number in range(count):
         share_heartbeat(stage, "share members", f"m{number}", 0)
-    group = stage.cluster.groups.find_group_if_share("share members")
+    group = stage.cluster.groups.find_share_group("share members")
     assert group is not None
     for member_id, member in list(group.members.items()):
         share_heartbeat(stage, "share members", member_id, member.epoch)

@@ -127,7 +127,7 @@ def job(name: str, *options: str, code: int = 0) -> "Outcome":
     cli.add_arguments(parser)
     args = parser.parse_args([name, *options])
     [(_, outcome)] = run_chained_jobs(args)
-    check("exit code", cli.print_outcome_and_write_html(outcome, args), code)
+    check("exit code", cli.print_outcome(outcome, args), code)
     return outcome
 
 

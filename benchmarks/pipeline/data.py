@@ -68,7 +68,7 @@ def make_trace(folder: Path, requests: int, *, accesses: bool = True) -> None:
     for at in range(0, requests, a_block):
         entries = traffic.entries(min(a_block, requests - at))
         kept = [entry for entry in entries if accesses or not isinstance(entry, Access)]
-        writer.write_block_and_rotate(BlockBody(traffic.people, kept))
+        writer.write_block(BlockBody(traffic.people, kept))
     writer.close()
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from benchmarks.pipeline.data import access_rows, random_acls
 from benchmarks.pipeline.ratio import Bench, Ratio, faster, tell, time_sliced
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.acls.verdict import decide_access_or_alternatives
+from kafka_shim.pipeline.acls.verdict import decide_access
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.engines.spark_engine import SparkEngine
@@ -62,7 +62,7 @@ def decisions(spark: Any, accesses: int, acls: int) -> Decisions:
             row["requests"]
             for batch in table.to_batches()
             for row in batch.to_pylist()
-            if decide_access_or_alternatives(authorizer, row).allowed != row["allowed"]
+            if decide_access(authorizer, row).allowed != row["allowed"]
         )
 
     return Decisions(lambda: changed(SparkEngine(spark), frame), embedded, in_one_process)

@@ -57,7 +57,7 @@ def _write(folder: Path, stop: threading.Event) -> None:
     traffic, writer = Traffic(), SegmentWriter(folder, "bench")
     while not stop.wait(FLUSH_S):
         now_us = time.time_ns() // 1000
-        writer.write_block_and_rotate(
+        writer.write_block(
             BlockBody(traffic.people, traffic.entries(int(REQUESTS_A_SECOND * FLUSH_S), now_us))
         )
     writer.close()

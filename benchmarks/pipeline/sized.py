@@ -62,7 +62,7 @@ class Workload:
         writer = SegmentWriter(folder, "bench", segment_bytes=segment_bytes)
         for start in range(0, requests, a_block):
             entries = list(self.entries(start, min(a_block, requests - start)))
-            writer.write_block_and_rotate(BlockBody(self._senders(entries), entries))
+            writer.write_block(BlockBody(self._senders(entries), entries))
         writer.close()
 
     def _senders(self, entries: list[Entry]) -> list[Connection]:

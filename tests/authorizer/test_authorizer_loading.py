@@ -8,7 +8,7 @@ import pytest
 
 from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
-from kafka_shim.authorizer.authorizer_loading import load_and_configure_authorizer
+from kafka_shim.authorizer.authorizer_loading import load_authorizer
 
 
 @pytest.mark.parametrize(
@@ -22,14 +22,14 @@ from kafka_shim.authorizer.authorizer_loading import load_and_configure_authoriz
 )
 def test_kafkas_class_names_mean_the_standard_authorizer(spec: str) -> None:
     rules = AclRules(has_two_phase_commit=False)
-    authorizer = load_and_configure_authorizer(f" {spec} ", {}, rules)
+    authorizer = load_authorizer(f" {spec} ", {}, rules)
     assert isinstance(authorizer, StandardAuthorizer)
     assert authorizer.rules == rules
 
 
 @pytest.mark.parametrize("spec", ["", " ", "none"])
 def test_no_authorizer(spec: str) -> None:
-    assert load_and_configure_authorizer(spec, {"super.users": "not looked at"}) is None
+    assert load_authorizer(spec, {"super.users": "not looked at"}) is None
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def own_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]
 
 
 def test_a_users_class_is_loaded(own_module: str) -> None:
-    authorizer = load_and_configure_authorizer(f"{own_module}:Own", {"any.key": "value"})
+    authorizer = load_authorizer(f"{own_module}:Own", {"any.key": "value"})
     assert isinstance(authorizer, Authorizer)
     assert authorizer.seen == {"any.key": "value"}  # type: ignore[attr-defined]
 
@@ -77,4 +77,4 @@ def test_classes_that_cannot_be_loaded_are_reported(
 ) -> None:
     assert own_module
     with pytest.raises(ValueError, match=complaint):
-        load_and_configure_authorizer(spec, {})
+        load_authorizer(spec, {})

@@ -16,7 +16,7 @@ def test_a_pattern_is_a_mapping_from_subjects_to_grants(puts: list[tuple[int, in
     for number, grant in puts:
         if not grant and number not in expected:
             continue  # the store never removes a missing grant
-        pattern.set_or_remove_grant(SUBJECTS[number], grant)
+        pattern.set_grant(SUBJECTS[number], grant)
         expected[number] = grant
         expected = {key: value for key, value in expected.items() if value}
         assert dict(pattern.subject_grants()) == {SUBJECTS[key]: v for key, v in expected.items()}

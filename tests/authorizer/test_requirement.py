@@ -11,7 +11,7 @@ from kafka_shim.authorizer.requirement import (
     NeedAlternative,
     Requirement,
     bind_to_release,
-    is_release_from_since_to_before_until,
+    is_in_release,
 )
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
@@ -58,7 +58,7 @@ def test_since_is_with_and_until_without_its_release(
     since: str | None, until: str | None, first: str, last: str
 ) -> None:
     need = NeedAlternative(Operation.READ, ResourceType.TOPIC, since=since, until=until)
-    held = [release for release in RELEASES if is_release_from_since_to_before_until(need, release)]
+    held = [release for release in RELEASES if is_in_release(need, release)]
     assert (held[0], held[-1]) == (first, last)
 
 

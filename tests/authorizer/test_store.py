@@ -206,7 +206,7 @@ class ChangeList:
 def test_each_observer_gets_each_change_once() -> None:
     store, observers = AclStore([make("before")]), (ChangeList(), ChangeList())
     for observer in (*observers, *observers):  # a store is observed again after a reset
-        store.add_observer_once(observer)
+        store.add_observer(observer)
     for change in (store.add, store.add, store.remove, store.remove):
         change(make())
     for observer in observers:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.cli import main
-from kafka_shim.policy.formats import detect_format_or_default_yaml, parse_acls_with_lines
+from kafka_shim.policy.formats import detect_format, parse_acls_with_lines
 from kafka_shim.policy.formats.trace_rule import format_acl_rule
 from kafka_shim.protocol.api_versions import RELEASES
 
@@ -37,7 +37,7 @@ def test_example_files_of_all_tools_have_the_same_acls(
     name: str, form: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (TOOLS / name).read_text()
-    assert detect_format_or_default_yaml(text) == form
+    assert detect_format(text) == form
     placed = parse_acls_with_lines(text)
     assert {format_acl_rule(acl) for acl, _ in placed} == ACLS
     assert all(0 < line <= len(text.splitlines()) for _, line in placed)

@@ -43,7 +43,7 @@ def request(sequence: int, api: ApiKey, version: int, message: object) -> Reques
 
 def trace_of(folder: Path, *rows: Entry) -> Path:
     writer = SegmentWriter(folder, "w")
-    writer.write_block_and_rotate(BlockBody([WHO], list(rows)))
+    writer.write_block(BlockBody([WHO], list(rows)))
     writer.close()
     return folder
 
@@ -104,7 +104,7 @@ def test_requests_are_sent_to_the_broker_with_the_same_id(
     response = response_frame(ApiKey.METADATA, 12, MetadataResponse(topics=[]), 0)
     writer = SegmentWriter(tmp_path / "trace", "w")
     there = Response(0, 0, 2_000, ApiKey.METADATA, 12, response)
-    writer.write_block_and_rotate(
+    writer.write_block(
         BlockBody([WHO, second], [asked, there, msgspec.structs.replace(asked, connection=1)])
     )
     writer.close()

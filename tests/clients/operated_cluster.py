@@ -62,7 +62,7 @@ class OperatedClusterProvider:
             self._proxies.begin_case(title)
         return self._cluster
 
-    async def stop_and_clean_up(self) -> None:
+    async def close(self) -> None:
         """Close the proxies; the code that started the brokers stops them."""
         if self._proxies is not None:
             await self._proxies.stop()

@@ -204,7 +204,7 @@ def _brokers(release: str, setup: ClusterSetup) -> Iterator[list[OperatedKafka]]
         if setup.has_signed_tokens:
             folder = stack.enter_context(tempfile.TemporaryDirectory())
             settings |= {
-                **token_signing.write_jwks_and_return_broker_properties(Path(folder)),
+                **token_signing.write_jwks(Path(folder)),
                 **VALIDATOR,
             }
         first = OperatedKafka(release, mode, settings, scram=scram, has_tls=setup.has_tls)

@@ -225,6 +225,6 @@ def test_a_client_of_an_earlier_case_does_not_reach_the_next_one() -> None:
                 with pytest.raises(ConnectionRefusedError):
                     socket.create_connection(earlier, 5)
         finally:
-            await provider.stop_and_clean_up()
+            await provider.close()
 
     asyncio.run(check())

@@ -6,7 +6,7 @@ from crc32c import crc32c
 
 from kafka_shim.conformance.vectors.generated_values import (
     fill_generated_values,
-    with_producer_id_epoch_and_checksum,
+    with_producer,
 )
 from kafka_shim.conformance.vectors.version_fields import fit_to_version
 from kafka_shim.protocol.messages.end_txn import EndTxnRequest
@@ -56,11 +56,11 @@ def test_records_get_the_producer_and_a_new_checksum() -> None:
     assert row.records is not None
     assert struct.unpack_from(">qhi", row.records, 43) == (17, 3, 4)
     assert struct.unpack_from(">I", row.records, 17)[0] == crc32c(row.records[21:])
-    damaged = with_producer_id_epoch_and_checksum(batch([b"v"], damage=True), 17, 3)
+    damaged = with_producer(batch([b"v"], damage=True), 17, 3)
     assert damaged is not None
     assert struct.unpack_from(">I", damaged, 17)[0] != crc32c(damaged[21:])
-    assert with_producer_id_epoch_and_checksum(None, 17, 3) is None
-    assert with_producer_id_epoch_and_checksum(message(b"old"), 17, 3) == message(b"old")
+    assert with_producer(None, 17, 3) is None
+    assert with_producer(message(b"old"), 17, 3) == message(b"old")
 
 
 def test_fields_that_the_version_lacks_are_removed() -> None:

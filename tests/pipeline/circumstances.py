@@ -10,7 +10,7 @@ import msgspec
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.protocol.responses import error_codes_by_name
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.trace_format.segments import Block, read_trace
@@ -56,7 +56,7 @@ def exchange(api: int, version: int, frames: tuple[bytes, bytes], times: tuple[i
     """Decode a request and its response."""
     header, at = read_request_header(frames[0])
     asked = codecs.read_request(header.api_key, header.api_version, frames[0], at)
-    response = read_response_and_its_version(api, version, frames[1])[0]
+    response = read_response_with_version(api, version, frames[1])[0]
     errors = error_codes_by_name(response)
     said = {name: _text(codes) for name, codes in errors.items() if isinstance(name, str)}
     is_list = api == ApiKey.METADATA and asked.topics is None
@@ -88,7 +88,7 @@ def is_same(pair: Pair, source: str) -> bool:
 
 
 def _response(pair: Pair, half: Half) -> Any:
-    message = read_response_and_its_version(pair.api, pair.version, bytes.fromhex(half.response))[0]
+    message = read_response_with_version(pair.api, pair.version, bytes.fromhex(half.response))[0]
     return _without(msgspec.to_builtins(message), COUNTED)
 
 

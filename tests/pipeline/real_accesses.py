@@ -67,9 +67,9 @@ class RecordingClient(Client):
     sent = b""
     received = b""
 
-    def _send_frame_and_receive(self, payload: bytes, what: str) -> bytes:
+    def _exchange(self, payload: bytes, what: str) -> bytes:
         self.sent, self.received = payload, b""
-        self.received = super()._send_frame_and_receive(payload, what)
+        self.received = super()._exchange(payload, what)
         return self.received
 
 

@@ -19,7 +19,7 @@ from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.trace_format.segments import Block, read_trace
@@ -74,7 +74,7 @@ def expected_names(trace: Path) -> Names:
         ports = {connection.number: connection.port for connection in block.body.connections}
         for entry in block.body.entries:
             if isinstance(entry, Response) and entry.api_key in NAMING_APIS:
-                response, _ = read_response_and_its_version(
+                response, _ = read_response_with_version(
                     entry.api_key, entry.api_version, entry.frame
                 )
                 ids |= topic_ids_with_names(response)

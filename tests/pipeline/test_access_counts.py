@@ -71,7 +71,7 @@ def test_the_first_time_and_its_example_are_those_of_all_splits(tmp_path: Path) 
     asked = (ApiKey.FETCH, 0, Operation.READ, ResourceType.TOPIC, "t", True, "x")
     for writer, when in (("a", 9), ("b", 5), ("c", 7)):
         segment = SegmentWriter(tmp_path, writer)
-        segment.write_block_and_rotate(BlockBody([who], [Access(0, 3, START_US + when, *asked)]))
+        segment.write_block(BlockBody([who], [Access(0, 3, START_US + when, *asked)]))
         segment.close()
     (row,) = rows("observed", tmp_path)
     micros = [round(row[name].timestamp() * 1e6) - START_US for name in ("first_seen", "last_seen")]
@@ -94,7 +94,7 @@ def test_a_logged_request_that_goes_on_in_the_next_block_is_one(tmp_path: Path) 
         for when, topic in lines:
             entries.append(Access(0, sequence, START_US + when, *asked, topic, True, "x"))
             sequence += 1
-        writer.write_block_and_rotate(BlockBody([who], entries))
+        writer.write_block(BlockBody([who], entries))
     writer.close()
     counted = requests_by_accesses(rows("request_accesses", tmp_path))
     assert counted == requests_by_accesses(rows("accesses", tmp_path))

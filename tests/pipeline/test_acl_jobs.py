@@ -33,7 +33,7 @@ from kafka_shim.pipeline.local.trace_tables import LocalTraceTables
 from kafka_shim.pipeline.observation import sum_equal_accesses
 from kafka_shim.pipeline.request_accesses import (
     accesses_of_requests,
-    observed_super_users_and_allow_everyone,
+    observed_settings,
 )
 from kafka_shim.pipeline.tables import OBSERVED
 from kafka_shim.pipeline.trace_input import TraceInput, spark_trace_input
@@ -108,7 +108,7 @@ class Case:
             engine, engine.computed_once(sum_equal_accesses(engine, trace.table("observed")))
         )
         self.accesses = accesses_of_requests(engine, trace.accesses_by_request(*COLUMNS))
-        assert observed_super_users_and_allow_everyone(engine, self.frame) == (
+        assert observed_settings(engine, self.frame) == (
             SUPERS,
             self.everyone and self._has_open(),
         )
@@ -272,7 +272,7 @@ def test_lines_of_an_authorizer_log_are_grouped_by_time_and_api(
         for n, when in enumerate((0, 0, 5, 7))
     ]
     writer = SegmentWriter(tmp_path / "trace", "log")
-    writer.write_block_and_rotate(BlockBody([who], lines))
+    writer.write_block(BlockBody([who], lines))
     writer.close()
     candidate = tmp_path / "candidate.yaml"
     candidate.write_text("- {principal: User:a, allow: Read, topic: t3}")

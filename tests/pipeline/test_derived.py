@@ -70,7 +70,7 @@ def without_accesses(trace: Path, folder: Path) -> None:
         entries: list[Entry] = [
             entry for entry in block.body.entries if not isinstance(entry, Access)
         ]
-        writer.write_block_and_rotate(BlockBody(connections_in, entries))
+        writer.write_block(BlockBody(connections_in, entries))
     writer.close()
 
 
@@ -110,7 +110,7 @@ def test_derived_accesses_equal_the_recorded_ones(recorded: Path, tmp_path: Path
 def write(folder: Path, entries: list[Entry]) -> None:
     who = Connection(0, 1, 1, "SASL", "10.0.0.1", 5000, "User:a", access_source=DERIVED)
     writer = SegmentWriter(folder, "proxy")
-    writer.write_block_and_rotate(BlockBody([who], entries))
+    writer.write_block(BlockBody([who], entries))
     writer.close()
 
 

@@ -238,11 +238,11 @@ def test_an_acl_that_may_have_been_used_is_never_removable() -> None:
     from kafka_shim.pipeline.acls.removable import (
         NEVER,
         NOT_KNOWN,
-        usage_and_removability_of_each_acl,
+        usage_of_each_acl,
     )
 
     listed, old = rule(GROUP_RULE), rule(OLD_RULE)
-    uses = usage_and_removability_of_each_acl(AclSet((listed, old)), [], [], frozenset({listed}))
+    uses = usage_of_each_acl(AclSet((listed, old)), [], [], frozenset({listed}))
     assert [(use.state, use.can_be_removed_with_others) for use in uses] == [
         (NOT_KNOWN, False),
         (NEVER, True),

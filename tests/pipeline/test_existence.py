@@ -75,7 +75,7 @@ def test_a_topic_of_the_same_id_is_the_same() -> None:
 def test_a_topic_exists_until_a_request_deletes_it(
     rows: list[ExistenceRecord], *, is_there: bool
 ) -> None:
-    assert ExistenceIndex(rows).topic_existed_before_and_not_deleted(PLACE, DURING, "x") == is_there
+    assert ExistenceIndex(rows).topic_existed_throughout(PLACE, DURING, "x") == is_there
 
 
 def test_a_topic_shown_by_its_id_has_its_name_from_other_responses() -> None:

@@ -108,7 +108,7 @@ def test_the_reason_why_java_did_not_start_is_printed(printed: str, said: str) -
 
     with TemporarySparkLog() as log:
         log.path.write_text(printed)
-        assert log.first_error_line_or_first_line() == said
+        assert log.first_error_line() == said
     assert not log.path.exists()
 
 

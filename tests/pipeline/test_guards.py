@@ -17,7 +17,7 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.cli import main
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.guards import allows_held_back
-from kafka_shim.pipeline.acls.removable import usage_and_removability_of_each_acl
+from kafka_shim.pipeline.acls.removable import usage_of_each_acl
 from kafka_shim.policy.formats import format_acls_losslessly, parse_distinct_acls
 from kafka_shim.policy.formats.kafka_commands import format_command
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
@@ -83,7 +83,7 @@ def test_nothing_that_is_denied_is_allowed_after_a_proposed_removal(everyone: bo
         kept = frozenset(rng.sample(allows, len(allows) // 2))  # the trace cannot show their use
         gone = {
             use.acl
-            for use in usage_and_removability_of_each_acl(present, [], [], kept)
+            for use in usage_of_each_acl(present, [], [], kept)
             if use.can_be_removed_with_others
         }
         rest = [acl for acl in acls if acl not in gone]

@@ -11,7 +11,7 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.batches import Split, table_batches
-from kafka_shim.pipeline.rows.complete_blocks import end_of_complete_or_damaged_blocks
+from kafka_shim.pipeline.rows.complete_blocks import end_of_blocks
 from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.pipeline.rows.stream_offsets import (
     limit_to_whole_segments,
@@ -51,7 +51,7 @@ def test_an_interrupted_run_is_completed_or_discarded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed_at: int
 ) -> None:
     lake = Lake(tmp_path)
-    lake.complete_or_discard_interrupted_run()
+    lake.settle_interrupted_run()
     staged(lake, 1)
     lake.move_staged_files_into_lake(0)
     lake.checkpoint.mkdir()
@@ -75,7 +75,7 @@ def test_an_interrupted_run_is_completed_or_discarded(
     monkeypatch.setattr(os, "replace", real)
     assert died == (killed_at < 6)  # six renames: the note, four files, the note again
     again = Lake(tmp_path)
-    again.complete_or_discard_interrupted_run()
+    again.settle_interrupted_run()
     assert not again.staged.exists()
     assert again.has_run(1) == (killed_at > 0)
     if killed_at == 0:
@@ -102,7 +102,7 @@ def test_only_one_process_writes_and_a_lake_without_its_checkpoint_is_rejected(
         staged(lake, 1)
         lake.move_staged_files_into_lake(0)
     with pytest.raises(PipelineError, match="_checkpoint is missing"):
-        lake.complete_or_discard_interrupted_run()
+        lake.settle_interrupted_run()
 
 
 def test_offsets_continue_where_they_ended(tmp_path: Path) -> None:
@@ -148,15 +148,15 @@ def test_only_whole_blocks_count_as_written(tmp_path: Path) -> None:
     for cut in range(len(content) + 1):
         path.write_bytes(content[:cut])
         expected = max(end for end in ends if end <= cut)
-        assert end_of_complete_or_damaged_blocks(path, 0) == expected
+        assert end_of_blocks(path, 0) == expected
     (tmp_path / "broker-1-00000001.ktrace").touch()  # the writer continued in a new segment
     path.write_bytes(content[: ends[1] + 20])
-    assert end_of_complete_or_damaged_blocks(path, 0) == ends[1] + 20
+    assert end_of_blocks(path, 0) == ends[1] + 20
     split = Split(str(path), ends[1], ends[1] + 20, at_block=True)
     (batch,) = table_batches("damage", split, Selection())
     assert batch.to_pylist()[0]["at"] == ends[1]
     assert batch.to_pylist()[0]["length"] == 20
     assert not batch.to_pylist()[0]["is_tail"]
     path.write_bytes(content[: ends[1] + 50] + b"x" + content[ends[1] + 51 :])
-    assert end_of_complete_or_damaged_blocks(path, 0) == ends[3]
+    assert end_of_blocks(path, 0) == ends[3]
     maker.close()

@@ -123,13 +123,11 @@ def test_readiness_decides_added_checks(
 
 
 def test_timeline_counts_and_measures(spark: Any, tmp_path: Path) -> None:
-    from kafka_shim.pipeline.jobs.timeline import timeline_by_principal_client_and_api
+    from kafka_shim.pipeline.jobs.timeline import timeline_by_client
     from kafka_shim.pipeline.spark.data_source import trace_table
 
     trace = made(tmp_path)
-    (row,) = timeline_by_principal_client_and_api(
-        trace_table(spark, "responses", [str(trace)])
-    ).collect()
+    (row,) = timeline_by_client(trace_table(spark, "responses", [str(trace)])).collect()
     assert (row["principal"], row["api"], row["requests"]) == ("User:a", "Fetch", 2)
     assert (row["errors"], row["latency_us_median"], row["latency_us_max"]) == (2, 250, 500)
     assert row["client_id"] == "app"
@@ -143,9 +141,7 @@ def test_requests_without_a_response_are_counted(spark: Any, tmp_path: Path) -> 
     writer = SegmentWriter(trace, "broker-2")
     who = Connection(0, 0, 1, "SASL", "h", 5000, "User:b", "PLAIN", "lib")
     silent = frame(ApiKey.PRODUCE, 9, ProduceRequest(acks=0))
-    writer.write_block_and_rotate(
-        BlockBody([who], [Request(0, n, START_US + n, silent) for n in range(3)])
-    )
+    writer.write_block(BlockBody([who], [Request(0, n, START_US + n, silent) for n in range(3)]))
     writer.close()
     outcome = JOB.run(parsed("timeline", str(trace)), spark_trace_input(spark, [str(trace)], {}))
     found = {
@@ -179,7 +175,7 @@ def test_diff_reports_lost_access(spark: Any, tmp_path: Path) -> None:
 
 
 def test_clients_of_a_lake_have_their_software(spark: Any, tmp_path: Path) -> None:
-    from kafka_shim.pipeline.jobs.clients import versions_and_requests_by_client_and_api
+    from kafka_shim.pipeline.jobs.clients import versions_by_client
     from kafka_shim.pipeline.jobs.ingest import ingest_new_data
     from kafka_shim.pipeline.spark.data_source import trace_table
     from kafka_shim.pipeline.spark.lake_tables import lake_table
@@ -190,9 +186,7 @@ def test_clients_of_a_lake_have_their_software(spark: Any, tmp_path: Path) -> No
     ingest_new_data(spark, [str(trace)], lake, RELEASES[-1])
     for path in (trace, lake):
         source = spark_trace_input(spark, [str(path)], {})
-        (row,) = versions_and_requests_by_client_and_api(
-            source.engine, source.table("clients")
-        ).collect()
+        (row,) = versions_by_client(source.engine, source.table("clients")).collect()
         assert (row["software_name"], row["client_id"], row["requests"]) == ("lib", "app", 2)
         assert (row["api"], row["versions"]) == ("Fetch", [3, 12])
     for table in (
@@ -249,9 +243,9 @@ def decisions_by_access(rows: list[dict[str, Any]]) -> dict[tuple[str, str], str
 
 def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.engines.spark_engine import SparkEngine
-    from kafka_shim.pipeline.jobs.clients import versions_and_requests_by_client_and_api
+    from kafka_shim.pipeline.jobs.clients import versions_by_client
     from kafka_shim.pipeline.jobs.diff import diff
-    from kafka_shim.pipeline.jobs.timeline import timeline_by_principal_client_and_api
+    from kafka_shim.pipeline.jobs.timeline import timeline_by_client
     from kafka_shim.pipeline.request_accesses import accesses_of_requests
     from kafka_shim.pipeline.spark.data_source import trace_table
     from kafka_shim.pipeline.trace_input import spark_trace_input
@@ -265,7 +259,7 @@ def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: 
         key = (row["time"], row["who"])
         took.setdefault(key, []).append(row["took"])
         errors[key] = errors.get(key, 0) + (row["error"] != 0)
-    found = timeline_by_principal_client_and_api(
+    found = timeline_by_client(
         trace_table(spark, "responses", paths[0]), "50 milliseconds"
     ).collect()
     assert {
@@ -279,7 +273,7 @@ def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: 
     }
     versions = {
         r["principal"]: (r["versions"], r["requests"])
-        for r in versions_and_requests_by_client_and_api(
+        for r in versions_by_client(
             SparkEngine(spark), trace_table(spark, "clients", paths[0])
         ).collect()
     }

@@ -18,12 +18,12 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.acl_decisions import AclDecider
-from kafka_shim.pipeline.acl_signatures import signatures_and_other_rows
+from kafka_shim.pipeline.acl_signatures import split_by_signature
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.matches import DecisionSignature, SignatureFinder
-from kafka_shim.pipeline.acls.removable import AclUsage, usage_and_removability_of_each_acl
+from kafka_shim.pipeline.acls.removable import AclUsage, usage_of_each_acl
 from kafka_shim.pipeline.acls.required_access import observed_access_of_row
-from kafka_shim.pipeline.acls.verdict import decide_access_or_alternatives
+from kafka_shim.pipeline.acls.verdict import decide_access
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
@@ -86,7 +86,7 @@ class Case:
         accesses = engine.relation_from_arrow(pa.Table.from_batches(self.batches, OBSERVED))
         decided = decider.with_decisions(accesses, "would_be_")
         for row in engine.rows(decider.with_rule_texts(decided, "would_be_")):
-            decision = decide_access_or_alternatives(authorizer, row)
+            decision = decide_access(authorizer, row)
             assert row["would_be_allowed"] == decision.allowed
             assert row["would_be_rule"] == format_decision_rule(decision)
             if row["allowed"] != decision.allowed:
@@ -124,12 +124,12 @@ def test_what_breaks(case: Case) -> None:
 def uses_of(case: Case) -> list[AclUsage]:
     engine, present = DuckDbEngine(), case.acl_set(case.present)
     accesses = engine.relation_from_arrow(pa.Table.from_batches(case.batches, OBSERVED))
-    signatures, others = signatures_and_other_rows(engine, accesses, present)
+    signatures, others = split_by_signature(engine, accesses, present)
     finder = SignatureFinder(present, present.build_authorizer().store)
     rows = [row for row in case.rows if row["principal"] not in SUPERS]
     by_store = {relevant_part(case, finder.find_signature(row)) for row in rows}
     assert {relevant_part(case, signature) for signature, *_ in signatures} == by_store
-    return usage_and_removability_of_each_acl(present, signatures, others)
+    return usage_of_each_acl(present, signatures, others)
 
 
 def random_questions(rng: random.Random, count: int) -> list[dict[str, Any]]:
@@ -180,7 +180,7 @@ def test_joins_decide_like_the_authorizer(release: str, everyone: bool) -> None:
     )
     assert len(decided) == len(rows)
     for row in decided:
-        decision = decide_access_or_alternatives(authorizer, row)
+        decision = decide_access(authorizer, row)
         found = row["would_be_allowed"], row["would_be_rule"]
         assert found == (decision.allowed, format_decision_rule(decision)), row
     assert everyone or {row["would_be_allowed"] for row in decided} == {True, False}
@@ -233,7 +233,7 @@ def checked_by_asking(case: Case, rows: list[dict[str, Any]]) -> None:
 
     def decisions(acls: list[Acl]) -> list[bool]:
         authorizer = case.authorizer(acls)
-        return [decide_access_or_alternatives(authorizer, row).allowed for row in rows]
+        return [decide_access(authorizer, row).allowed for row in rows]
 
     before = decisions(case.present)
     present = case.acl_set(case.present)
@@ -241,7 +241,7 @@ def checked_by_asking(case: Case, rows: list[dict[str, Any]]) -> None:
     seen = [
         (matcher.find_signature(row), 1, BEGIN) for row in rows if row["principal"] not in SUPERS
     ]
-    uses = usage_and_removability_of_each_acl(present, seen, rows)
+    uses = usage_of_each_acl(present, seen, rows)
     for use in uses:
         if use.state in ("needed", "redundant"):
             fewer = [acl for acl in case.present if acl != use.acl]
@@ -297,11 +297,9 @@ def test_an_acl_that_nobody_uses_may_hide_another(early: Case) -> None:
     asked = {"principal": "User:alice", "host": HOSTS[0], "api_key": 1, "instead": []}
     row = {**asked, "operation": "READ", "resource_type": "TOPIC", "resource_name": "ab"}
     present = early.acl_set(early.present)
-    assert not decide_access_or_alternatives(present.build_authorizer(), row).allowed
+    assert not decide_access(present.build_authorizer(), row).allowed
     matcher = SignatureFinder(present, present.build_authorizer().store)
-    uses = usage_and_removability_of_each_acl(
-        present, [(matcher.find_signature(row), 1, BEGIN)], [row]
-    )
+    uses = usage_of_each_acl(present, [(matcher.find_signature(row), 1, BEGIN)], [row])
     assert [(use.state, use.can_be_removed_with_others) for use in uses] == [
         ("redundant", True),
         ("never used", False),

@@ -89,18 +89,18 @@ class PlainPolicy(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, acls=acls)
 
 
-def boundary_actors_and_names(
+def boundary_samples(
     policies: Sequence[PlainPolicy], principal: str, kind: ResourceType
 ) -> Iterator[tuple[Actor, str]]:
     """Yield actors and names that stand for all, one of each group that ACLs can distinguish."""
     acls = [acl for policy in policies for acl in policy.acls]
-    names = _names_in_acls_and_just_beyond(acls, kind)
-    for host in _addresses_at_and_beside_acl_hosts(acls):
+    names = _boundary_names(acls, kind)
+    for host in _boundary_addresses(acls):
         for name in names:
             yield Actor(principal, host), name
 
 
-def _names_in_acls_and_just_beyond(acls: Iterable[Acl], kind: ResourceType) -> list[str]:
+def _boundary_names(acls: Iterable[Acl], kind: ResourceType) -> list[str]:
     if kind is ResourceType.CLUSTER:
         return [CLUSTER_NAME]
     stems = {"", WILDCARD, *(acl.resource_name for acl in acls)}
@@ -118,7 +118,7 @@ def _character_other_than(used: set[str]) -> str:
     return next(character for character in characters if character not in used)
 
 
-def _addresses_at_and_beside_acl_hosts(acls: Iterable[Acl]) -> list[str]:
+def _boundary_addresses(acls: Iterable[Acl]) -> list[str]:
     """Return each host, the ends of each network, and the addresses just outside of it."""
     hosts = {"192.0.2.1", "2001:db8:0:0:0:0:0:1"}
     for text in {acl.host for acl in acls} - {WILDCARD}:
@@ -248,7 +248,7 @@ def _contradictions_or_empty_with_decision_counts(
         if checked_kind is kind
     }
     hosts = dict[str, None]()
-    for actor, name in boundary_actors_and_names(relevant, principal, kind):
+    for actor, name in boundary_samples(relevant, principal, kind):
         hosts[actor.host] = None
         if not resource_can_exist(kind, name):
             continue

@@ -14,7 +14,7 @@ from kafka_shim.policy.checked_accesses import (
     operations_checked_for_any_resource,
 )
 from kafka_shim.policy.formats.documents import load_document
-from kafka_shim.policy.formats.yaml_rules import parse_rules_or_objects
+from kafka_shim.policy.formats.yaml_rules import parse_acl_content
 from kafka_shim.policy.name_sets import ALL_NAMES, STARRED_NAMES, NameSet
 from kafka_shim.protocol.enums import Operation, ResourceType
 from tests.authorizer.test_against_naive import ACL_SETS, ACLS, NAMES, TYPES, naive, naive_by_type
@@ -25,8 +25,7 @@ TOPIC = ResourceType.TOPIC
 
 def changes(old: str, new: str, *, everyone: bool = False) -> tuple[AccessChange, ...]:
     sides = [
-        authorizer(parse_rules_or_objects(load_document(text)), everyone=everyone)
-        for text in (old, new)
+        authorizer(parse_acl_content(load_document(text)), everyone=everyone) for text in (old, new)
     ]
     return access_changes(sides[0], sides[1], NEWEST)
 

@@ -16,7 +16,7 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.policy.expectation import parse_expectation
 from kafka_shim.policy.expectation_check import ExpectationChecker, Verdict
 from kafka_shim.policy.formats import parse_distinct_acls
-from kafka_shim.policy.formats.yaml_rules import parse_rules_or_objects
+from kafka_shim.policy.formats.yaml_rules import parse_acl_content
 from kafka_shim.policy.name_sets import NameSet, pattern_covering_names
 from kafka_shim.policy.profiles import PROFILES, name_keys_of_profile
 from kafka_shim.protocol.api_versions import RELEASES
@@ -32,7 +32,7 @@ EVERYONE = {"principal": "User:*", "allow": "Read", "topic": "*"}
 def verdict(rules: list[dict[str, Any]], release: str = NEWEST, **expected: Any) -> Verdict:
     entry = {key.replace("_", "-"): value for key, value in expected.items()}
     wanted = parse_expectation(entry, "expectation 1", release)
-    return ExpectationChecker(authorizer(parse_rules_or_objects(rules))).check_expectation(wanted)
+    return ExpectationChecker(authorizer(parse_acl_content(rules))).check_expectation(wanted)
 
 
 def advice(found: Verdict) -> list[tuple[bool, str, str, str]]:
@@ -348,7 +348,7 @@ def _after(acls: list[Acl], steps: Sequence[Step]) -> list[Acl]:
 
 
 def test_advice_leaves_the_acls_as_they_were() -> None:
-    judge = ExpectationChecker(authorizer(parse_rules_or_objects([ALICE | {"topic": "team-a"}])))
+    judge = ExpectationChecker(authorizer(parse_acl_content([ALICE | {"topic": "team-a"}])))
     nobody = parse_expectation({"nobody-but": [], "may": "Write", "topic": "team-*"}, "1", NEWEST)
     refusal = {"principal": "User:alice", "may-not": "Write", "topic": "team-a"}
     for expectation in (nobody, parse_expectation(refusal, "2", NEWEST), nobody):

@@ -10,11 +10,11 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.policy.access_changes import access_changes
 from kafka_shim.policy.checked_accesses import InexactReleaseError
-from kafka_shim.policy.formats.yaml_rules import parse_rules_or_objects
+from kafka_shim.policy.formats.yaml_rules import parse_acl_content
 from kafka_shim.policy.lint import (
     Finding,
     LocatedAcl,
-    add_acls_and_find_probable_mistakes,
+    find_probable_mistakes,
 )
 from tests.authorizer.test_against_naive import ACL_SETS
 from tests.policy.naive import NEWEST, authorizer
@@ -33,11 +33,11 @@ def findings(
     empty = StandardAuthorizer(
         rules=acl_rules_of_release(release), super_users=supers, allow_everyone=everyone
     )
-    return list(add_acls_and_find_probable_mistakes(written, empty, release))
+    return list(find_probable_mistakes(written, empty, release))
 
 
 def found(*rules: dict[str, Any], release: str = NEWEST, **more: Any) -> list[tuple[str, int]]:
-    all_found = findings(parse_rules_or_objects(list(rules)), release, **more)
+    all_found = findings(parse_acl_content(list(rules)), release, **more)
     return [(finding.kind, finding.located_acl.line) for finding in all_found]
 
 
@@ -100,7 +100,7 @@ def test_super_users_need_no_acls() -> None:
 
 def test_an_operation_that_the_type_does_not_support() -> None:
     [finding] = findings(
-        parse_rules_or_objects([{"principal": "User:a", "allow": "Write", "group": "g"}])
+        parse_acl_content([{"principal": "User:a", "allow": "Write", "group": "g"}])
     )
     assert finding.kind == "operation"
     assert finding.message.startswith("Group has no such operation; it has Read, Delete, Desc")
@@ -142,7 +142,7 @@ def test_acls_that_a_release_cannot_express_are_found() -> None:
 
 def test_duplicates_name_the_first() -> None:
     assert found(READ, READ, READ) == [("duplicate", 2), ("duplicate", 3)]
-    [second, _] = findings(parse_rules_or_objects([READ, READ, READ]))
+    [second, _] = findings(parse_acl_content([READ, READ, READ]))
     assert [written.line for written in second.causes] == [1]
 
 

@@ -7,11 +7,11 @@ from hypothesis import given, settings, strategies as st
 
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.policy.checked_accesses import checked_operations_by_resource_type
-from kafka_shim.policy.formats.yaml_rules import parse_rules_or_objects
+from kafka_shim.policy.formats.yaml_rules import parse_acl_content
 from kafka_shim.policy.matrix import (
     MatrixCell,
     access_matrix,
-    principals_in_acls_and_everyone,
+    listed_principals,
     resources_in_acls,
 )
 from kafka_shim.policy.name_sets import STARRED_NAMES
@@ -24,10 +24,10 @@ OPERATIONS = (Operation.READ, Operation.WRITE, Operation.DESCRIBE)
 
 
 def cells(*rules: dict[str, Any], everyone: bool = False) -> dict[str, list[MatrixCell]]:
-    acls = parse_rules_or_objects(list(rules))
+    acls = parse_acl_content(list(rules))
     engine = authorizer(acls, everyone=everyone)
     rows = access_matrix(
-        engine, NEWEST, principals_in_acls_and_everyone(acls), resources_in_acls(acls), OPERATIONS
+        engine, NEWEST, listed_principals(acls), resources_in_acls(acls), OPERATIONS
     )
     return {row.principal: list(row.cells) for row in rows}
 
@@ -62,7 +62,7 @@ def test_cells_agree_with_the_naive_engine(acls: list[Acl], everyone: bool) -> N
     rows = access_matrix(
         authorizer(acls, everyone=everyone),
         NEWEST,
-        principals_in_acls_and_everyone(acls),
+        listed_principals(acls),
         resources,
         OPERATIONS,
     )

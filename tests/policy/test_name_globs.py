@@ -10,7 +10,7 @@ from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.policy.expectation import parse_expectation
 from kafka_shim.policy.expectation_check import ExpectationChecker, Verdict
-from kafka_shim.policy.formats.yaml_rules import parse_rules_or_objects
+from kafka_shim.policy.formats.yaml_rules import parse_acl_content
 from kafka_shim.protocol.enums import Operation, ResourceType
 from tests.authorizer.test_against_naive import ACL_SETS, naive
 from tests.policy.naive import NEWEST, addresses, authorizer, boundary_names
@@ -21,7 +21,7 @@ DENY = {"principal": "User:a", "deny": "Write", "topic": "team-x-", "pattern": "
 
 def verdict(rules: list[dict[str, Any]], like: object, **more: Any) -> Verdict:
     entry = {"principal": "User:a", "may": "Write", "topic": {"like": like}} | more
-    return ExpectationChecker(authorizer(parse_rules_or_objects(rules))).check_expectation(
+    return ExpectationChecker(authorizer(parse_acl_content(rules))).check_expectation(
         parse_expectation(entry, "1", NEWEST)
     )
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.policy.formats.documents import load_document
-from kafka_shim.policy.formats.yaml_rules import parse_rules_or_objects
+from kafka_shim.policy.formats.yaml_rules import parse_acl_content
 from kafka_shim.policy.interim_access import InterimChange, interim_changes
 from kafka_shim.policy.plan import REQUEST_STEPS_MAX, StepGroup, planned_groups, requests_of_groups
 from kafka_shim.protocol.enums import Operation, ResourceType
@@ -32,7 +32,7 @@ def interim(
 
 
 def acls(text: str) -> list[Acl]:
-    return parse_rules_or_objects(load_document(text))
+    return parse_acl_content(load_document(text))
 
 
 def is_stated(changes: list[InterimChange], unit: int, actor: Actor, action: Action | None) -> bool:

@@ -21,8 +21,8 @@ from kafka_shim.protocol.records.old_lz4 import (
     with_format_0_header_checksum,
 )
 from kafka_shim.protocol.records.single_record_batches import (
-    prepend_offset_length_and_leader_epoch,
-    transaction_marker_after_leader_epoch,
+    prepend_offset,
+    transaction_marker,
 )
 
 NOW = 1_700_000_000_000
@@ -199,10 +199,8 @@ def test_down_conversion() -> None:
     blob = b"".join(
         [
             encode_batch(written),
-            prepend_offset_length_and_leader_epoch(
-                transaction_marker_after_leader_epoch(
-                    (1, 1), NOW, commit=True, coordinator_epoch=0
-                ),
+            prepend_offset(
+                transaction_marker((1, 1), NOW, commit=True, coordinator_epoch=0),
                 3,
                 -1,
             ),

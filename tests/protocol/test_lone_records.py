@@ -12,8 +12,8 @@ from kafka_shim.protocol.records.batches import (
     marker_commits_transaction,
 )
 from kafka_shim.protocol.records.single_record_batches import (
-    prepend_offset_length_and_leader_epoch,
-    transaction_marker_after_leader_epoch,
+    prepend_offset,
+    transaction_marker,
 )
 from tests.protocol.record_lists import NOW
 
@@ -30,7 +30,7 @@ def test_a_marker(
     offset: int,
     epoch: int,
 ) -> None:
-    found = transaction_marker_after_leader_epoch(
+    found = transaction_marker(
         producer, timestamp, commit=commit, coordinator_epoch=coordinator_epoch
     )
     record = Record(
@@ -46,17 +46,13 @@ def test_a_marker(
         is_transactional=True,
         is_control=True,
     )
-    assert prepend_offset_length_and_leader_epoch(found, offset, epoch) == encode_batch(
-        [record], options
-    )
+    assert prepend_offset(found, offset, epoch) == encode_batch([record], options)
 
 
 def test_control_batches() -> None:
     for commit in (True, False):
-        written = transaction_marker_after_leader_epoch(
-            (77, 3), NOW, commit=commit, coordinator_epoch=2
-        )
-        (batch,) = iterate_batches(prepend_offset_length_and_leader_epoch(written, 7, -1))
+        written = transaction_marker((77, 3), NOW, commit=commit, coordinator_epoch=2)
+        (batch,) = iterate_batches(prepend_offset(written, 7, -1))
         assert batch.is_control
         assert batch.is_transactional
         assert (batch.producer_id, batch.producer_epoch, batch.base_sequence) == (77, 3, -1)

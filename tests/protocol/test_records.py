@@ -15,7 +15,7 @@ from kafka_shim.protocol.records.batches import (
     Record,
     assign_consecutive_offsets,
     assign_offsets,
-    batch_bounds_and_magic,
+    batch_bounds,
     encode_batch,
     encode_compacted_batch,
     iterate_batches,
@@ -150,7 +150,7 @@ def test_a_fetch_may_end_within_a_batch() -> None:
 
 def test_formats_of_entries() -> None:
     blob = encode_batch(some_records(1))
-    assert list(batch_bounds_and_magic(blob + blob)) == [
+    assert list(batch_bounds(blob + blob)) == [
         (0, len(blob), 2),
         (len(blob), 2 * len(blob), 2),
     ]

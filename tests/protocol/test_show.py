@@ -24,7 +24,7 @@ SHOWN = [
 def test_source_is_the_reviewed_one(name: str, version: int) -> None:
     reviewed = (GOLDEN / f"{name}_v{version}.txt").read_text()
     hint = outdated(f"tests/protocol/generated/{name}_v{version}.txt")
-    assert show.reader_and_writer_source_text(name, version) == reviewed, hint
+    assert show.codec_source(name, version) == reviewed, hint
 
 
 def test_an_api_shows_both_its_messages(capsys: pytest.CaptureFixture[str]) -> None:

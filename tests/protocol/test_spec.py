@@ -87,7 +87,7 @@ def test_every_definition_is_sound() -> None:
                 assert (field.tag >= 0) == (field.tagged_versions != NONE)
                 assert (
                     field.default is not None
-                    or field.is_nullable_or_defaults_to_null
+                    or field.may_be_null
                     or field.element_kind == "records"
                 )
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from kafka_shim.authorizer.model import Acl, Actor
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher, PendingExchange
@@ -66,7 +66,7 @@ class Stage:
     def read(self, api: ApiKey, version: int, frame: bytes) -> Any:
         """Decode a framed response of the shim."""
         assert int.from_bytes(frame[:4], "big") == len(frame) - 4
-        return read_response_and_its_version(api, version, frame[4:])[0]
+        return read_response_with_version(api, version, frame[4:])[0]
 
     def outcome(self, api: ApiKey, version: int, pending: PendingExchange) -> Any:
         """Return the response to a waiting request; fail if it still waits."""

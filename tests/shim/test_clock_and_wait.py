@@ -74,15 +74,15 @@ def test_only_the_first_result_completes_a_wait() -> None:
     wait: PendingResponse[str] = PendingResponse()
     seen: list[str] = []
     wait.set_response_callback(seen.append)
-    wait.complete_unless_already_done("first")
-    wait.complete_unless_already_done("second")
+    wait.complete("first")
+    wait.complete("second")
     assert seen == ["first"]
-    assert wait.is_completed_or_cancelled
+    assert wait.is_finished
 
 
 def test_a_wait_may_be_completed_before_its_callback_is_set() -> None:
     wait: PendingResponse[str] = PendingResponse()
-    wait.complete_unless_already_done("now")
+    wait.complete("now")
     seen: list[str] = []
     wait.set_response_callback(seen.append)
     assert seen == ["now"]
@@ -95,6 +95,6 @@ def test_a_cancelled_wait_calls_on_cancel_once_and_accepts_no_result() -> None:
     wait.set_response_callback(seen.append)
     wait.cancel()
     wait.cancel()
-    wait.complete_unless_already_done("too late")
+    wait.complete("too late")
     assert cancelled == [True]
     assert seen == []

@@ -92,7 +92,7 @@ def write(folder: Path, blocks: int, **settings_: Any) -> list[BlockBody]:
     written = [body(number) for number in range(blocks)]
     writer = SegmentWriter(folder, "w", **settings_)
     for block_body in written:
-        writer.write_block_and_rotate(block_body)
+        writer.write_block(block_body)
     writer.close()
     return written
 
@@ -220,7 +220,7 @@ def test_an_incomplete_block_on_a_full_disk_is_removed(tmp_path: Path) -> None:
     written = 0
     with files_up_to(1000), contextlib.suppress(OSError):
         while written < 1000:
-            writer.write_block_and_rotate(body(written))
+            writer.write_block(body(written))
             written += 1
     writer.close()
     found = list(read_trace(tmp_path))
@@ -256,7 +256,7 @@ def test_a_segment_that_is_read_does_not_stay_in_memory(
     writer = SegmentWriter(tmp_path, "w")
     frames = [random.Random(number).randbytes(1 << 18) for number in range(32)]
     for number, frame in enumerate(frames):
-        writer.write_block_and_rotate(BlockBody([], [Request(1, number, number, frame)]))
+        writer.write_block(BlockBody([], [Request(1, number, number, frame)]))
     writer.close()
     (path,) = segment_paths(tmp_path)
     read, in_memory = [], []

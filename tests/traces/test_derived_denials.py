@@ -31,9 +31,7 @@ def written(folder: Path) -> Path:
         request, response = bytes.fromhex(exchange.request), bytes.fromhex(exchange.response)
         key = KEYS[exchange.api]
         answer = Response(0, number, number, key, exchange.version, response)
-        writer.write_block_and_rotate(
-            BlockBody([who], [Request(0, number, number, request), answer])
-        )
+        writer.write_block(BlockBody([who], [Request(0, number, number, request), answer]))
     writer.close()
     return folder
 
@@ -73,7 +71,7 @@ def test_operations_of_a_later_kafka_are_printed(
 ) -> None:
     who = Connection(0, 1, 1, "SASL", "h", 1, "User:a")
     writer = SegmentWriter(tmp_path, "broker-1")
-    writer.write_block_and_rotate(
+    writer.write_block(
         BlockBody([who], [Access(0, 0, 0, 1, 17, 99, 77, "orders", allowed=False, rule="x")])
     )
     writer.close()

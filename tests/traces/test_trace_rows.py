@@ -14,9 +14,7 @@ REFUSAL = bytes.fromhex("00000007 0023 00000001 0012 0000 0004")
 def test_an_unsupported_version_of_api_versions_is_decoded(tmp_path: Path) -> None:
     who = Connection(0, 1, 1, "PLAINTEXT", "10.0.0.1", 5000, "User:alice")
     writer = SegmentWriter(tmp_path, "broker")
-    writer.write_block_and_rotate(
-        BlockBody([who], [Response(0, 1, 1, ApiKey.API_VERSIONS, 99, REFUSAL)])
-    )
+    writer.write_block(BlockBody([who], [Response(0, 1, 1, ApiKey.API_VERSIONS, 99, REFUSAL)]))
     writer.close()
     (row,) = TraceReader(tmp_path).rows()
     assert (row["version"], row["correlation_id"], row["error_codes"]) == (99, 7, [35])

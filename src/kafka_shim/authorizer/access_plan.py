@@ -40,7 +40,7 @@ class AlternativeActions(msgspec.Struct, frozen=True):
     is_any_name: tuple[bool, ...]
 
     @property
-    def last_named_action_or_last(self) -> Action:
+    def representative_action(self) -> Action:
         """Return the last action with a resource name, or else the last action."""
         named = [
             way for way, is_any in zip(self.actions, self.is_any_name, strict=True) if not is_any
@@ -107,13 +107,13 @@ def access_plan(
 
 def alternative_actions_for_name(bound: BoundRequirement, name: str) -> AlternativeActions:
     """Return the requirement of a row for one resource name."""
-    ways = dict.fromkeys(_action_and_is_any_name(need, name) for need in bound.needs)
+    ways = dict.fromkeys(_needed_action(need, name) for need in bound.needs)
     return AlternativeActions(
         bound.requirement.id, tuple(way[0] for way in ways), tuple(way[1] for way in ways)
     )
 
 
-def _action_and_is_any_name(need: NeedAlternative, name_in_request: str) -> tuple[Action, bool]:
+def _needed_action(need: NeedAlternative, name_in_request: str) -> tuple[Action, bool]:
     if need.resource_type is ResourceType.CLUSTER:
         name_in_request = CLUSTER_NAME
     elif need.any_name:
@@ -237,7 +237,7 @@ def _has_config_resource_of_type(config_resource_type: int) -> Callable[[Any, in
     )
 
 
-def _has_config_resource_besides_topics_and_groups(request: Any, _: int) -> bool:
+def _has_broker_config_resource(request: Any, _: int) -> bool:
     return any(resource.resource_type not in (_TOPIC, _GROUP) for resource in request.resources)
 
 
@@ -285,7 +285,7 @@ _CONDITIONS: Final[dict[str, Callable[[Any, int], bool | None]]] = {
     "InitProducerId.transactional_id": lambda r, _: r.transactional_id is not None,
     "InitProducerId.idempotent": lambda r, _: r.transactional_id is None,
     "InitProducerId.two_phase_commit": lambda r, _: bool(r.enable2_pc),
-    **{f"{api}.cluster": _has_config_resource_besides_topics_and_groups for api in _CONFIG_APIS},
+    **{f"{api}.cluster": _has_broker_config_resource for api in _CONFIG_APIS},
     **{row: _has_config_resource_of_type(code) for row, code in _CONFIG_TYPES.items()},
     _NOT_INTERNAL: lambda *_: True,
     "ConsumerGroupHeartbeat.topic": lambda r, _: bool(r.subscribed_topic_names),

@@ -76,7 +76,7 @@ def parse_creations(
             handled.add(rules.zero_code_in_creation)
         if creation.resource_type == ResourceType.ANY:
             handled.add(rules.any_resource_type_in_creation)
-        if _has_any_or_match_besides_resource_type(creation):
+        if _has_wide_filter(creation):
             handled.add(rules.filter_code_in_creation)
     if InvalidCodeHandling.CLOSE_CONNECTION in handled:
         return ConnectionCloses(
@@ -89,7 +89,7 @@ def parse_creations(
 
 def parse_filter(wire_filter: WireAcl, rules: AclRules = NEWEST_RULES) -> AclFilter:
     """Convert a received filter; codes that the release does not know become UNKNOWN."""
-    resource_type, pattern_type, operation, permission = _members_supported_by_release_or_unknown(
+    resource_type, pattern_type, operation, permission = _supported_members(
         wire_filter.enum_codes, rules
     )
     return AclFilter(
@@ -123,13 +123,13 @@ def creation_error(acl: Acl, rules: AclRules = NEWEST_RULES) -> AclElementError 
     host that is not an address, an invalid topic name, an unknown type of principal.
     """
     return (
-        _unsupported_field_or_name_error(acl, rules)
+        _unsupported_acl_error(acl, rules)
         or _principal_error(acl, rules)
         or _host_error(acl, rules)
     )
 
 
-def _unsupported_field_or_name_error(acl: Acl, rules: AclRules) -> AclElementError | None:
+def _unsupported_acl_error(acl: Acl, rules: AclRules) -> AclElementError | None:
     unknown = _name_of_field_unsupported_by_release(
         acl.resource_type, acl.pattern_type, acl.operation, acl.permission, rules
     )
@@ -218,7 +218,7 @@ def malformed_exact_filter_error(acl_filter: AclFilter) -> AclElementError | Non
 
 
 def _parse_creation(creation: WireAcl, rules: AclRules) -> Acl | AclElementError:
-    resource_type, pattern_type, operation, permission = _members_supported_by_release_or_unknown(
+    resource_type, pattern_type, operation, permission = _supported_members(
         creation.enum_codes, rules
     )
     acl = Acl(
@@ -272,22 +272,22 @@ def _supported_pattern_types(rules: AclRules) -> tuple[PatternType, ...]:
 
 
 @lru_cache(maxsize=1024)  # finding a member of an enum takes long
-def _members_supported_by_release_or_unknown(
+def _supported_members(
     codes: tuple[int, int, int, int], rules: AclRules
 ) -> tuple[ResourceType, PatternType, Operation, Permission]:
-    resource_type = _member_or_unknown(ResourceType, codes[0])
-    operation = _member_or_unknown(Operation, codes[2])
+    resource_type = _member(ResourceType, codes[0])
+    operation = _member(Operation, codes[2])
     if resource_type is not ResourceType.ANY and resource_type not in acl_resource_types_of_release(
         rules
     ):
         resource_type = ResourceType.UNKNOWN
     if operation is not Operation.ANY and operation not in acl_operations_of_release(rules):
         operation = Operation.UNKNOWN
-    pattern_type = _member_or_unknown(PatternType, codes[1])
-    return resource_type, pattern_type, operation, _member_or_unknown(Permission, codes[3])
+    pattern_type = _member(PatternType, codes[1])
+    return resource_type, pattern_type, operation, _member(Permission, codes[3])
 
 
-def _member_or_unknown(enum: type[E], code: int) -> E:
+def _member(enum: type[E], code: int) -> E:
     """Return the member with this code, or UNKNOWN (0) for unknown codes."""
     try:
         return enum(code)
@@ -295,7 +295,7 @@ def _member_or_unknown(enum: type[E], code: int) -> E:
         return enum(0)
 
 
-def _has_any_or_match_besides_resource_type(wire_acl: WireAcl) -> bool:
+def _has_wide_filter(wire_acl: WireAcl) -> bool:
     any_code = 1 in (wire_acl.pattern_type, wire_acl.operation, wire_acl.permission)
     return any_code or wire_acl.pattern_type == PatternType.MATCH
 

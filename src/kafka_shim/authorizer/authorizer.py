@@ -94,7 +94,7 @@ class StandardAuthorizer:
     Clients repeat the same accesses, so decisions are cached until an ACL changes (at most
     CACHED_DECISIONS_MAX). `store` may also be changed directly, since its epoch shows changes.
     Callers can cache what they derive from decisions in the same way, see
-    `cache_until_acls_change`.
+    `decision_cache`.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class StandardAuthorizer:
             decision = decisions[key] = self.decide_uncached(actor, action)
         return decision
 
-    def cache_until_acls_change(self) -> dict[Hashable, Any]:
+    def decision_cache(self) -> dict[Hashable, Any]:
         """Return a cache for what depends only on decisions. It is emptied when an ACL changes or
         after CACHED_DECISIONS_MAX entries; do not keep a reference to it.
         """

@@ -28,7 +28,7 @@ _METHODS = (
 )
 
 
-def load_and_configure_authorizer(
+def load_authorizer(
     authorizer_class_name: str, config: Mapping[str, str], rules: AclRules = NEWEST_RULES
 ) -> Authorizer | None:
     """Create the authorizer that `authorizer.class.name` names; None for no authorizer.

@@ -92,7 +92,7 @@ def decide_with_patterns(
     return Decision(_ALLOWED, _ACL, _last_applying_acl(store, allowed_by, actor, allowing_bits))
 
 
-def allowing_and_denying_bits(operation: Operation) -> tuple[GrantBits, GrantBits]:
+def grant_bits(operation: Operation) -> tuple[GrantBits, GrantBits]:
     """Return the bits of the entries that allow an operation, and of those that deny it."""
     return _ALLOWING[operation], _DENYING[operation]
 

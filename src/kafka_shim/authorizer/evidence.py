@@ -25,7 +25,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.responses import (
     ErrorCodesByName,
     error_codes_by_name,
-    topic_and_config_error_codes_by_name,
+    topic_error_codes,
 )
 
 Bound = Mapping[str, BoundRequirement]
@@ -128,7 +128,7 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
         if codes is None:
             return None
         if row.error in codes:
-            return self._decision_if_error_has_single_cause(need, effect)
+            return self._implied_decision(need, effect)
         if codes & (
             _BEFORE_ASKING
             | self._errors_of_earlier_checks(need)
@@ -178,9 +178,7 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
         earlier = {other.requirement_id for other in before} - {need.requirement_id}
         return {self.requirements[requirement].error for requirement in earlier}
 
-    def _decision_if_error_has_single_cause(
-        self, need: AlternativeActions, effect: DenialEffect
-    ) -> bool | None:
+    def _implied_decision(self, need: AlternativeActions, effect: DenialEffect) -> bool | None:
         """Return False if the error can only come from this requirement and name, else None."""
         if need.requirement_id == _DELETE_DESCRIBE:
             return self._is_name_of_id_returned(need)
@@ -253,7 +251,7 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
         creation.
         """
         name = need.actions[-1].resource_name
-        found = topic_and_config_error_codes_by_name(self.response).get(name)
+        found = topic_error_codes(self.response).get(name)
         if found is None or self.version < 5 or found[0]:
             return None
         return found[1] != ErrorCode.TOPIC_AUTHORIZATION_FAILED

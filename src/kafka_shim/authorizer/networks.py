@@ -31,7 +31,7 @@ class Network(msgspec.Struct, frozen=True, gc=False):
     first_address: int
     last_address: int
 
-    def contains_address_or_network(self, host: str) -> bool:
+    def covers(self, host: str) -> bool:
         """Return whether the network contains an address, or all of another network."""
         other = _address_range_of(host)
         if other is None or other.ip_version != self.ip_version:
@@ -69,7 +69,7 @@ def covers_host(acl_host: str, host: str, *, host_networks: bool) -> bool:
     if acl_host in (WILDCARD, host):
         return True
     network = parse_network(acl_host) if host_networks else None
-    return network is not None and network.contains_address_or_network(host)
+    return network is not None and network.covers(host)
 
 
 def is_valid_acl_host(text: str) -> bool:
@@ -95,17 +95,13 @@ def address_text(ip_version: int, address: int) -> str:
     return ":".join(f"{int(part, 16):x}" for part in exploded.split(":"))
 
 
-def smallest_enclosing_candidate_or_wildcard(host: str, candidate_hosts: Iterable[str]) -> str:
+def smallest_enclosing_host(host: str, candidate_hosts: Iterable[str]) -> str:
     """Return the smallest other place (address or network) that contains the host; else `*`."""
     within = []
     own = _host_size_sort_key(host)
     for each in candidate_hosts:
         network = parse_network(each)
-        if (
-            network is not None
-            and network.contains_address_or_network(host)
-            and _host_size_sort_key(each) > own
-        ):
+        if network is not None and network.covers(host) and _host_size_sort_key(each) > own:
             within.append(_host_size_sort_key(each))
     return min(within)[1] if within else WILDCARD
 

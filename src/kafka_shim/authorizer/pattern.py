@@ -31,7 +31,7 @@ class PrincipalAndHost(msgspec.Struct, eq=False, gc=False):
             return False
         if self.host in (WILDCARD, actor.host):
             return True
-        return self.network is not None and self.network.contains_address_or_network(actor.host)
+        return self.network is not None and self.network.covers(actor.host)
 
 
 class Pattern(msgspec.Struct, eq=False, gc=False):
@@ -62,7 +62,7 @@ class Pattern(msgspec.Struct, eq=False, gc=False):
         if self.other_grants is not None:
             yield from self.other_grants.items()
 
-    def set_or_remove_grant(self, subject: PrincipalAndHost, grant: GrantBits) -> None:
+    def set_grant(self, subject: PrincipalAndHost, grant: GrantBits) -> None:
         """Set the grant of a subject; 0 removes it."""
         if subject is self.first_subject:
             self.first_grant = grant

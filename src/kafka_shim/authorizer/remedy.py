@@ -121,7 +121,7 @@ def steps_to_allow(
         sorted(dict.fromkeys(accesses), key=_fewest_alternatives_unincluded_first_sort_key),
         host_of_added_acls,
     )
-    steps = trial.apply_sufficient_steps_empty_if_impossible()
+    steps = trial.apply_sufficient_steps()
     necessary = {
         step
         for group in _groups_of_steps_with_disjoint_accesses(trial, steps)
@@ -167,7 +167,7 @@ class _StepTrial:
     def __init__(
         self, authorizer: Authorizer, accesses: Sequence[RequiredAccess], host: str
     ) -> None:
-        settings = _itself_or_default_standard_authorizer(authorizer)
+        settings = _standard_authorizer(authorizer)
         self._authorizer = StandardAuthorizer(
             super_users=settings.super_users,
             allow_everyone=settings.allow_everyone,
@@ -222,7 +222,7 @@ class _StepTrial:
         for step in reversed(steps):
             (store.remove if step.is_addition else store.add)(step.acl)
 
-    def apply_sufficient_steps_empty_if_impossible(self) -> list[Step]:
+    def apply_sufficient_steps(self) -> list[Step]:
         """Apply and return steps after which all accesses are allowed; none if no steps help."""
         steps: list[Step] = []
         unmet = {at for at in range(len(self._accesses)) if not self.are_all_allowed((at,))}
@@ -243,7 +243,7 @@ class _StepTrial:
         named = [way for way in access.alternatives if not any(check.any_name for check in way)]
         cheapest: list[Step] = []
         for way in reversed(named or access.alternatives):
-            steps = self._apply_until_allowed_or_undo_all(access.actor, way)
+            steps = self._apply_steps(access.actor, way)
             if steps and _cost_of_steps(steps) == _LEAST_COST:
                 return steps
             self.undo_steps(steps)
@@ -253,9 +253,7 @@ class _StepTrial:
         self.apply_steps(cheapest)
         return cheapest
 
-    def _apply_until_allowed_or_undo_all(
-        self, actor: Actor, checks: Iterable[CheckedAction]
-    ) -> list[Step]:
+    def _apply_steps(self, actor: Actor, checks: Iterable[CheckedAction]) -> list[Step]:
         """Apply and return the steps that allow all of these actions; none if none do."""
         steps: list[Step] = []
         for check in checks:
@@ -277,7 +275,7 @@ class _StepTrial:
         return narrowest_allow_acl(check.action, actor.principal, self._host)
 
 
-def _itself_or_default_standard_authorizer(authorizer: Authorizer) -> StandardAuthorizer:
+def _standard_authorizer(authorizer: Authorizer) -> StandardAuthorizer:
     """Return the authorizer, for its settings; for a user's own class, the defaults."""
     return authorizer if isinstance(authorizer, StandardAuthorizer) else StandardAuthorizer()
 
@@ -290,8 +288,8 @@ def _acls_affecting_accesses(
     Of other principals' ACLs on a resource, one is enough: it closes the resource where resources
     without ACLs are open to everyone.
     """
-    settings = _itself_or_default_standard_authorizer(authorizer)
-    for principal, selected in _principals_and_filters_of_affecting_acls(accesses, settings.rules):
+    settings = _standard_authorizer(authorizer)
+    for principal, selected in _affecting_acl_filters(accesses, settings.rules):
         own = (principal, ANY_USER)
         for each in own:
             yield from authorizer.acls(msgspec.structs.replace(selected, principal=each))
@@ -300,7 +298,7 @@ def _acls_affecting_accesses(
             yield from islice(of_others, 1)
 
 
-def _principals_and_filters_of_affecting_acls(
+def _affecting_acl_filters(
     accesses: Iterable[RequiredAccess], rules: AclRules
 ) -> dict[tuple[str, AclFilter], None]:
     """Return the filters that select the ACLs, each with the principal of an access."""

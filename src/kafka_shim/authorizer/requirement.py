@@ -159,7 +159,7 @@ class _WithReleaseRange(Protocol):
     def until(self) -> str | None: ...
 
 
-def is_release_from_since_to_before_until(dated: _WithReleaseRange, release: str) -> bool:
+def is_in_release(dated: _WithReleaseRange, release: str) -> bool:
     """Return whether a row, a need or a denial is valid in a release ("4.3")."""
     at = release_index(release)
     return (dated.since is None or release_index(dated.since) <= at) and (
@@ -170,15 +170,11 @@ def is_release_from_since_to_before_until(dated: _WithReleaseRange, release: str
 def bind_to_release(requirement: Requirement, release: str) -> BoundRequirement:
     """Return a row in a release. Raise ValueError for an unknown release."""
     needs = (
-        tuple(n for n in requirement.any_of if is_release_from_since_to_before_until(n, release))
-        if is_release_from_since_to_before_until(requirement, release)
+        tuple(n for n in requirement.any_of if is_in_release(n, release))
+        if is_in_release(requirement, release)
         else ()
     )
-    denials = (
-        tuple(d for d in requirement.denied if is_release_from_since_to_before_until(d, release))
-        if needs
-        else ()
-    )
+    denials = tuple(d for d in requirement.denied if is_in_release(d, release)) if needs else ()
     is_hidden = (
         bool(needs)
         and requirement.hidden is not None

@@ -77,7 +77,7 @@ class AclStore:
             if any("/" in host for hosts in self._somewhere.values() for host in hosts):
                 self.replace_all(self.snapshot())
 
-    def add_observer_once(self, observer: AclObserver) -> None:
+    def add_observer(self, observer: AclObserver) -> None:
         """Report every later change to the observer."""
         if observer not in self._observers:
             self._observers.append(observer)
@@ -127,11 +127,11 @@ class AclStore:
             )
             index.add_pattern(pattern)
         else:
-            pattern.set_or_remove_grant(subject, grant)
+            pattern.set_grant(subject, grant)
         if not before:
             index.record_pattern_of_subject(subject, pattern)
         self._count += 1
-        self._begin_next_epoch_and_clear_caches()
+        self._begin_next_epoch()
         for observer in self._observers:
             observer.on_acl_added(acl)
         return True
@@ -148,7 +148,7 @@ class AclStore:
         if not before & bit:
             return False
         left = before & ~bit
-        pattern.set_or_remove_grant(subject, self._grants.setdefault(left, left))
+        pattern.set_grant(subject, self._grants.setdefault(left, left))
         if not left:
             index = self._types[acl.resource_type]
             index.forget_pattern_of_subject(subject, pattern)
@@ -157,7 +157,7 @@ class AclStore:
             if not any(other.has_patterns_of_subject(subject) for other in self._types):
                 self._remove_subject(subject)
         self._count -= 1
-        self._begin_next_epoch_and_clear_caches()
+        self._begin_next_epoch()
         for observer in self._observers:
             observer.on_acl_removed(acl)
         return True
@@ -171,7 +171,7 @@ class AclStore:
         kept = tuple(acls)
         self._call_before_change()
         self._clear_all_acls()
-        self._begin_next_epoch_and_clear_caches()
+        self._begin_next_epoch()
         for acl in kept:
             self.add(acl)
 
@@ -193,7 +193,7 @@ class AclStore:
         bits = _grant_bits_selected_by_filter(acl_filter)
         if bits == 0 or (subjects is not None and not subjects):
             return
-        for index in self._indexes_of_type_or_any(acl_filter.resource_type):
+        for index in self._matching_indexes(acl_filter.resource_type):
             for pattern in _patterns_selected_by_filter(index, acl_filter, subjects):
                 grants = (
                     pattern.subject_grants()
@@ -302,7 +302,7 @@ class AclStore:
     ) -> Pattern | None:
         return self._types[resource_type].pattern_with_name(name, pattern_type)
 
-    def _begin_next_epoch_and_clear_caches(self) -> None:
+    def _begin_next_epoch(self) -> None:
         self.epoch += 1
         if self._cached_patterns is not None and self._cached_subjects is not None:
             self._cached_patterns.clear()
@@ -360,7 +360,7 @@ class AclStore:
             return list(self._everywhere.values())
         return [hosts[host] for hosts in self._somewhere.values() if host in hosts]
 
-    def _indexes_of_type_or_any(self, resource_type: ResourceType) -> list[ResourceTypeIndex]:
+    def _matching_indexes(self, resource_type: ResourceType) -> list[ResourceTypeIndex]:
         return self._types if resource_type is _ANY_TYPE else [self._types[resource_type]]
 
 
@@ -387,7 +387,7 @@ def acls_of_grant(pattern: Pattern, subject: PrincipalAndHost, grant: GrantBits)
 
 
 @lru_cache(maxsize=1024)
-def operations_and_permissions_of_grant(
+def entries_of_grant(
     grant: GrantBits,
 ) -> tuple[tuple[Operation, Permission], ...]:
     """Return the operations of the bits of a grant, each with its permission."""

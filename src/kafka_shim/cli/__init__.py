@@ -20,7 +20,7 @@ from kafka_shim.cli.command_parser import (
 from kafka_shim.cli.error_locations import error_text_with_location
 from kafka_shim.cli.error_output import print_command_error, print_command_errors_limited
 from kafka_shim.shim.errors import ConfigError, UnavailableError
-from kafka_shim.text.message_text import shortened_and_escaped
+from kafka_shim.text.message_text import safe_text
 from kafka_shim.text.valid_text import is_utf8
 
 EXIT_FAILURE = 1
@@ -62,7 +62,7 @@ class CommandModule(Protocol):
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of `kafka-shim`; returns the exit code."""
     _open_closed_standard_streams()
-    _use_utf8_for_stdin_and_stdout()
+    _use_utf8()
     try:
         return _run_reporting_errors(
             _parse_command_line(list(sys.argv[1:] if argv is None else argv))
@@ -86,7 +86,7 @@ def _open_closed_standard_streams() -> None:
             setattr(sys, name, stream)
 
 
-def _use_utf8_for_stdin_and_stdout() -> None:
+def _use_utf8() -> None:
     """Use UTF-8 for standard input and output, also in pipes and in any locale."""
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, io.TextIOWrapper):
@@ -95,7 +95,7 @@ def _use_utf8_for_stdin_and_stdout() -> None:
 
 def _parse_command_line(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse the words; exit with one line about the first error."""
-    _exit_unless_utf8(arguments)
+    _require_utf8(arguments)
     if arguments[:1] == ["help"]:
         arguments = [*arguments[1:], "--help"]
     command_name = next((word for word in arguments if word in COMMANDS), None)
@@ -113,12 +113,12 @@ def _parse_command_line(arguments: Sequence[str]) -> argparse.Namespace:
     return args
 
 
-def _exit_unless_utf8(arguments: Sequence[str]) -> None:
+def _require_utf8(arguments: Sequence[str]) -> None:
     """Exit if a word before `--` is not UTF-8: no file or response can hold it."""
     for word in itertools.takewhile(lambda word: word != "--", arguments):
         if not is_utf8(word):
             print(
-                f"kafka-shim: the argument {shortened_and_escaped(repr(word))} is not UTF-8",
+                f"kafka-shim: the argument {safe_text(repr(word))} is not UTF-8",
                 file=sys.stderr,
             )
             raise SystemExit(EXIT_USAGE)

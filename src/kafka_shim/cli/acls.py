@@ -23,19 +23,19 @@ from kafka_shim.client.acls import create_acls, delete_acls, describe_acls
 from kafka_shim.client.client import Client, ClientError
 from kafka_shim.policy.formats import (
     FORMATS,
-    detect_format_or_default_yaml,
+    detect_format,
     format_acls_losslessly,
 )
 from kafka_shim.policy.formats.command_options import (
+    add_access_options,
     add_action_options,
-    add_operation_principal_and_shorthand_options,
-    add_resource_and_pattern_type_options,
+    add_resource_options,
 )
 from kafka_shim.policy.formats.command_targets import (
     AclsByResourceFilter,
     acls_by_resource_filter,
     check_option_combination,
-    resource_filters_listed_after_change,
+    listed_resource_filters,
     resource_filters_of_options,
 )
 from kafka_shim.policy.formats.fields import AclWithLine
@@ -52,7 +52,7 @@ from kafka_shim.shim.settings.acl_warnings import warn_about_ineffective_acls
 from kafka_shim.shim.settings.input_files import read_acl_file_with_lines
 from kafka_shim.text.input_files import read_text_file
 from kafka_shim.text.logs import escape_control_characters
-from kafka_shim.text.message_text import shortened_and_escaped
+from kafka_shim.text.message_text import safe_text
 
 DESCRIPTION = """\
 List, add and remove ACLs, with the options and the output of kafka-acls. The broker can be
@@ -84,9 +84,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="Controllers to connect to instead of brokers",
     )
     add_action_options(parser.add_argument_group("Action, exactly one"))
-    add_resource_and_pattern_type_options(parser.add_argument_group("Resources"))
-    add_operation_principal_and_shorthand_options(parser.add_argument_group("Permissions"))
-    _add_file_and_format_arguments(parser.add_argument_group("Files and formats"))
+    add_resource_options(parser.add_argument_group("Resources"))
+    add_access_options(parser.add_argument_group("Permissions"))
+    _add_file_arguments(parser.add_argument_group("Files and formats"))
     parser.add_argument(
         "--force", action="store_true", help="With --remove: do not ask for confirmation"
     )
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         return (
             _print_converted_acl_file(args)
-            if args.acls and not _has_list_add_or_remove(args)
+            if args.acls and not _has_action(args)
             else _run_on_broker(args)
         )
     except (UsageError, AclTextError) as error:
@@ -111,13 +111,13 @@ def run(args: argparse.Namespace) -> int:
         return EXIT_USAGE
     except ClientError as error:
         print(
-            f"Error while executing ACL command: {shortened_and_escaped(str(error))}",
+            f"Error while executing ACL command: {safe_text(str(error))}",
             file=sys.stderr,
         )
     return EXIT_FAILURE
 
 
-def _add_file_and_format_arguments(group: argparse._ArgumentGroup) -> None:
+def _add_file_arguments(group: argparse._ArgumentGroup) -> None:
     forms = "".join(f"; {name}: {what}" for name, what in FORMATS.items())
     group.add_argument(
         "--acls",
@@ -146,7 +146,7 @@ def _add_file_and_format_arguments(group: argparse._ArgumentGroup) -> None:
     output.add_argument("--json", action="store_true", help="Print JSON instead of text")
 
 
-def _has_list_add_or_remove(args: argparse.Namespace) -> bool:
+def _has_action(args: argparse.Namespace) -> bool:
     return bool(args.list or args.add or args.remove)
 
 
@@ -177,7 +177,7 @@ def _read_acls_with_warnings(args: argparse.Namespace) -> list[Acl]:
 def _read_commands_reporting_unread(args: argparse.Namespace) -> list[AclWithLine]:
     """Return the ACLs of the commands whose effect is known; print and count the others."""
     text = read_text_file(args.acls, "--acls")
-    if (args.input_format or detect_format_or_default_yaml(text, args.acls)) != "commands":
+    if (args.input_format or detect_format(text, args.acls)) != "commands":
         raise UsageError("--skip-unread requires a script with kafka-acls commands")
     acls_with_lines, errors = parse_readable_commands(text)
     for error in errors:
@@ -191,7 +191,7 @@ def _run_on_broker(args: argparse.Namespace) -> int:
         parse_release_option(args.kafka_version) or RELEASES[-1]
     )
     if args.acls:
-        acls_by_resource = _check_options_and_group_file_acls(args)
+        acls_by_resource = _group_file_acls(args)
     else:
         check_option_combination(args)
         acls_by_resource = {} if args.list else acls_by_resource_filter(args, args.style)
@@ -211,7 +211,7 @@ def _run_on_broker(args: argparse.Namespace) -> int:
     return 0
 
 
-def _check_options_and_group_file_acls(args: argparse.Namespace) -> AclsByResourceFilter:
+def _group_file_acls(args: argparse.Namespace) -> AclsByResourceFilter:
     """Return the file's ACLs by resource. Raise UsageError for options that also name ACLs."""
     if sum((args.add, args.remove, args.list)) != 1 or args.list:
         raise UsageError("--acls requires --add or --remove, or --format without an action")
@@ -295,7 +295,7 @@ def _add_acls(
         existing += old
         added += new
         if not args.json:
-            _print_existing_and_added(resource, old, new, args.style)
+            _print_resource(resource, old, new, args.style)
         if new:
             create_acls(client, new)
     if args.json:
@@ -303,13 +303,13 @@ def _add_acls(
             {"added": _sorted_acl_objects(added), "existing": _sorted_acl_objects(existing)}
         )
     elif args.style.lists_acls_after_changes:
-        _print_acls_after_change(client, acls_by_resource, args)
+        _print_current_acls(client, acls_by_resource, args)
 
 
-def _print_acls_after_change(
+def _print_current_acls(
     client: Client, acls_by_resource: AclsByResourceFilter, args: argparse.Namespace
 ) -> None:
-    filters = list(acls_by_resource) if args.acls else resource_filters_listed_after_change(args)
+    filters = list(acls_by_resource) if args.acls else listed_resource_filters(args)
     print(
         format_listing(
             _with_escaped_control_characters(_matching_acls_of_broker(client, filters)),
@@ -320,7 +320,7 @@ def _print_acls_after_change(
     )
 
 
-def _print_existing_and_added(
+def _print_resource(
     resource: AclFilter, existing: Sequence[Acl], added: Sequence[Acl], style: AclToolOutput
 ) -> None:
     for acl in existing:
@@ -344,7 +344,7 @@ def _remove_acls(
     if args.json:
         _print_json({"removed": _sorted_acl_objects(dict.fromkeys(removed))})
     elif args.style.lists_acls_after_changes:
-        _print_acls_after_change(client, acls_by_resource, args)
+        _print_current_acls(client, acls_by_resource, args)
 
 
 def _confirm_removal_raising_at_eof(

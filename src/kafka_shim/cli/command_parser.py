@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from kafka_shim.text import installation
-from kafka_shim.text.message_text import shortened_and_escaped
+from kafka_shim.text.message_text import safe_text
 from kafka_shim.text.option_parser import (
     SuggestingArgumentParser,
     did_you_mean_text,
@@ -114,7 +114,7 @@ class CommandParser(SuggestingArgumentParser):
             self.reject_unknown_words([unknown])
         self.exit(
             EXIT_USAGE,
-            f"{self.prog}: {shortened_and_escaped(text)} (see `{self.prog} --help`)\n",
+            f"{self.prog}: {safe_text(text)} (see `{self.prog} --help`)\n",
         )
 
     def _first_unknown_option(self) -> str | None:

@@ -17,7 +17,7 @@ from kafka_shim.cli import (
 )
 from kafka_shim.cli.access_notes import print_access_notes
 from kafka_shim.cli.progress_bar import ProgressBar
-from kafka_shim.cli.record_options import exit_code_after_recording
+from kafka_shim.cli.record_options import recording_exit_code
 from kafka_shim.cli.scorecard_formats import OUTPUTS
 from kafka_shim.cli.trace_source import require_path_with_trace
 from kafka_shim.cli.usage import split_command
@@ -114,12 +114,12 @@ def run(args: argparse.Namespace) -> int:
     config = config_from_arguments(args)
     configure_logging("error", config.log_format)
     if args.record is not None:
-        return _record_clients_and_score(args, config, args.record)
+        return _record_scorecard(args, config, args.record)
     with tempfile.TemporaryDirectory() as folder:
-        return _record_clients_and_score(args, config, Path(folder))
+        return _record_scorecard(args, config, Path(folder))
 
 
-def _record_clients_and_score(args: argparse.Namespace, config: Config, folder: Path) -> int:
+def _record_scorecard(args: argparse.Namespace, config: Config, folder: Path) -> int:
     commands = [split_command(command, "--client-command") for command in args.client_command]
     broker = Broker(config)
     print_access_notes(broker)
@@ -127,9 +127,7 @@ def _record_clients_and_score(args: argparse.Namespace, config: Config, folder: 
     code = asyncio.run(_run_all_clients_for_first_failure_code(broker, commands))
     if code != 0:
         _print_message(f"the client ended with {code}")
-    return exit_code_after_recording(broker.recorder) or write_scorecard(
-        folder, args.format, args.name
-    )
+    return recording_exit_code(broker.recorder) or write_scorecard(folder, args.format, args.name)
 
 
 async def _run_all_clients_for_first_failure_code(broker: Broker, commands: list[list[str]]) -> int:
@@ -173,11 +171,11 @@ def write_scorecard(
     else:
         file.write_text(text, encoding="utf-8")
     if card.results_prevented_by_denial or card.decisions.are_all_denials:
-        _print_message(_note_on_denials_and_remedy(card))
-    return 0 if card.has_no_failure_or_total_denial else EXIT_MISMATCH
+        _print_message(_denial_note(card))
+    return 0 if card.is_good else EXIT_MISMATCH
 
 
-def _note_on_denials_and_remedy(card: "Scorecard") -> str:
+def _denial_note(card: "Scorecard") -> str:
     """Return what the client was denied, what it could therefore not exercise, and the remedy."""
     denials = list(card.decisions.denied)
     first = (

@@ -147,7 +147,7 @@ def run(args: argparse.Namespace) -> int:
     if args.driver is None:
         raise ConfigError("missing `--driver`: the command that starts the client's driver")
     configure_logging("error", "console")
-    return _run_cases_and_print_report(
+    return _run_cases(
         split_command(args.driver, "--driver"), _select_cases_by_release(cases, args), args
     )
 
@@ -162,9 +162,7 @@ def _select_cases_by_release(cases: "list[Case]", args: argparse.Namespace) -> "
 
     if args.against:
         cases = [case for case in cases if _runs_on_any_real_cluster(case)]
-    releases = (
-        None if args.kafka_version is None else _parse_one_or_all_releases(args.kafka_version)
-    )
+    releases = None if args.kafka_version is None else _parse_releases(args.kafka_version)
     if args.failed_from is None:
         return supported_cases_by_release(cases, releases or RELEASES[-1:])
     report = read_report(args.failed_from)
@@ -188,7 +186,7 @@ def _driver_contract_text(output_format: str) -> str:
     )
 
 
-def _parse_one_or_all_releases(text: str) -> Sequence[str]:
+def _parse_releases(text: str) -> Sequence[str]:
     if text == ALL:
         return RELEASES
     try:
@@ -197,14 +195,14 @@ def _parse_one_or_all_releases(text: str) -> Sequence[str]:
         raise ConfigError(str(error)) from error
 
 
-def _run_cases_and_print_report(
+def _run_cases(
     driver_command: list[str], cases_by_release: "CasesByRelease", args: argparse.Namespace
 ) -> int:
     from kafka_shim.conformance.html_report import as_html
     from kafka_shim.conformance.output_formats import FORMS
     from kafka_shim.conformance.report import report_from_results
 
-    baseline = _read_baseline_or_empty(args.baseline)
+    baseline = _read_baseline(args.baseline)
     name, results = _run_cases_of_all_releases(
         driver_command,
         cases_by_release,
@@ -221,7 +219,7 @@ def _run_cases_and_print_report(
     return 0 if report.has_passed else EXIT_MISMATCH
 
 
-def _read_baseline_or_empty(path: str | None) -> "Baseline":
+def _read_baseline(path: str | None) -> "Baseline":
     from kafka_shim.conformance.baseline import Baseline, read_baseline
     from kafka_shim.conformance.cases import all_cases
 

@@ -8,14 +8,12 @@ from kafka_shim.shim.errors import ConfigError, InitialStateError
 def error_text_with_location(args: argparse.Namespace, error: ConfigError) -> str:
     """Return the text of an error, with the file and line that it is about, if it is about one."""
     if isinstance(error, InitialStateError):
-        return f"{_location_prefix_of_object_or_empty(args, error.key_path)}{error}"
+        return f"{_location_prefix(args, error.key_path)}{error}"
     locations = getattr(args, "setting_locations", None)
     return str(error) if locations is None else str(locations.add_location(str(error)))
 
 
-def _location_prefix_of_object_or_empty(
-    args: argparse.Namespace, key_path: tuple[object, ...]
-) -> str:
+def _location_prefix(args: argparse.Namespace, key_path: tuple[object, ...]) -> str:
     """Return `--state FILE: line N: ` or the like; nothing for an object of the command line.
 
     Files are read again: the error is rare, and objects do not know their lines.

@@ -25,7 +25,7 @@ from kafka_shim.cli.explain_text import (
     requirement_outcome_object,
 )
 from kafka_shim.cli.policy_options import (
-    add_acl_source_and_rule_arguments,
+    add_policy_arguments,
     check_acl_source_and_rules,
     policy_of_source,
 )
@@ -74,7 +74,7 @@ after a usage error.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    add_acl_source_and_rule_arguments(parser)
+    add_policy_arguments(parser)
     add_resource_arguments(parser)
     group = parser.add_argument_group("Access to explain")
     group.add_argument(
@@ -108,10 +108,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    return run_reporting_errors(args, _explain_access_or_request)
+    return run_reporting_errors(args, _explain)
 
 
-def _explain_access_or_request(args: argparse.Namespace) -> int:
+def _explain(args: argparse.Namespace) -> int:
     check_acl_source_and_rules(args)
     check_principal_option("--principal", args.principal)
     names = resource_names_by_type(args)

@@ -117,10 +117,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    return run_reporting_errors(args, _print_least_acls_and_optionally_prove)
+    return run_reporting_errors(args, _print_least_acls)
 
 
-def _print_least_acls_and_optionally_prove(args: argparse.Namespace) -> int:
+def _print_least_acls(args: argparse.Namespace) -> int:
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
     if args.from_log:
         if words:
@@ -154,7 +154,7 @@ def _print_least_acls_and_optionally_prove(args: argparse.Namespace) -> int:
     proof = None
     if args.prove or (is_ended and not args.no_proof):
         proof = asyncio.run(run_with_acls_only(config, words, acls, args.stop_after_s))
-    facts = {"proven": None if proof is None else _succeeded_or_stopped_without_denials(proof)}
+    facts = {"proven": None if proof is None else _is_conclusive(proof)}
     text, left_out = format_needed_acls(args.format, acls, optional, facts)
     print(text, end="")
     if left_out:
@@ -168,7 +168,7 @@ def _print_least_acls_and_optionally_prove(args: argparse.Namespace) -> int:
     return EXIT_FAILURE if has_failed else code
 
 
-def _succeeded_or_stopped_without_denials(run: ProgramRun) -> bool:
+def _is_conclusive(run: ProgramRun) -> bool:
     """Return whether the program succeeded, or was stopped and denied nothing until then."""
     return not run.denied if run.was_stopped else run.exit_code == 0
 
@@ -187,7 +187,7 @@ def _report_proof(proof: ProgramRun, acls: Sequence[Acl]) -> int:
             f"in the second run {principal} was denied {action.operation.name} on"
             f" {action.resource_type.name} {action.resource_name}"
         )
-    if _succeeded_or_stopped_without_denials(proof):
+    if _is_conclusive(proof):
         granted = f"with only {count_with_noun(len(acls), 'ACL')}" if acls else "without any ACL"
         result = "was denied nothing" if proof.was_stopped else "also succeeds"
         _print_message(f"proven: the program {result} {granted}")

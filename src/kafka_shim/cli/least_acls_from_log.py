@@ -39,7 +39,7 @@ def print_acls_for_logs(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         trace = str(Path(folder, "trace"))
         words = [*args.from_log, trace, "--input-format", args.input_format]
-        code = run_import(_parse(args, _add_import_arguments_and_trace, words))
+        code = run_import(_parse(args, _add_import_arguments, words))
         if code not in (0, EXIT_MISMATCH):
             return code
         acl_format = "commands" if args.format == "text" else args.format
@@ -57,6 +57,6 @@ def _parse(
     return parser.parse_args(words)
 
 
-def _add_import_arguments_and_trace(parser: argparse.ArgumentParser) -> None:
+def _add_import_arguments(parser: argparse.ArgumentParser) -> None:
     add_import_arguments(parser)
     parser.add_argument("trace", type=Path)

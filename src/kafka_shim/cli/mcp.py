@@ -46,10 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    return run_reporting_errors(args, _serve_until_input_ends)
+    return run_reporting_errors(args, _serve)
 
 
-def _serve_until_input_ends(args: argparse.Namespace) -> int:
+def _serve(args: argparse.Namespace) -> int:
     if not extras.is_installed("mcp"):
         raise UsageError(extras.requires("`kafka-shim mcp`", "mcp"))
     from kafka_shim.cli.mcp_tools import McpTools, create_server

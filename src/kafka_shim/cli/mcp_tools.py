@@ -104,14 +104,14 @@ class McpTools:
         `old`, each with one concrete access as proof. Without `old`, they replace the ACLs that the
         server was started with: files, or the cluster's.
         """
-        return self._run(["policy", "diff", *self._old_and_new(old, new), *self._rules])
+        return self._run(["policy", "diff", *self._sides(old, new), *self._rules])
 
     def policy_plan(self, new: str, old: str | None = None, out: str | None = None) -> str:
         """Return the commands, in a safe order, that change the ACLs in `old` (default: those the
         server was started with) into those in `new`. `out` is a new file for the plan, which a
         person can review and apply with `kafka-shim policy apply`; it needs a cluster.
         """
-        words = ["policy", "plan", *self._old_and_new(old, new), *self._rules]
+        words = ["policy", "plan", *self._sides(old, new), *self._rules]
         if out:
             path = self._path(out)
             if Path(path).exists():
@@ -119,7 +119,7 @@ class McpTools:
             words.append(f"--out={path}")
         return self._run(words)
 
-    def _old_and_new(self, old: str | None, new: str) -> list[str]:
+    def _sides(self, old: str | None, new: str) -> list[str]:
         if old is not None:
             return [self._path(old), self._path(new)]
         if self._acls is not None:

@@ -12,7 +12,7 @@ REPORT_INTERVAL_S = 10
 _SHORT_OF = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
 
 
-def raise_limit_and_report_shortages() -> None:
+def raise_limit() -> None:
     """Raise the limit of open files, and report shortages once; call it on the broker's loop."""
     _raise_open_files_limit()
     ShortageReporter().install_exception_handler(asyncio.get_running_loop())

@@ -55,7 +55,7 @@ def serve_playback(
     return _with_cassette(args, serve)
 
 
-def run_command_and_check_playback(
+def run_with_playback(
     args: argparse.Namespace, run_command: Callable[[Mapping[str, str]], Awaitable[int]]
 ) -> int:
     """Play or record a trace while a command runs; return its exit code, or 3 after a mismatch."""
@@ -75,7 +75,7 @@ def _with_cassette(
     args: argparse.Namespace, use: Callable[[Cassette, "Config"], Awaitable[int]]
 ) -> int:
     """Return the exit code of `use`, 3 after a mismatch, and 1 if the recording failed."""
-    config = _configure_playback_and_logging(args)
+    config = _playback_config(args)
     mode = args.playback_mode or NONE
     is_recorded = mode == ALL or (mode == ONCE and not args.playback.exists())
     if mode in (ALL, NEW_EPISODES) and args.playback.is_dir():
@@ -209,7 +209,7 @@ async def _running(cassette: Cassette) -> "AsyncIterator[None]":
         await cassette.stop()
 
 
-def _configure_playback_and_logging(args: argparse.Namespace) -> "Config":
+def _playback_config(args: argparse.Namespace) -> "Config":
     """Return the configuration, of which only listeners, users and logging are used."""
     for option in options_of_place(Place.COMMAND_LINE):
         if not option.is_for_playback and is_given(getattr(args, option.name, None)):

@@ -69,7 +69,7 @@ def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_acl_source_and_rule_arguments(parser: argparse.ArgumentParser) -> None:
+def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of `explain` and `who-can`."""
     group = parser.add_argument_group("Source of the ACLs")
     group.add_argument(

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_shim.cli.record_options import exit_code_after_recording
+from kafka_shim.cli.record_options import recording_exit_code
 from kafka_shim.cli.usage import run_reporting_errors
 from kafka_shim.client.client import connect
 from kafka_shim.client.config import read_client_config
@@ -79,10 +79,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    return run_reporting_errors(args, _connect_and_run_proxy)
+    return run_reporting_errors(args, _run_proxy)
 
 
-def _connect_and_run_proxy(args: argparse.Namespace) -> int:
+def _run_proxy(args: argparse.Namespace) -> int:
     configure_logging("info", "console")
     upstream = parse_address(args.upstream, "--upstream")
     listen = parse_address(args.listen, "--listen")
@@ -105,11 +105,11 @@ def _connect_and_run_proxy(args: argparse.Namespace) -> int:
     observer = MaskingObserver(recorder, masks) if masks.texts else recorder
     brokers = UpstreamConnector(config)
     proxy = Proxy(upstream, listen, observer, name=args.listener, brokers=brokers, tls=tls)
-    asyncio.run(_serve_until_stopped(proxy, args))
-    return exit_code_after_recording(recorder)
+    asyncio.run(_serve(proxy, args))
+    return recording_exit_code(recorder)
 
 
-async def _serve_until_stopped(proxy: Proxy, args: argparse.Namespace) -> None:
+async def _serve(proxy: Proxy, args: argparse.Namespace) -> None:
     try:
         bootstrap = await proxy.start()
         stopped = asyncio.Event()

@@ -18,7 +18,7 @@ def record_if_requested(broker: "Broker", args: argparse.Namespace) -> None:
         broker.start_recording(args.record, storage)
 
 
-def exit_code_after_recording(recorder: "TraceRecorder | None", code: int = 0) -> int:
+def recording_exit_code(recorder: "TraceRecorder | None", code: int = 0) -> int:
     """Return the exit code; 1 in place of 0 if the trace could not be written completely."""
     failed = recorder is not None and recorder.failure is not None
     return code or (EXIT_FAILURE if failed else 0)

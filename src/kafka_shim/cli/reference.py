@@ -78,14 +78,14 @@ def _command_page(
     parser: argparse.ArgumentParser, summary: str, broker_options: Iterable[str]
 ) -> str:
     lines = [f"# {parser.prog}", "", _sentence(summary), ""]
-    lines += _usage_and_options(parser, summary, frozenset(broker_options))
+    lines += _command_reference(parser, summary, frozenset(broker_options))
     for subcommand in _subcommands(parser):
         lines += [f"## {subcommand.prog}", ""]
-        lines += _usage_and_options(subcommand, summary, frozenset(broker_options))
+        lines += _command_reference(subcommand, summary, frozenset(broker_options))
     return "\n".join(lines)
 
 
-def _usage_and_options(
+def _command_reference(
     parser: argparse.ArgumentParser, summary: str, broker_options: frozenset[str]
 ) -> list[str]:
     """Return the usage, the description and a table of options."""

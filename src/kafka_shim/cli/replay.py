@@ -62,11 +62,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " (repeatable)",
     )
     add("--no-login", action="store_true", help="Skip authentications, for a target without SASL")
-    _add_pace_and_failure_arguments(parser.add_argument_group("Pace and failures"))
-    _add_recording_and_json_arguments(parser.add_argument_group("Output"))
+    _add_pace_arguments(parser.add_argument_group("Pace and failures"))
+    _add_output_arguments(parser.add_argument_group("Output"))
 
 
-def _add_pace_and_failure_arguments(group: argparse._ArgumentGroup) -> None:
+def _add_pace_arguments(group: argparse._ArgumentGroup) -> None:
     """Add the options for pace, failures and ignored differences."""
     add = group.add_argument
     add("--timeout", default="15", metavar="S", help="Seconds to wait for a response (default: 15)")
@@ -93,7 +93,7 @@ def _add_pace_and_failure_arguments(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _add_recording_and_json_arguments(group: argparse._ArgumentGroup) -> None:
+def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--record",
         type=Path,
@@ -105,10 +105,10 @@ def _add_recording_and_json_arguments(group: argparse._ArgumentGroup) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    return run_reporting_errors(args, _replay_and_compare)
+    return run_reporting_errors(args, _replay)
 
 
-def _replay_and_compare(args: argparse.Namespace) -> int:
+def _replay(args: argparse.Namespace) -> int:
     on_miss = OnUnreplayableRequest(args.on_miss)
     if (on_miss is OnUnreplayableRequest.RECORD) != (args.record is not None):
         raise ConfigError("--on-miss record and --record DIR require each other")
@@ -120,7 +120,7 @@ def _replay_and_compare(args: argparse.Namespace) -> int:
         timeout_s=_parse_positive_number(args.timeout, "--timeout", "a number above 0"),
         on_miss=on_miss,
         replays_authentication=not args.no_login,
-        ignored=frozenset(_parse_ignored_api_or_field(text) for text in args.ignore),
+        ignored=frozenset(_parse_ignored(text) for text in args.ignore),
         record=args.record,
     )
     require_path_with_trace(args.trace)
@@ -153,7 +153,7 @@ def _parse_route(text: str) -> tuple[str, tuple[str, int]]:
     return name, parse_address(address, f"--route {name}")
 
 
-def _parse_ignored_api_or_field(text: str) -> str:
+def _parse_ignored(text: str) -> str:
     """Return `API` or `API.FIELD` in the spelling of reports. Raise UsageError for an unknown
     API.
     """

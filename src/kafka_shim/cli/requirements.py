@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     choice = RequirementFilter(args.api, args.operation, args.resource, args.kafka_version)
     rows, free = (
         _requirements_matching(choice),
-        _open_apis_unless_operation_or_resource_chosen(choice),
+        _chosen_open_apis(choice),
     )
     if args.json:
         print(json.dumps(_requirements_object(choice, rows, free), indent=2))
@@ -83,14 +83,10 @@ def _requirements_matching(choice: RequirementFilter) -> list[Requirement]:
         if choice.release is None
         else [b.requirement for b in requirements_of_served_versions(choice.release)]
     )
-    return [
-        row
-        for row in table
-        if choice.api in (None, row.api) and _matches_operation_and_resource(row, choice)
-    ]
+    return [row for row in table if choice.api in (None, row.api) and _matches(row, choice)]
 
 
-def _matches_operation_and_resource(row: Requirement, choice: RequirementFilter) -> bool:
+def _matches(row: Requirement, choice: RequirementFilter) -> bool:
     return any(
         choice.operation in (None, need.operation) and choice.resource in (None, need.resource_type)
         for need in _needs_in_release(row, choice.release)
@@ -101,7 +97,7 @@ def _needs_in_release(row: Requirement, release: str | None) -> tuple[NeedAltern
     return row.any_of if release is None else bind_to_release(row, release).needs
 
 
-def _open_apis_unless_operation_or_resource_chosen(choice: RequirementFilter) -> dict[ApiKey, str]:
+def _chosen_open_apis(choice: RequirementFilter) -> dict[ApiKey, str]:
     """Return the APIs without authorization checks; none if an operation or resource is chosen."""
     if choice.operation or choice.resource:
         return {}
@@ -143,7 +139,7 @@ def _requirement_object(row: Requirement, release: str | None) -> dict[str, Any]
         "id": row.id,
         "api": row.api.wire_name,
         "api_key": row.api,
-        "releases": list(text.releases_with_reachable_check_or_any_check(row)),
+        "releases": list(text.effective_releases(row)),
         "versions": _version_bounds(row.versions),
         "any_of": [_need_object(need) for need in (bound.needs if bound else row.any_of)],
         "names": row.names,
@@ -192,32 +188,22 @@ def _parse_api(word: str) -> ApiKey:
     if word.isascii() and word.isdigit() and int(word) in set(ApiKey):
         return ApiKey(int(word))
     keys = {key.wire_name: key for key in ApiKey}
-    return keys[
-        _match_name_ignoring_case_and_separators(
-            word, "API", list(keys), "`kafka-shim requirements` lists all"
-        )
-    ]
+    return keys[_match_name(word, "API", list(keys), "`kafka-shim requirements` lists all")]
 
 
 def _parse_operation(word: str) -> Operation:
     return Operation[
-        _match_name_ignoring_case_and_separators(
-            word, "operation", [operation.name for operation in Operation][3:]
-        )
+        _match_name(word, "operation", [operation.name for operation in Operation][3:])
     ]
 
 
 def _parse_resource_type(word: str) -> ResourceType:
     return ResourceType[
-        _match_name_ignoring_case_and_separators(
-            word, "resource type", [kind.name for kind in ResourceType][2:]
-        )
+        _match_name(word, "resource type", [kind.name for kind in ResourceType][2:])
     ]
 
 
-def _match_name_ignoring_case_and_separators(
-    word: str, kind: str, names: list[str], advice: str = ""
-) -> str:
+def _match_name(word: str, kind: str, names: list[str], advice: str = "") -> str:
     """Return the name that is meant, whatever its case and separators."""
     plain = {name.replace("_", "").upper(): name for name in names}
     normalized = word.upper().replace("-", "").replace("_", "")

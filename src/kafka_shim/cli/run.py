@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from kafka_shim.cli import EXIT_FAILURE
 from kafka_shim.cli.access_notes import print_access_notes
 from kafka_shim.cli.control_options import create_broker_with_clock, create_control_server
-from kafka_shim.cli.open_files_limit import raise_limit_and_report_shortages
-from kafka_shim.cli.playback import run_command_and_check_playback
-from kafka_shim.cli.record_options import exit_code_after_recording, record_if_requested
+from kafka_shim.cli.open_files_limit import raise_limit
+from kafka_shim.cli.playback import run_with_playback
+from kafka_shim.cli.record_options import record_if_requested, recording_exit_code
 from kafka_shim.shim.broker import BOOTSTRAP, Broker
 from kafka_shim.shim.settings import options
 from kafka_shim.shim.settings.configuration import config_from_arguments
@@ -22,7 +22,7 @@ from kafka_shim.shim.settings.notes import print_note
 from kafka_shim.shim.settings.option_arguments import add_broker_arguments, add_option_arguments
 from kafka_shim.shim.signals import SignalForwarder
 from kafka_shim.text.logs import configure_logging, import_structlog_in_thread
-from kafka_shim.text.message_text import shortened_and_escaped
+from kafka_shim.text.message_text import safe_text
 
 if TYPE_CHECKING:
     from kafka_shim.shim.control.http_server import ControlServer
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.playback is not None:
         play = partial(_run_command, words, kill_after_s=args.kill_after)
-        return run_command_and_check_playback(args, play)
+        return run_with_playback(args, play)
     config = config_from_arguments(args)
     configure_logging(config.log_level, config.log_format)
     broker = create_broker_with_clock(config, args)
@@ -89,7 +89,7 @@ async def _run_command_with_broker(
 
     If the broker cannot write its data, it stops before, and the exit code is not 0.
     """
-    raise_limit_and_report_shortages()
+    raise_limit()
     broker.allow_busy_polling()
     import_structlog_in_thread()
     await broker.start()
@@ -115,7 +115,7 @@ async def _run_command_with_broker(
             await broker.stop()
     if failed.is_set():
         code = code or EXIT_FAILURE
-    return exit_code_after_recording(broker.recorder, code)
+    return recording_exit_code(broker.recorder, code)
 
 
 async def _stop_after_failure(broker: Broker, failed: asyncio.Event) -> None:
@@ -136,7 +136,7 @@ async def _run_command(
     try:
         child = await asyncio.create_subprocess_exec(*command, env=os.environ | environment)
     except OSError as error:
-        text = shortened_and_escaped(f"cannot start `{command[0]}`: {error.strerror}")
+        text = safe_text(f"cannot start `{command[0]}`: {error.strerror}")
         print(f"kafka-shim run: {text}", file=sys.stderr)
         return 127
     relay.forward_to(child)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TextIO
 from kafka_shim.cli import EXIT_FAILURE
 from kafka_shim.cli.access_notes import print_access_notes
 from kafka_shim.cli.control_options import create_broker_with_clock, create_control_server
-from kafka_shim.cli.open_files_limit import raise_limit_and_report_shortages
+from kafka_shim.cli.open_files_limit import raise_limit
 from kafka_shim.cli.playback import Cassette, serve_playback
-from kafka_shim.cli.record_options import exit_code_after_recording, record_if_requested
+from kafka_shim.cli.record_options import record_if_requested, recording_exit_code
 from kafka_shim.cli.scorecard_formats import OUTPUTS
 from kafka_shim.shim.broker import Broker, write_ready_file_atomically
 from kafka_shim.shim.errors import ConfigError
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     if args.ready_file is not None:
         _remove_ready_file(args.ready_file)  # a stale one would look like a started broker
     if args.playback is not None:
-        return serve_playback(args, partial(_announce_playback_with_ready_file_until_stopped, args))
+        return serve_playback(args, partial(_serve_playback, args))
     state = _read_shim_variables(args) if has_variables else None
     config = config_from_arguments(args, state_of_environment=state)
     configure_logging(config.log_level, config.log_format)
@@ -63,8 +63,8 @@ def run(args: argparse.Namespace) -> int:
     control = create_control_server(broker, args)
     if args.conformance is None:
         record_if_requested(broker, args)
-        return asyncio.run(_serve_until_stopped(broker, control, args))
-    return _serve_and_score(broker, control, args)
+        return asyncio.run(_serve(broker, control, args))
+    return _serve_scored(broker, control, args)
 
 
 def _read_shim_variables(args: argparse.Namespace) -> "StateFileContent":
@@ -83,9 +83,7 @@ def _read_shim_variables(args: argparse.Namespace) -> "StateFileContent":
     return state_of_shim_variables(os.environ)
 
 
-async def _announce_playback_with_ready_file_until_stopped(
-    args: argparse.Namespace, cassette: Cassette, config: "Config"
-) -> None:
+async def _serve_playback(args: argparse.Namespace, cassette: Cassette, config: "Config") -> None:
     stopped = asyncio.Event()
     call_on_stop_signal(lambda _: stopped.set())
     names = [listener.name for listener in config.listeners]
@@ -103,9 +101,7 @@ async def _announce_playback_with_ready_file_until_stopped(
         _remove_ready_file(args.ready_file)
 
 
-def _serve_and_score(
-    broker: Broker, control: "ControlServer | None", args: argparse.Namespace
-) -> int:
+def _serve_scored(broker: Broker, control: "ControlServer | None", args: argparse.Namespace) -> int:
     """Serve until stopped, then make the scorecard of the recorded requests."""
     import tempfile
     from pathlib import Path
@@ -120,14 +116,12 @@ def _serve_and_score(
     with tempfile.TemporaryDirectory() as folder:
         trace = args.record or Path(folder)
         broker.start_recording(trace, trace_storage_of_options(args))
-        code = asyncio.run(_serve_until_stopped(broker, control, args))
+        code = asyncio.run(_serve(broker, control, args))
         return code or write_scorecard(trace, form, "clients", Path(file) if file else None)
 
 
-async def _serve_until_stopped(
-    broker: Broker, control: "ControlServer | None", args: argparse.Namespace
-) -> int:
-    raise_limit_and_report_shortages()
+async def _serve(broker: Broker, control: "ControlServer | None", args: argparse.Namespace) -> int:
+    raise_limit()
     gc.freeze()  # no collection scans modules and tables, which stay
     print_access_notes(broker, has_control_api=control is not None)
     broker.allow_busy_polling()
@@ -153,7 +147,7 @@ async def _serve_until_stopped(
         gc.freeze()  # with 100,000 topics the process would need 3 s more to exit
     if broker.storage is not None and broker.storage.failure is not None:
         return EXIT_FAILURE
-    return exit_code_after_recording(broker.recorder)
+    return recording_exit_code(broker.recorder)
 
 
 def _remove_ready_file(ready_file: str) -> None:
@@ -175,7 +169,7 @@ def _remove_ready_file(ready_file: str) -> None:
 def _announce_ready_broker(
     broker: Broker, control: "ControlServer | None", ready_file: str | None
 ) -> None:
-    for address in broker.bound_and_advertised_address_texts():
+    for address in broker.address_texts():
         print(f"listening on {address}", flush=True)
     if control is not None:
         print(f"control on http://{control.address}", flush=True)

@@ -17,7 +17,7 @@ from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.config import PORT_MAX
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.text.extras import requires
-from kafka_shim.text.message_text import shortened_and_escaped
+from kafka_shim.text.message_text import safe_text
 from kafka_shim.trace_format.segments import SUFFIX
 
 if TYPE_CHECKING:
@@ -107,9 +107,7 @@ def run_import(args: argparse.Namespace) -> int:
         print_command_error(args, f"`{args.trace}` is a trace already; this import adds to it")
     code = EXIT_FAILURE
     try:
-        code = (
-            _import_capture(args) if args.input_format == "pcap" else _import_logs_and_report(args)
-        )
+        code = _import_capture(args) if args.input_format == "pcap" else _import_logs(args)
     finally:  # also after errors and Ctrl-C
         if code not in (0, EXIT_MISMATCH):
             before.remove_imported_files()
@@ -140,7 +138,7 @@ class _FolderBeforeImport(msgspec.Struct):
                 path.rmdir()
 
 
-def _import_logs_and_report(args: argparse.Namespace) -> int:
+def _import_logs(args: argparse.Namespace) -> int:
     report = _import_logs_with_progress(args)
     name = ", ".join(str(source) for source in args.sources)
     if args.json:
@@ -162,13 +160,13 @@ def _print_log_report(args: argparse.Namespace, report: "ImportReport", name: st
     for line in report.examples:
         print_command_error(args, f"{line.source or name}: line {line.line}: {line.reason}")
         if line.text:
-            print(f"    {shortened_and_escaped(line.text)}", file=sys.stderr)
+            print(f"    {safe_text(line.text)}", file=sys.stderr)
     if report.unread > len(report.examples):
         print(f"... {report.unread - len(report.examples)} more not read", file=sys.stderr)
     for skipped in report.skipped:
-        print(f"{shortened_and_escaped(skipped)}: skipped, since it is no text", file=sys.stderr)
+        print(f"{safe_text(skipped)}: skipped, since it is no text", file=sys.stderr)
     for field, count in report.unknown.items():
-        name_text = shortened_and_escaped(f"`{field}`")
+        name_text = safe_text(f"`{field}`")
         print(f"unknown field ignored: {name_text}, {count} times", file=sys.stderr)
     print(
         f"{report.lines} lines, {report.entries} entries, {report.unread} entries not read",

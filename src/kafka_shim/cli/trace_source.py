@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.trace_format.foreign_files import import_hint_if_foreign_file
+from kafka_shim.trace_format.foreign_files import import_hint
 from kafka_shim.trace_format.segments import SUFFIX, Damage, contains_block, segment_paths
 
 
@@ -15,12 +15,11 @@ def require_path_with_trace(path: Path) -> Path:
         raise ConfigError(f"`{path}` does not exist")
     if path.is_dir():
         if not segment_paths(path):
-            hint = import_hint_if_foreign_file(path)
+            hint = import_hint(path)
             raise ConfigError(f"`{path}` has no trace: it contains no segment (*{SUFFIX}){hint}")
     elif path.stat().st_size and not contains_block(path):
         raise ConfigError(
-            f"`{path}` is not a kafka-shim trace: it has no valid block"
-            f"{import_hint_if_foreign_file(path)}"
+            f"`{path}` is not a kafka-shim trace: it has no valid block{import_hint(path)}"
         )
     return path
 

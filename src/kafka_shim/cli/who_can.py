@@ -15,7 +15,7 @@ from kafka_shim.authorizer.explaining.who_can import (
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, DecisionReason
 from kafka_shim.cli import EXIT_MISMATCH
 from kafka_shim.cli.policy_options import (
-    add_acl_source_and_rule_arguments,
+    add_policy_arguments,
     check_acl_source_and_rules,
     policy_of_source,
 )
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "resource", metavar="RESOURCE", help="Resource: topic:NAME, group:NAME, cluster, ..."
     )
-    add_acl_source_and_rule_arguments(parser)
+    add_policy_arguments(parser)
     parser.add_argument("--json", action="store_true", help="Print JSON instead of text")
 
 

@@ -49,7 +49,7 @@ def describe_acls(client: Client, acl_filter: AclFilter = EVERY_ACL) -> list[Acl
         acl_filter.permission,
     )
     response = client.send_request(ApiKey.DESCRIBE_ACLS, request)
-    _raise_if_error(response.error_code, response.error_message, "list ACLs", "Describe")
+    _check_error(response.error_code, response.error_message, "list ACLs", "Describe")
     return [
         _acl_from_response(resource, acl)
         for resource in response.resources
@@ -75,7 +75,7 @@ def create_acls(client: Client, acls: Iterable[Acl]) -> None:
     if version == 0 and any(c.resource_pattern_type != PatternType.LITERAL for c in creations):
         raise ClientError("this broker is older than prefixed ACLs (KIP-290)")
     for result in client.send_request(ApiKey.CREATE_ACLS, CreateAclsRequest(creations)).results:
-        _raise_if_error(result.error_code, result.error_message, "create the ACL", "Alter")
+        _check_error(result.error_code, result.error_message, "create the ACL", "Alter")
 
 
 def delete_acls(client: Client, filters: Sequence[AclFilter]) -> list[Acl]:
@@ -97,9 +97,9 @@ def delete_acls(client: Client, filters: Sequence[AclFilter]) -> list[Acl]:
     for result in client.send_request(
         ApiKey.DELETE_ACLS, DeleteAclsRequest(wire_filters)
     ).filter_results:
-        _raise_if_error(result.error_code, result.error_message, "remove the ACLs", "Alter")
+        _check_error(result.error_code, result.error_message, "remove the ACLs", "Alter")
         for match in result.matching_acls:
-            _raise_if_error(match.error_code, match.error_message, "remove the ACL", "Alter")
+            _check_error(match.error_code, match.error_message, "remove the ACL", "Alter")
             removed[_acl_from_response(match, match)] = None
     return list(removed)
 
@@ -118,13 +118,13 @@ def _acl_from_response(
     entry: AclDescription | DeleteAclsMatchingAcl,
 ) -> Acl:
     return Acl(
-        _enum_or_unknown(ResourceType, resource.resource_type),
+        _enum_member(ResourceType, resource.resource_type),
         resource.resource_name,
-        _enum_or_unknown(PatternType, resource.pattern_type),
+        _enum_member(PatternType, resource.pattern_type),
         entry.principal,
         entry.host,
-        _enum_or_unknown(Operation, entry.operation),
-        _enum_or_unknown(Permission, entry.permission_type),
+        _enum_member(Operation, entry.operation),
+        _enum_member(Permission, entry.permission_type),
     )
 
 
@@ -140,7 +140,7 @@ def _filter_pattern_type_in_version(acl_filter: AclFilter, version: int) -> Patt
     raise ClientError(f"this broker is older than {pattern_type.name.lower()} filters (KIP-290)")
 
 
-def _raise_if_error(code: int, message: str | None, task: str, operation: str) -> None:
+def _check_error(code: int, message: str | None, task: str, operation: str) -> None:
     if code == ErrorCode.NONE:
         return
     parts = [f"cannot {task}: {error_name_with_code(code)}"]
@@ -152,7 +152,7 @@ def _raise_if_error(code: int, message: str | None, task: str, operation: str) -
     raise ClientError("; ".join(parts), code)
 
 
-def _enum_or_unknown(enum: type[E], code: int) -> E:
+def _enum_member(enum: type[E], code: int) -> E:
     try:
         return enum(code)
     except ValueError:

@@ -42,7 +42,7 @@ def connect(bootstrap: str, config: ClientConfig = PLAINTEXT) -> "Client":
     """Return a connection to the first HOST:PORT in a list that answers, logged in."""
     failures = []
     for address in bootstrap.split(","):
-        host, port = _parse_host_and_port(address.strip())
+        host, port = _parse_address(address.strip())
         try:
             return Client(host, port, config)
         except OSError as error:
@@ -118,7 +118,7 @@ class Client:
         header = RequestHeader(api, version, self._correlation_id, CLIENT_ID)
         try:
             payload = write_request_header(header) + codecs.write_request(request, version)
-            frame = self._send_frame_and_receive(payload, api.wire_name)
+            frame = self._exchange(payload, api.wire_name)
             response_header, at = read_response_header(api, version, frame)
             if response_header.correlation_id != self._correlation_id:
                 raise ClientError(f"{self.address} answered a request that was not sent")
@@ -126,7 +126,7 @@ class Client:
         except ProtocolError as error:
             raise ClientError(f"{api.wire_name} {version} to {self.address}: {error}") from error
 
-    def _send_frame_and_receive(self, payload: bytes, request: str) -> bytes:
+    def _exchange(self, payload: bytes, request: str) -> bytes:
         """Send a frame and wait for the next one."""
         try:
             self._socket.sendall(len(payload).to_bytes(4, "big") + payload)
@@ -205,7 +205,7 @@ class Client:
 
     def _send_raw_sasl_token(self, message: bytes, username: str) -> bytes:
         try:
-            return self._send_frame_and_receive(message, f"the authentication of {username}")
+            return self._exchange(message, f"the authentication of {username}")
         except ClientError as error:
             if not isinstance(error.__cause__, EOFError | ConnectionError):
                 raise
@@ -215,7 +215,7 @@ class Client:
             ) from error
 
 
-def _parse_host_and_port(address: str) -> tuple[str, int]:
+def _parse_address(address: str) -> tuple[str, int]:
     host, _, port_text = address.rpartition(":")
     port = parse_whole_number(port_text)
     if not host or port is None or not 0 < port <= 65_535:

@@ -13,7 +13,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 
 CLIENT_ID = "kafka-shim"
 
@@ -26,9 +26,7 @@ def login_frames_then_error_code(login: Login) -> Frames:
 
     Raise InvalidLoginResponseError if a response is invalid.
     """
-    handshake = yield from _yield_request_and_return_response(
-        ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(login.mechanism)
-    )
+    handshake = yield from _call(ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(login.mechanism))
     if handshake.error_code:
         return int(handshake.error_code)
     exchange = sasl_messages(login)
@@ -36,9 +34,7 @@ def login_frames_then_error_code(login: Login) -> Frames:
         message = next(exchange)
         while True:
             request = SaslAuthenticateRequest(message)
-            response = yield from _yield_request_and_return_response(
-                ApiKey.SASL_AUTHENTICATE, 0, request
-            )
+            response = yield from _call(ApiKey.SASL_AUTHENTICATE, 0, request)
             if response.error_code:
                 return int(response.error_code)
             message = exchange.send(response.auth_bytes)
@@ -46,12 +42,10 @@ def login_frames_then_error_code(login: Login) -> Frames:
         return 0
 
 
-def _yield_request_and_return_response(
-    api: ApiKey, version: int, request: msgspec.Struct
-) -> Generator[bytes, bytes, Any]:
+def _call(api: ApiKey, version: int, request: msgspec.Struct) -> Generator[bytes, bytes, Any]:
     head = write_request_header(RequestHeader(api, version, 0, CLIENT_ID))
     frame = yield head + codecs.write_request(request, version)
     try:
-        return read_response_and_its_version(api, version, frame)[0]
+        return read_response_with_version(api, version, frame)[0]
     except ProtocolError as error:
         raise InvalidLoginResponseError(str(error)) from error

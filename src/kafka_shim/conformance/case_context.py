@@ -13,7 +13,7 @@ from kafka_shim.conformance.driver import Driver, DriverResponse, ReportedError
 from kafka_shim.conformance.evidence import (
     APIS_OF_COMMANDS,
     ObservedExchange,
-    first_untrue_result_expected_and_observed,
+    first_untrue_result,
     why_successful_command_lacks_request,
 )
 from kafka_shim.conformance.fixtures import PASSWORD, USER
@@ -223,7 +223,7 @@ class CaseContext:
         Names of settings have `_` in place of `.`. The default `listener` is chosen by the login
         and TLS; `omitted_default_settings` are names of SETTINGS.
         """
-        self._raise_if_mechanism_is_disabled(login)
+        self._check_mechanism(login)
         given_settings = {name.replace("_", "."): value for name, value in settings.items()}
         default_listener = "SSL" if tls is not None else "PLAINTEXT"
         if login is not None:
@@ -247,7 +247,7 @@ class CaseContext:
             self._open_clients.append(client)
         return response
 
-    def _raise_if_mechanism_is_disabled(self, login: Mapping[str, Any] | None) -> None:
+    def _check_mechanism(self, login: Mapping[str, Any] | None) -> None:
         enabled = self._cluster.enabled_mechanisms
         if login is not None and enabled is not None and login["mechanism"] not in enabled:
             raise NotExercisedError(f"the cluster does not enable {login['mechanism']}")
@@ -281,10 +281,10 @@ class CaseContext:
         self.last_response = response
         run = CommandRun(command, fields, response, first_request)
         self._command_runs.append(run)
-        self._raise_if_successful_without_request(run)
+        self._check_success_has_request(run)
         return response
 
-    def _raise_if_successful_without_request(self, run: CommandRun) -> None:
+    def _check_success_has_request(self, run: CommandRun) -> None:
         """Raise NotExercisedError if a command succeeded and the client sent none of its requests.
 
         Requests that cannot be inspected are not judged.
@@ -294,7 +294,7 @@ class CaseContext:
             if missing is not None:
                 raise NotExercisedError(missing)
 
-    def raise_unless_exercised_and_truthful(self) -> None:
+    def check_exercised(self) -> None:
         """Judge a case whose own checks hold.
 
         Raise NotExercisedError if the client did not connect or no request met an injected fault,
@@ -308,7 +308,7 @@ class CaseContext:
             raise NotExercisedError("the client did not connect")
         if self._injected_faults and not any(fault.fired for fault in self._injected_faults):
             raise NotExercisedError("the client sent no request that the injected fault is for")
-        untrue = first_untrue_result_expected_and_observed(self._command_runs, exchanges)
+        untrue = first_untrue_result(self._command_runs, exchanges)
         if untrue is not None:
             raise UnmetExpectationError(*untrue)
 
@@ -328,7 +328,7 @@ class CaseContext:
         """Send a command that must succeed; return its `ok`, or that of its only item."""
         response = await self.run_command(command, client=client, **fields)
         if len((response.ok or {}).get("items", {})) == 1:
-            response = response.first_item_or_whole_response()
+            response = response.first_item_response()
         if response.ok is None:
             raise UnmetExpectationError(f"{command} succeeds", f"the client reported {response}")
         return response.ok
@@ -388,7 +388,7 @@ class CaseContext:
                     f"the client sent {api.wire_name} {count} times",
                 )
 
-    def erroneous_and_last_exchanges_for_report(self) -> tuple[ReportedExchange, ...]:
+    def report_exchanges(self) -> tuple[ReportedExchange, ...]:
         """Return the frames for the report: those with errors or faults, and the last."""
         frames = self._frames
         if frames is None:

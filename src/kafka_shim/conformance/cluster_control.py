@@ -47,10 +47,10 @@ class ShimClusterControl:
         await self._broker.start_node(node_id, on_new_ports=on_new_port)
 
     async def set_password(self, user: str, password: str) -> None:
-        self._broker.cluster.users.add_or_replace_configured_user(user, password)
+        self._broker.cluster.users.set_configured_user(user, password)
 
     def _first_partition(self, topic: str) -> Partition:
-        partition = self._broker.cluster.topics.partition_once_led(topic, 0)
+        partition = self._broker.cluster.topics.led_partition(topic, 0)
         assert partition is not None
         return partition
 

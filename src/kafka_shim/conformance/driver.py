@@ -41,7 +41,7 @@ class DriverResponse(msgspec.Struct, frozen=True):
     error: ReportedError | None = None
     unsupported: bool = False
 
-    def item_or_whole_error_response(self, name: str) -> "DriverResponse":
+    def item_response(self, name: str) -> "DriverResponse":
         """Return the answer for one name; an error of the whole request applies to each name."""
         if self.ok is None:
             return self
@@ -53,10 +53,10 @@ class DriverResponse(msgspec.Struct, frozen=True):
             return DriverResponse(error=_parse_reported_error(item))
         return DriverResponse(ok=item)
 
-    def first_item_or_whole_response(self) -> "DriverResponse":
+    def first_item_response(self) -> "DriverResponse":
         """Return the answer for the first name, or the whole answer if it has no names."""
         items = list((self.ok or {}).get("items", {}))
-        return self.item_or_whole_error_response(items[0]) if items else self
+        return self.item_response(items[0]) if items else self
 
     def __str__(self) -> str:
         if self.unsupported:
@@ -109,7 +109,7 @@ class Driver:
         driver = cls(process)
         try:
             hello = await driver.run_command("hello", seconds=60)
-            driver._check_and_store_hello_fields(hello)
+            driver._read_hello(hello)
         except (ContractError, DriverTimeoutError) as error:
             await driver.stop()
             raise UnavailableError(f"`{' '.join(argv)}` is not a driver: {error}") from error
@@ -118,7 +118,7 @@ class Driver:
             raise
         return driver
 
-    def _check_and_store_hello_fields(self, hello: DriverResponse) -> None:
+    def _read_hello(self, hello: DriverResponse) -> None:
         hello_fields = hello.ok
         if hello_fields is None:
             raise ContractError(f"it answered `hello` with {hello}")

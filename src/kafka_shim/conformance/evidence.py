@@ -94,17 +94,17 @@ def why_successful_command_lacks_request(
     apis = APIS_OF_COMMANDS.get(run.command)
     if apis is None or not _has_success(run.response):
         return None
-    if any(each.api in apis for each in _exchanges_from_run_start_or_earlier(run, exchanges)):
+    if any(each.api in apis for each in _relevant_exchanges(run, exchanges)):
         return None
     names = " or ".join(api.wire_name for api in apis)
     return f"`{run.command}` succeeded, but the client sent no {names}"
 
 
-def first_untrue_result_expected_and_observed(
+def first_untrue_result(
     runs: Sequence[CommandRun], exchanges: Sequence[ObservedExchange]
 ) -> tuple[str, str] | None:
     """Return what a command should have reported, and what it did, if responses do not show it."""
-    for run in _runs_and_all_their_values(runs):
+    for run in _value_runs(runs):
         untrue = _denial_without_response(run, exchanges) or _result_without_response(
             run, exchanges
         )
@@ -113,7 +113,7 @@ def first_untrue_result_expected_and_observed(
     return None
 
 
-def _exchanges_from_run_start_or_earlier(
+def _relevant_exchanges(
     run: CommandRun, exchanges: Iterable[ObservedExchange]
 ) -> Iterator[ObservedExchange]:
     for each in exchanges:
@@ -121,25 +121,21 @@ def _exchanges_from_run_start_or_earlier(
             yield each
 
 
-def _item_responses_or_whole_response(response: DriverResponse) -> list[DriverResponse]:
+def _item_responses(response: DriverResponse) -> list[DriverResponse]:
     items = (response.ok or {}).get("items")
     if not isinstance(items, dict):
         return [response]
-    return [response.item_or_whole_error_response(name) for name in items]
+    return [response.item_response(name) for name in items]
 
 
 def _has_success(response: DriverResponse) -> bool:
-    return any(each.ok is not None for each in _item_responses_or_whole_response(response))
+    return any(each.ok is not None for each in _item_responses(response))
 
 
 def _denial_without_response(
     run: CommandRun, exchanges: Iterable[ObservedExchange]
 ) -> tuple[str, str] | None:
-    reported = {
-        each.error.code
-        for each in _item_responses_or_whole_response(run.response)
-        if each.error is not None
-    }
+    reported = {each.error.code for each in _item_responses(run.response) if each.error is not None}
     received = {code for each in exchanges for code in each.errors}
     for code in sorted(code for code in reported if code in DENIALS and code not in received):
         name = error_name_with_code(code)
@@ -155,7 +151,7 @@ def _result_without_response(
     apis = APIS_OF_COMMANDS.get(run.command, ())
     responses = [
         each.response
-        for each in _exchanges_from_run_start_or_earlier(run, exchanges)
+        for each in _relevant_exchanges(run, exchanges)
         if each.api in apis and each.response is not None
     ]
     for check in RESULT_CHECKS.get(run.command, ()):
@@ -165,7 +161,7 @@ def _result_without_response(
     return None
 
 
-def _runs_and_all_their_values(runs: Sequence[CommandRun]) -> Iterator[CommandRun]:
+def _value_runs(runs: Sequence[CommandRun]) -> Iterator[CommandRun]:
     """Yield the runs, and for each consuming command one with the values of all its runs."""
     yield from runs
     for command in CONSUMING_COMMANDS:

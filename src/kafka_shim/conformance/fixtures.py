@@ -12,7 +12,7 @@ from kafka_shim.conformance.cluster import ClusterUnderTest, ShimCluster
 from kafka_shim.conformance.frames import FrameListener, HistoryWithResponses
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
-from kafka_shim.shim.settings.defaults import default_super_users_if_unrestricted
+from kafka_shim.shim.settings.defaults import default_super_users
 from kafka_shim.shim.tls.generated_certificates import write_certificate_for_host
 
 USER = "alice"
@@ -45,7 +45,7 @@ class ClusterProvider(Protocol):
     @property
     def ca_path(self) -> str | None: ...
     async def provide_empty_cluster(self, setup: ClusterSetup, title: str) -> ClusterUnderTest: ...
-    async def stop_and_clean_up(self) -> None: ...
+    async def close(self) -> None: ...
 
 
 class ShimClusterProvider:
@@ -94,7 +94,7 @@ class ShimClusterProvider:
         protocols = [each for each in SecurityProtocol if setup.has_tls or not each.uses_tls]
         return Config(
             listeners=tuple(ListenerConfig(p.value, p, "127.0.0.1", 0) for p in protocols),
-            super_users=default_super_users_if_unrestricted({}),
+            super_users=default_super_users({}),
             release=self._release,
             users={USER: PASSWORD, OTHER_USER: OTHER_PASSWORD},
             mechanisms=setup.mechanisms,
@@ -106,11 +106,7 @@ class ShimClusterProvider:
 
     def _broker_properties(self, setup: ClusterSetup) -> dict[str, str]:
         folder = Path(self._folder.name)
-        keys = (
-            token_signing.write_jwks_and_return_broker_properties(folder)
-            if setup.has_signed_tokens
-            else {}
-        )
+        keys = token_signing.write_jwks(folder) if setup.has_signed_tokens else {}
         certificates = {"shim.tls.directory": str(folder)}
         if setup.certificate_host:
             store = write_certificate_for_host(folder, setup.certificate_host)
@@ -122,7 +118,7 @@ class ShimClusterProvider:
         """The path of the CA certificate that clients trust."""
         return str(Path(self._folder.name) / "ca.pem")
 
-    async def stop_and_clean_up(self) -> None:
+    async def close(self) -> None:
         for broker in self._brokers.values():
             await broker.stop()
             await broker.abort_connections(0)

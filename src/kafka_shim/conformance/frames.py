@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 
 from kafka_shim.client.client import CLIENT_ID
-from kafka_shim.protocol.code_names import error_name_or_code
+from kafka_shim.protocol.code_names import error_name
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.shim.observing.request_history import History, HistoryEntry
 from kafka_shim.shim.request.session import Session
@@ -50,21 +50,19 @@ class HistoryWithResponses(History):
         entry = super().add_request(session, header, frame, time_us)
         if self._on_frame is not None:
             shown = _shortened_json_without_empty_fields(entry.request_row()["request"])
-            self._on_frame(f"  {_principal_and_api(entry)} {shown}")
+            self._on_frame(f"  {_request_identity(entry)} {shown}")
         return entry
 
-    def set_and_count_errors_from_response(
-        self, entry: HistoryEntry, response: msgspec.Struct, now_us: int
-    ) -> None:
-        super().set_and_count_errors_from_response(entry, response, now_us)
+    def add_response(self, entry: HistoryEntry, response: msgspec.Struct, now_us: int) -> None:
+        super().add_response(entry, response, now_us)
         self._responses[entry.number] = response
         if self._on_frame is not None:
-            indent = " " * len(_principal_and_api(entry))
+            indent = " " * len(_request_identity(entry))
             content = message_json(response, entry.version)
             self._on_frame(f"  {indent} -> {_shortened_json_without_empty_fields(content)}")
 
-    def set_response_size_and_short_frame(self, entry: HistoryEntry, frame: bytes) -> None:
-        super().set_response_size_and_short_frame(entry, frame)
+    def add_short_frame(self, entry: HistoryEntry, frame: bytes) -> None:
+        super().add_short_frame(entry, frame)
         if entry.faults:
             self._frames_after_faults[entry.number] = frame
 
@@ -80,7 +78,7 @@ class HistoryWithResponses(History):
             entry.version,
             _shortened_json_without_empty_fields(entry.request_row()["request"]),
             self._received_response_text(entry),
-            tuple(error_name_or_code(code) for code in entry.errors or ()),
+            tuple(error_name(code) for code in entry.errors or ()),
             bool(entry.faults),
         )
 
@@ -130,25 +128,25 @@ class HistoryWithResponses(History):
             and each.api is not ApiKey.API_VERSIONS
         }
         return frozenset(
-            f"{api.wire_name} v{version} {', '.join(map(error_name_or_code, errors)) or 'ok'}"
+            f"{api.wire_name} v{version} {', '.join(map(error_name, errors)) or 'ok'}"
             for api, version, errors in distinct
         )
 
 
 def _decoded_response(entry: HistoryEntry, frame: bytes) -> Any:
-    return read_response_and_its_version(entry.api, entry.version, frame[4:])[0]
+    return read_response_with_version(entry.api, entry.version, frame[4:])[0]
 
 
-def _principal_and_api(entry: HistoryEntry) -> str:
+def _request_identity(entry: HistoryEntry) -> str:
     return f"{entry.principal} {entry.api.wire_name} v{entry.version}"
 
 
 def _shortened_json_without_empty_fields(content: Any) -> str:
-    text = msgspec.json.encode(_without_empty_fields_and_excess_rows(content)).decode()
+    text = msgspec.json.encode(_abridged(content)).decode()
     return text if len(text) <= JSON_LENGTH_MAX else f"{text[:JSON_LENGTH_MAX]}…"
 
 
-def _without_empty_fields_and_excess_rows(content: Any) -> Any:
+def _abridged(content: Any) -> Any:
     """Remove fields that are null or empty, and shorten lists."""
     if isinstance(content, Mapping):
         return {
@@ -157,13 +155,13 @@ def _without_empty_fields_and_excess_rows(content: Any) -> Any:
             if short not in (None, "", [], {})
         }
     if isinstance(content, list):
-        return [_without_empty_fields_and_excess_rows(row) for row in content[:LISTED_ROWS_MAX]]
+        return [_abridged(row) for row in content[:LISTED_ROWS_MAX]]
     return content
 
 
 def _names_with_shortened_values(content: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in content.items():
-        yield name, _without_empty_fields_and_excess_rows(value)
+        yield name, _abridged(value)
 
 
 LISTED_ROWS_MAX = 20

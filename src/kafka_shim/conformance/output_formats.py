@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from kafka_shim.conformance.case import CaseOutcome
 from kafka_shim.conformance.report import Report, ResultRow
 from kafka_shim.conformance.totals import (
-    totals_by_family_and_level,
+    totals_by_group,
     totals_markdown_lines,
     totals_text_lines,
 )
@@ -94,7 +94,7 @@ def _failure_lines(row: ResultRow) -> list[str]:
 
 
 def as_json(report: Report) -> str:
-    totals = totals_by_family_and_level(report.results)
+    totals = totals_by_group(report.results)
     content = {"client": report.client, "totals": totals, "results": report.results}
     return msgspec.json.format(msgspec.json.encode(content)).decode()
 

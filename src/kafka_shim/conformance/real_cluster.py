@@ -79,7 +79,7 @@ class RealClusterProvider:
         self._proxies.begin_case(title)
         return self._cluster
 
-    async def stop_and_clean_up(self) -> None:
+    async def close(self) -> None:
         """Delete what the last case created."""
         await self._proxies.stop()
         await asyncio.to_thread(self._cluster.delete_all_resources)
@@ -135,7 +135,7 @@ class RealCluster:
             _delete_all_acls(client)
             names = [name for name in topic_names(client) if not name.startswith("__")]
             if names:
-                _delete_topics_and_wait_until_creatable(client, names)
+                _delete_topics(client, names)
             listed = client.send_request(ApiKey.LIST_GROUPS, ListGroupsRequest()).groups
             if listed and ApiKey.DELETE_GROUPS in client.versions:
                 request = DeleteGroupsRequest([group.group_id for group in listed])
@@ -178,7 +178,7 @@ class RealCluster:
 
     def _delete_topic_blocking(self, name: str) -> None:
         with self.connect_as_super_user() as client:
-            _delete_topics_and_wait_until_creatable(client, [name])
+            _delete_topics(client, [name])
 
     async def commit_offset_zero_of_partition_zero(self, group: str, topic: str) -> None:
         await asyncio.to_thread(self._commit_offset_zero_blocking, group, topic)
@@ -267,7 +267,7 @@ def _delete_all_acls(client: Client) -> None:
             raise
 
 
-def _delete_topics_and_wait_until_creatable(client: Client, names: list[str]) -> None:
+def _delete_topics(client: Client, names: list[str]) -> None:
     version = min(
         client.negotiated_version(ApiKey.DELETE_TOPICS),
         _NEWEST_VERSIONS_WITH_NAMES[ApiKey.DELETE_TOPICS],

@@ -38,14 +38,14 @@ def write_record(servers: str, topic: str, value: bytes) -> None:
     brokers = cycle(servers.split(","))
     ends = time.monotonic() + _WAIT_S
     while (
-        code := _produce_error_or_leader_not_available(next(brokers), request)
+        code := _produce_error(next(brokers), request)
     ) in _ELSEWHERE and time.monotonic() < ends:
         time.sleep(_PAUSE_S)
     if code:
         raise ClientError(f"cannot write to {topic}: {error_name_with_code(code)}")
 
 
-def _produce_error_or_leader_not_available(server: str, request: ProduceRequest) -> int:
+def _produce_error(server: str, request: ProduceRequest) -> int:
     """Return the partition's error; LEADER_NOT_AVAILABLE (5) if the broker does not answer."""
     try:
         with connect(server) as client:

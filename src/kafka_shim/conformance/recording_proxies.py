@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from kafka_shim.conformance.frames import FrameListener, HistoryWithResponses
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.shim.observing.request_history import HistoryEntry
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.session import Session
@@ -76,12 +76,12 @@ class _FrameRecorder:
         if entry is None or frame is None:
             return
         try:
-            response, _ = read_response_and_its_version(header.api_key, header.api_version, frame)
+            response, _ = read_response_with_version(header.api_key, header.api_version, frame)
         except ProtocolError:
             return
-        self._frames.set_and_count_errors_from_response(entry, response, self._clock.now_us())
+        self._frames.add_response(entry, response, self._clock.now_us())
 
-    def convert_events_and_flush_full_block(self) -> None:
+    def flush_events(self) -> None:
         """Return; nothing is put off."""
 
     def record_close(self, session: Session, reason: str) -> None:

@@ -103,7 +103,7 @@ def _results_by_name(run: CommandRun) -> Iterator[tuple[str | None, Mapping[str,
         yield None, run.response.ok
         return
     for name in run.response.ok["items"]:
-        result = run.response.item_or_whole_error_response(name).ok
+        result = run.response.item_response(name).ok
         if result is not None:
             yield name, result
 
@@ -218,17 +218,17 @@ def _returned_acls(response: Any) -> Iterator[tuple[str, ...]]:
 
 def _acl_fields(resource: Any, acl: Any) -> tuple[str, ...]:
     return (
-        _name_or_unknown(ResourceType, resource.resource_type),
+        _code_name(ResourceType, resource.resource_type),
         resource.resource_name,
-        _name_or_unknown(PatternType, resource.pattern_type),
+        _code_name(PatternType, resource.pattern_type),
         acl.principal,
         acl.host,
-        _name_or_unknown(Operation, acl.operation),
-        _name_or_unknown(Permission, acl.permission_type),
+        _code_name(Operation, acl.operation),
+        _code_name(Permission, acl.permission_type),
     )
 
 
-def _name_or_unknown(kind: type[IntEnum], code: int) -> str:
+def _code_name(kind: type[IntEnum], code: int) -> str:
     return next((each.name for each in kind if each == code), "UNKNOWN")
 
 
@@ -240,18 +240,16 @@ def _is_shown_as(returned: Sequence[str], reported: Mapping[str, str]) -> bool:
     )
 
 
-def _token_id_and_hmac_not_in_responses(
-    run: CommandRun, responses: Sequence[Any]
-) -> tuple[str, str] | None:
+def _unreported_token(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
     assert run.response.ok is not None
-    returned = {_token_id_and_hmac(response) for response in responses}
+    returned = {_token_identity(response) for response in responses}
     reported = run.response.ok["token_id"], run.response.ok["hmac"]
     if reported in returned:
         return None
     return "the token in the response", f"`{run.command}` reported {reported}"
 
 
-def _token_id_and_hmac(token: Any) -> tuple[str, str]:
+def _token_identity(token: Any) -> tuple[str, str]:
     return token.token_id, base64.b64encode(token.hmac).decode()
 
 
@@ -383,7 +381,7 @@ RESULT_CHECKS: Mapping[str, tuple[ResultCheck, ...]] = {
     "describe_configs": (_first_setting_with_other_value,),
     "describe_acls": (_first_acl_in_only_one_of_both,),
     "delete_acls": (_first_acl_in_only_one_of_both,),
-    "create_token": (_token_id_and_hmac_not_in_responses,),
+    "create_token": (_unreported_token,),
     "describe_tokens": (_tokens_other_than_in_responses,),
     "describe_scram_users": (_check_that_field_was_returned("mechanisms", _scram_mechanisms),),
     "produce": (_reported_offsets_not_in_responses,),

@@ -78,7 +78,7 @@ class _CaseRunner:
                     pending_cases.clear()
         finally:
             await driver.stop()
-            await clusters.stop_and_clean_up()
+            await clusters.close()
 
     async def _run_case(
         self, case: Case, clusters: ClusterProvider, driver: Driver
@@ -90,7 +90,7 @@ class _CaseRunner:
                 case, self._release, CaseOutcome.UNSUPPORTED, observed=missing_feature
             ), True
         try:
-            cluster = await _provide_cluster_retrying_once(case, clusters)
+            cluster = await _provide_cluster(case, clusters)
         except ClientError as error:
             observed = f"the cluster does not answer the suite: {error}"
             return CaseResult(
@@ -102,7 +102,7 @@ class _CaseRunner:
         try:
             await case.body(context)
             await context.close_clients()
-            context.raise_unless_exercised_and_truthful()
+            context.check_exercised()
         except NotExercisedError as error:
             outcome, observed = CaseOutcome.NOT_EXERCISED, str(error)
         except ClientError as error:
@@ -116,7 +116,7 @@ class _CaseRunner:
             outcome, expected, observed = CaseOutcome.FAILED, "an answer of the driver", str(error)
             is_usable = False
         if outcome is not CaseOutcome.PASSED and is_usable:
-            is_usable = await _close_clients_or_return_false(context)
+            is_usable = await _try_close_clients(context)
         result = CaseResult(
             case,
             self._release,
@@ -124,9 +124,7 @@ class _CaseRunner:
             expected,
             _shortened(observed),
             "" if context.last_response is None else _shortened(str(context.last_response)),
-            ()
-            if outcome is CaseOutcome.UNSUPPORTED
-            else context.erroneous_and_last_exchanges_for_report(),
+            () if outcome is CaseOutcome.UNSUPPORTED else context.report_exchanges(),
             context.distinct_responses_except_api_versions(),
             time.monotonic() - start,
             not is_usable,
@@ -134,7 +132,7 @@ class _CaseRunner:
         return result, is_usable
 
 
-async def _provide_cluster_retrying_once(case: Case, clusters: ClusterProvider) -> ClusterUnderTest:
+async def _provide_cluster(case: Case, clusters: ClusterProvider) -> ClusterUnderTest:
     """Return an empty cluster; one that does not answer in time is asked a second time."""
     try:
         return await clusters.provide_empty_cluster(case.setup, case.id)
@@ -147,7 +145,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= JSON_LENGTH_MAX else f"{text[:JSON_LENGTH_MAX]}…"
 
 
-async def _close_clients_or_return_false(context: CaseContext) -> bool:
+async def _try_close_clients(context: CaseContext) -> bool:
     try:
         await context.close_clients()
     except (ContractError, DriverTimeoutError):

@@ -19,7 +19,7 @@ JWKS_URL = "sasl.oauthbearer.jwks.endpoint.url"
 _ALGORITHM, _KEY_ID = "ES256", "suite"
 
 
-def write_jwks_and_return_broker_properties(folder: Path) -> Mapping[str, str]:
+def write_jwks(folder: Path) -> Mapping[str, str]:
     """Write the broker's keys to a folder; return the settings of a broker that checks tokens."""
     keys = folder / "keys.json"
     keys.write_text(json.dumps({"keys": [_signing_key(KNOWN).as_dict(private=False)]}))

@@ -27,7 +27,7 @@ class FamilyTotals(msgspec.Struct, frozen=True):
 HEADER = ("family", "level", *OUTCOMES)
 
 
-def totals_by_family_and_level(rows: Iterable[ResultRow]) -> list[FamilyTotals]:
+def totals_by_group(rows: Iterable[ResultRow]) -> list[FamilyTotals]:
     """Return the totals of each family and level that occurs, and those of all families."""
     counts: dict[tuple[str, RequirementLevel], Counter[str]] = {}
     for row in rows:
@@ -45,7 +45,7 @@ def totals_by_family_and_level(rows: Iterable[ResultRow]) -> list[FamilyTotals]:
 
 def totals_text_lines(rows: Iterable[ResultRow]) -> Iterator[str]:
     """Yield a table of the totals with aligned columns."""
-    table = [HEADER, *(each.cells for each in totals_by_family_and_level(rows))]
+    table = [HEADER, *(each.cells for each in totals_by_group(rows))]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for cells in table:
         first = (cells[0].ljust(widths[0]), cells[1].ljust(widths[1]))
@@ -56,5 +56,5 @@ def totals_text_lines(rows: Iterable[ResultRow]) -> Iterator[str]:
 def totals_markdown_lines(rows: Iterable[ResultRow]) -> Iterator[str]:
     yield f"| {' | '.join(HEADER)} |"
     yield "|" + "---|" * len(HEADER)
-    for each in totals_by_family_and_level(rows):
+    for each in totals_by_group(rows):
         yield f"| {' | '.join(each.cells)} |"

@@ -13,7 +13,7 @@ from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 _COLUMNS = ", ".join(QUESTION)
 
 
-def signatures_and_other_rows(
+def split_by_signature(
     engine: SqlEngine, accesses: Relation, acl_set: AclSet
 ) -> tuple[list[CountedSignature], list[dict[str, Any]]]:
     """Return the signatures of all accesses, and the rows that only the authorizer can decide.

@@ -9,7 +9,7 @@ from kafka_shim.pipeline.options import (
     add_compared_trace_paths,
     add_engine_option,
     add_output_options,
-    add_selection_and_rule_options,
+    add_selection_options,
     add_spark_options,
     add_trace_paths,
 )
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             add_compared_trace_paths(command)
         else:
             add_trace_paths(command, is_stream=job.is_stream)
-        add_selection_and_rule_options(command)
+        add_selection_options(command)
         if job.runs_locally:
             add_engine_option(command)
         add_spark_options(command).add_argument(

@@ -12,7 +12,7 @@ from kafka_shim.pipeline.engine_choice import EngineChoice, choose_engine
 from kafka_shim.pipeline.errors import InvalidOptionOrFileError, PipelineError
 from kafka_shim.pipeline.jobs import import_job
 from kafka_shim.pipeline.options import DUCKDB
-from kafka_shim.text.message_text import shortened_and_escaped
+from kafka_shim.text.message_text import safe_text
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.report.html_page import Section
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "add_arguments",
     "args_of_chained_jobs",
-    "print_outcome_and_write_html",
+    "print_outcome",
     "run",
 ]
 
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
                     outcome.notes.insert(0, f"engine: {choice.reason}")
                 if number and not job.json:
                     print(f"\n{job.job}", file=_stream_for_notes(outcome, job), flush=True)
-                code = max(code, print_outcome_and_write_html(outcome, job), key=_SEVERITY.index)
+                code = max(code, print_outcome(outcome, job), key=_SEVERITY.index)
         except PipelineError as error:
             problem = str(error)
             code = EXIT_USAGE if isinstance(error, InvalidOptionOrFileError) else EXIT_FAILURE
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
             return EXIT_INTERRUPTED
         else:
             return code
-    print(f"{_command_name(args)}: {shortened_and_escaped(problem)}", file=sys.stderr)
+    print(f"{_command_name(args)}: {safe_text(problem)}", file=sys.stderr)
     return code
 
 
@@ -85,7 +85,7 @@ def _run_jobs(
     return run_chained_jobs(args)
 
 
-def print_outcome_and_write_html(outcome: "Outcome", args: argparse.Namespace) -> int:
+def print_outcome(outcome: "Outcome", args: argparse.Namespace) -> int:
     """Print the outcome in the chosen format; return the exit code.
 
     Notes go to standard error if standard output is for programs; JSON contains them.
@@ -97,7 +97,7 @@ def print_outcome_and_write_html(outcome: "Outcome", args: argparse.Namespace) -
         _write_page(outcome, args)
         if not args.json:
             print(f"page written to {args.html}", file=notes_to)
-    _print_text_or_rows(outcome, args)
+    _print_rows(outcome, args)
     if outcome.failed_own_check or any(part.failed_own_check for part in outcome.parts):
         return EXIT_FAILURE
     return EXIT_MISMATCH if outcome.has_failing_findings else 0
@@ -108,7 +108,7 @@ def _stream_for_notes(outcome: "Outcome", args: argparse.Namespace) -> TextIO:
     return sys.stderr if is_bare else sys.stdout
 
 
-def _print_text_or_rows(outcome: "Outcome", args: argparse.Namespace) -> None:
+def _print_rows(outcome: "Outcome", args: argparse.Namespace) -> None:
     from kafka_shim.pipeline.report.output import (
         print_csv,
         print_json,

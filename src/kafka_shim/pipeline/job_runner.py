@@ -16,7 +16,7 @@ from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.spark.failure_message import failure_line_with_advice, worker_started_late
 from kafka_shim.pipeline.spark.progress import Progress
 from kafka_shim.pipeline.spark.session import (
-    active_or_new_connect_session_with_packages,
+    connect_session,
     end_java,
     spark_session,
 )
@@ -54,7 +54,7 @@ def _run_retrying_late_workers(checked: CheckedJob, log: TemporarySparkLog) -> O
                 print("a Python worker was late; trying again", file=sys.stderr)
                 continue
             problem = f"{failure_line_with_advice(error)}; more in {log.path}"
-            log.append_failure_and_keep_file(str(error))
+            log.keep_failure(str(error))
             raise PipelineError(problem) from error
     raise AssertionError("the last attempt ends the loop")
 
@@ -66,7 +66,7 @@ def _run_in_spark_then_unpersist_observation(
     with raise_interrupts(end_java):
         with Progress("starting Spark"):
             if args.remote:
-                spark = active_or_new_connect_session_with_packages(args.remote)
+                spark = connect_session(args.remote)
             else:
                 spark = spark_session(args.master, log=log, settings=dict(args.conf))
         if not args.remote and (address := spark.sparkContext.uiWebUrl):

@@ -13,7 +13,7 @@ from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.request_accesses import (
     accesses_of_requests,
     accesses_that_acls_may_have_decided,
-    observed_super_users_and_allow_everyone,
+    observed_settings,
     roles_of_requests,
 )
 from kafka_shim.pipeline.rows.access_roles import LEFT_OUT, LISTED, UNATTRIBUTED, UNLOGGED
@@ -115,7 +115,7 @@ def make_observation(
 
     `undecided` are principal, reason and number of accesses without a known decision.
     """
-    users, everyone = observed_super_users_and_allow_everyone(engine, all_accesses)
+    users, everyone = observed_settings(engine, all_accesses)
     head = _access_totals(engine, all_accesses)
     head["super_users"] = list(users if args.super_user is None else args.super_user)
     head["allow_everyone_if_no_acl_found"] = everyone
@@ -130,12 +130,12 @@ def make_observation(
         )
     )
     rows = [(*(row[key] for key in keys), row["requests"]) for row in counts]
-    head |= _considered_and_left_out_totals(rows, undecided, with_listed_accesses=args.lists)
+    head |= _source_totals(rows, undecided, with_listed_accesses=args.lists)
     accesses = accesses_of_requests(engine, all_accesses, with_listed_accesses=args.lists)
     return Observation(engine, accesses, head, all_accesses)
 
 
-def _considered_and_left_out_totals(
+def _source_totals(
     rows: list[tuple[Any, ...]],
     undecided: Iterable[tuple[str, str, int]],
     *,

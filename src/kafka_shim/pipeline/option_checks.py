@@ -28,7 +28,7 @@ from kafka_shim.pipeline.trace_input import lake_at_paths
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.text.output_paths import check_output_file, claim_folder
 from kafka_shim.trace_format.blocks import BlockHeader
-from kafka_shim.trace_format.foreign_files import import_hint_if_foreign_file
+from kafka_shim.trace_format.foreign_files import import_hint
 from kafka_shim.trace_format.segments import (
     SUFFIX,
     Block,
@@ -81,7 +81,7 @@ def validated_reader_options(args: argparse.Namespace, job: Job) -> dict[str, st
     options = {name: value for name, value in given.items() if value}
     limits = selection_from_options(options)
     _check_remote_option(args, is_stream=job.is_stream)
-    _check_traces_or_lake(args, is_stream=job.is_stream)
+    _check_input(args, is_stream=job.is_stream)
     _check_period_has_entries(args, limits, is_stream=job.is_stream)
     for name in ("present", "target"):
         if getattr(args, name, None):
@@ -93,7 +93,7 @@ def validated_reader_options(args: argparse.Namespace, job: Job) -> dict[str, st
         if getattr(args, name, None):
             read_distinct_acls_from_file(getattr(args, name))
     job.check(args)
-    _check_output_options_and_create_folders(args)
+    _prepare_output(args)
     return options
 
 
@@ -137,7 +137,7 @@ def check_spark_connect_server(args: argparse.Namespace) -> None:
         raise PipelineError(f"--remote {args.remote}: cannot connect: {problem}") from error
 
 
-def _check_traces_or_lake(args: argparse.Namespace, *, is_stream: bool) -> None:
+def _check_input(args: argparse.Namespace, *, is_stream: bool) -> None:
     lake = lake_at_paths(args.trace)
     if lake is not None and is_stream:
         raise PipelineError(f"`{lake}` is a lake; {args.job} needs the folder of a trace")
@@ -171,7 +171,7 @@ def _check_any_segment(paths: list[str], *, needs_complete_block: bool) -> None:
 
 
 def _import_command_hint_for_any(paths: list[str]) -> str:
-    return next((hint for path in paths if (hint := import_hint_if_foreign_file(Path(path)))), "")
+    return next((hint for path in paths if (hint := import_hint(Path(path)))), "")
 
 
 def _check_period_has_entries(
@@ -211,7 +211,7 @@ def _period_overlaps_selection(period: tuple[int, int], limits: Selection) -> bo
     return is_before_end and (limits.since_us is None or last_us >= limits.since_us)
 
 
-def _check_output_options_and_create_folders(args: argparse.Namespace) -> None:
+def _prepare_output(args: argparse.Namespace) -> None:
     if getattr(args, "html", None) and not Path(args.html).absolute().parent.is_dir():
         raise PipelineError(f"--html {args.html}: the folder does not exist")
     if getattr(args, "html", None):

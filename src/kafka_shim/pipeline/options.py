@@ -10,7 +10,7 @@ DUCKDB, SPARK = ENGINES = ("duckdb", "spark")
 ACL_FORMATS = f"formats: {', '.join(FORMATS)}"
 
 
-def absolute_path_or_url(text: str) -> str:
+def absolute_location(text: str) -> str:
     """Return an absolute path, since the processes of a cluster run in other folders."""
     return text if "://" in text else str(Path(text).absolute())
 
@@ -21,7 +21,7 @@ TRACE_OR_LAKE = "folder of a trace, one segment, or a lake that `pipeline ingest
 def add_trace_paths(job: argparse.ArgumentParser, *, is_stream: bool = False) -> None:
     """Add the traces to read; a stream reads no lakes."""
     text = "Folder of a trace, or one segment" if is_stream else TRACE_OR_LAKE.capitalize()
-    job.add_argument("trace", nargs="+", metavar="TRACE", type=absolute_path_or_url, help=text)
+    job.add_argument("trace", nargs="+", metavar="TRACE", type=absolute_location, help=text)
 
 
 def add_compared_trace_paths(job: argparse.ArgumentParser) -> None:
@@ -30,15 +30,15 @@ def add_compared_trace_paths(job: argparse.ArgumentParser) -> None:
         "trace",
         nargs=1,
         metavar="BEFORE",
-        type=absolute_path_or_url,
+        type=absolute_location,
         help=f"First trace: {TRACE_OR_LAKE}",
     )
     job.add_argument(
-        "compared", metavar="AFTER", type=absolute_path_or_url, help="Second trace, of any kind"
+        "compared", metavar="AFTER", type=absolute_location, help="Second trace, of any kind"
     )
 
 
-def add_selection_and_rule_options(job: argparse.ArgumentParser) -> None:
+def add_selection_options(job: argparse.ArgumentParser) -> None:
     """Add the options that select the entries of traces, and the rules."""
     selection = job.add_argument_group("Selection")
     selection.add_argument(
@@ -128,13 +128,13 @@ def add_output_options(job: argparse.ArgumentParser) -> None:
     form.add_argument(
         "--parquet",
         metavar="FOLDER",
-        type=absolute_path_or_url,
+        type=absolute_location,
         help="Write the rows as Parquet files to this folder",
     )
     output.add_argument("--html", metavar="FILE", help="Write an HTML page with charts")
 
 
-def add_every_option_and_output_defaults(job: argparse.ArgumentParser, default: str) -> None:
+def add_stream_options(job: argparse.ArgumentParser, default: str) -> None:
     """Add --every, the interval at which a stream reads."""
     text = f"Interval between two reads of the traces (default: {default})"
     job.add_argument("--every", default=default, metavar="TIME", help=text)
@@ -146,7 +146,7 @@ def add_fail_option(job: argparse.ArgumentParser) -> None:
     job.add_argument("--fail", action="store_true", help="Exit with code 3 if anything is found")
 
 
-def add_present_acl_file_and_broker_options(job: argparse.ArgumentParser, purpose: str) -> None:
+def add_present_acl_options(job: argparse.ArgumentParser, purpose: str) -> None:
     """Add the options for the present ACLs: a file, or a broker that
     `kafka-shim pipeline` reads.
     """

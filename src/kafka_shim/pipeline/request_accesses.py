@@ -38,9 +38,7 @@ def roles_of_requests(*, with_listed_accesses: bool) -> tuple[str, ...]:
     return (*needed, LISTED) if with_listed_accesses else needed
 
 
-def observed_super_users_and_allow_everyone(
-    engine: SqlEngine, accesses: Relation
-) -> tuple[tuple[str, ...], bool]:
+def observed_settings(engine: SqlEngine, accesses: Relation) -> tuple[tuple[str, ...], bool]:
     """Return the observed super users, and whether resources without ACLs were open to everyone."""
     rows = engine.rows(
         engine.sql(

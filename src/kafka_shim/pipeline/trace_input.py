@@ -115,7 +115,7 @@ class TraceInput:
         """Return what was observed; it is read once for all jobs of a report."""
         if self._observation is None:
             accesses = self._cached.enter_context(self.engine.cached(self.distinct_accesses()))
-            undecided = self._count_undecided_by_principal_and_reason()
+            undecided = self._undecided_counts()
             self._observation = make_observation(
                 self.engine, accesses, undecided, args, self.options["release"]
             )
@@ -153,7 +153,7 @@ class TraceInput:
             principals=self.engine.relation_from_arrow(principal_table(selection.principals)),
         )
 
-    def _count_undecided_by_principal_and_reason(self) -> list[tuple[str, str, int]]:
+    def _undecided_counts(self) -> list[tuple[str, str, int]]:
         """Return principal, reason and number of derived accesses without a known decision."""
         if self.lake_folder() is None and not any(
             may_have_derived_accesses(split.path) for split in plan_splits(self.paths)

@@ -12,14 +12,14 @@ from itertools import chain
 import msgspec
 
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
-from kafka_shim.authorizer.networks import smallest_enclosing_candidate_or_wildcard
+from kafka_shim.authorizer.networks import smallest_enclosing_host
 from kafka_shim.policy.checked_accesses import (
-    host_or_unnamed_if_wildcard,
+    check_prefix_search,
     hosts_in_acls_for_principal,
     names_in_acls_affecting_principal,
-    raise_if_prefixes_are_overlooked,
+    possible_hosts,
+    sample_host,
     sample_principal,
-    wildcard_and_possible_hosts,
 )
 from kafka_shim.policy.decision_comparison import ComparedDecisions
 from kafka_shim.policy.decision_function import DecisionFunction
@@ -79,11 +79,7 @@ class AccessChange(msgspec.Struct, frozen=True, gc=False):
         else:
             is_meant = actor.principal == self.principal
         places = (*self.hosts, *self.except_hosts)
-        at = (
-            actor.host
-            if actor.host in places
-            else smallest_enclosing_candidate_or_wildcard(actor.host, places)
-        )
+        at = actor.host if actor.host in places else smallest_enclosing_host(actor.host, places)
         return is_meant and at in self.hosts
 
 
@@ -100,7 +96,7 @@ def access_changes(
     whose decisions cannot be computed for all names.
     """
     for side in (old, new):
-        raise_if_prefixes_are_overlooked(side)
+        check_prefix_search(side)
     compared = ComparedDecisions(old, new, release, new_release or release)
     comparison = _DecisionComparison(compared)
     changes: list[AccessChange] = []
@@ -121,7 +117,7 @@ class _DecisionComparison:
         """Yield the changes on resources of a type: first for everyone else, then for others."""
         compared = self._compared
         self._checked_bits = compared.checked_operation_bits(resource_type)
-        changed: _ChangedAclsByPrincipal = {"": compared.changed_or_all_acls_of_type(resource_type)}
+        changed: _ChangedAclsByPrincipal = {"": compared.relevant_acls(resource_type)}
         for acl in changed[""]:
             changed.setdefault(acl.principal, []).append(acl)
         touched = {*changed, *compared.super_users_of_one_side} - {""}
@@ -150,7 +146,7 @@ class _DecisionComparison:
         for side in (self._old, self._new):
             names |= names_in_acls_affecting_principal(side, resource_type, principal)
             hosts_in_acls |= hosts_in_acls_for_principal(side, resource_type, principal)
-        hosts = wildcard_and_possible_hosts(hosts_in_acls, compared.finest_rules)
+        hosts = possible_hosts(hosts_in_acls, compared.finest_rules)
         divided = divide_into_regions(resource_type, names, compared.finest_rules, ALL_NAMES)
         scope = _NamesInChangedAcls(
             chain.from_iterable(
@@ -178,7 +174,7 @@ class _DecisionComparison:
         delta: dict[str, GainedAndLostBits] = {}
         checked, has_changes = self._checked_bits, False
         for host in hosts:
-            actor = Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host))
+            actor = Actor(sample_principal(principal), sample_host(host))
             before = self._old.allowed_operation_bits(actor, resource_type, name) & checked
             after = self._new.allowed_operation_bits(actor, resource_type, name) & checked
             delta[host] = after & ~before, before & ~after
@@ -194,7 +190,7 @@ class _DecisionComparison:
             delta: dict[str, GainedAndLostBits] = {}
             for host in hosts:
                 access = (
-                    Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host)),
+                    Actor(sample_principal(principal), sample_host(host)),
                     operation,
                     kind,
                 )
@@ -290,11 +286,7 @@ def _hosts_with_the_same_change(
             if mask:
                 yield gained, mask, (WILDCARD,), ()
         return
-    outer = {
-        host: smallest_enclosing_candidate_or_wildcard(host, delta)
-        for host in delta
-        if host != WILDCARD
-    }
+    outer = {host: smallest_enclosing_host(host, delta) for host in delta if host != WILDCARD}
     for side, gained in enumerate((True, False)):
         if not any(each[side] for each in delta.values()):
             continue

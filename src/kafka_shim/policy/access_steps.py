@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.decide import allowing_and_denying_bits
+from kafka_shim.authorizer.decide import grant_bits
 from kafka_shim.authorizer.model import ANY_USER, Acl, Action, Actor, DecisionReason
 from kafka_shim.authorizer.pattern import GrantBits
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, Step, steps_to_allow
 from kafka_shim.authorizer.store import acls_of_grant
 from kafka_shim.policy.checked_accesses import (
-    host_or_unnamed_if_wildcard,
+    sample_host,
     sample_principal,
 )
 from kafka_shim.policy.name_sets import (
@@ -31,9 +31,9 @@ class PolicyAccess(msgspec.Struct, frozen=True):
     resource_type: ResourceType
     names: NameSet
 
-    def sample_actor_and_action(self, name: str) -> tuple[Actor, Action]:
+    def sample_access(self, name: str) -> tuple[Actor, Action]:
         """Return an actor and an action that stand for the access to one of its names."""
-        actor = Actor(sample_principal(self.principal), host_or_unnamed_if_wildcard(self.host))
+        actor = Actor(sample_principal(self.principal), sample_host(self.host))
         return actor, Action(self.operation, self.resource_type, name)
 
     def narrowest_acl_for_all_names(self, permission: Permission, host: str) -> Acl:
@@ -59,7 +59,7 @@ def steps_to_allow_access(
 
     An added ACL covers all names, and is for `host`. A super user needs no steps.
     """
-    actor, action = access.sample_actor_and_action(sample_name)
+    actor, action = access.sample_access(sample_name)
     if access.principal in authorizer.super_users:
         return ()
     new_acl = access.narrowest_acl_for_all_names(Permission.ALLOW, host_of_added_acl)
@@ -107,7 +107,7 @@ def acls_that_allow(
     authorizer: StandardAuthorizer, access: PolicyAccess, sample_name: str
 ) -> list[Acl]:
     """Return all ACLs that allow the access to one of its names, also broader ones."""
-    allowing, _ = allowing_and_denying_bits(access.operation)
+    allowing, _ = grant_bits(access.operation)
     return _acls_with_grant_bits(authorizer, access, sample_name, allowing)
 
 
@@ -115,14 +115,14 @@ def acls_applying_to(
     authorizer: StandardAuthorizer, access: PolicyAccess, sample_name: str
 ) -> list[Acl]:
     """Return the ACLs that allow or deny it, the most specific pattern first."""
-    allowing, denying = allowing_and_denying_bits(access.operation)
+    allowing, denying = grant_bits(access.operation)
     return _acls_with_grant_bits(authorizer, access, sample_name, allowing | denying)
 
 
 def _acls_with_grant_bits(
     authorizer: StandardAuthorizer, access: PolicyAccess, sample_name: str, bits: GrantBits
 ) -> list[Acl]:
-    actor, action = access.sample_actor_and_action(sample_name)
+    actor, action = access.sample_access(sample_name)
     store = authorizer.store
     starred = authorizer.rules.wildcard_covers_starred_names
     patterns = store.patterns_used_for_decision(action.resource_type, sample_name, starred)

@@ -15,13 +15,13 @@ from kafka_shim.policy.acl_folders import (
 )
 from kafka_shim.policy.descriptions import acl_sentence
 from kafka_shim.policy.formats import (
-    detect_format_or_default_yaml,
-    kinds_and_names_of_resources_without_acls,
+    detect_format,
     parse_acls_with_lines,
+    resources_without_acls,
 )
 from kafka_shim.policy.formats.kafka_list import ends_with_heading
 from kafka_shim.policy.lint import LocatedAcl
-from kafka_shim.text.input_errors import InputError, file_and_line
+from kafka_shim.text.input_errors import InputError, place_text
 from kafka_shim.text.input_files import read_text_without_bom
 
 _FORMATS_WITHOUT_EMPTY_LIST = ("list", "terraform", "terraform-confluent")
@@ -42,7 +42,7 @@ def read_accepted_located_acls(paths: Sequence[str], release: str) -> list[Locat
     located_acls = read_located_acls(paths)
     rules = acl_rules_of_release(release)
     rejections = [
-        f"{file_and_line(each.path, each.line)}: Kafka {release} refuses {acl_sentence(each.acl)}:"
+        f"{place_text(each.path, each.line)}: Kafka {release} refuses {acl_sentence(each.acl)}:"
         f" {error.message}"
         for each in located_acls
         if (error := creation_error(each.acl, rules)) is not None
@@ -82,13 +82,13 @@ def _parse_located_acls_noting_skipped(file: TextFile) -> Iterator[LocatedAcl]:
     path, text = file.path, file.text
     if not text.strip():
         raise InputError(f"{path}: the file is empty; `acls: []` says that there are no ACLs")
-    form = detect_format_or_default_yaml(text, path)
+    form = detect_format(text, path)
     try:
         acls_with_lines = parse_acls_with_lines(text, form, reads_modules=file.is_of_folder)
     except AclTextError as error:
         raise InputError(
             *(
-                f"{file_and_line(path, each.line)}: {each.message}"
+                f"{place_text(path, each.line)}: {each.message}"
                 for each in (error, *error.further_errors)
             )
         ) from error
@@ -96,7 +96,7 @@ def _parse_located_acls_noting_skipped(file: TextFile) -> Iterator[LocatedAcl]:
         raise InputError(f"{path}: the list ends after a heading, without the ACLs below it")
     if not acls_with_lines and (form in _FORMATS_WITHOUT_EMPTY_LIST or _has_only_comments(text)):
         raise InputError(f"{path}: there are no ACLs in it; `acls: []` says that there are none")
-    skipped_resources = kinds_and_names_of_resources_without_acls(text, form)
+    skipped_resources = resources_without_acls(text, form)
     if skipped_resources:
         sys.stderr.write(
             f"note: {path}: skipped (no ACLs): {first_names_text(skipped_resources)}\n"

@@ -9,8 +9,8 @@ from typing import NoReturn
 import msgspec
 
 from kafka_shim.policy.formats.files_without_acls import (
-    describe_file_if_surely_without_acls,
-    sources_and_lines_of_local_modules,
+    describe_other_file,
+    local_modules,
 )
 from kafka_shim.text.input_errors import InputError
 from kafka_shim.text.input_files import read_text_without_bom
@@ -42,7 +42,7 @@ def read_acl_files_noting_skipped(folder: Path) -> list[TextFile]:
             continue
         text = read_text_without_bom(str(path))
         _reject_terraform_modules_outside(folder, path, text)
-        reason = describe_file_if_surely_without_acls(text, path.name)
+        reason = describe_other_file(text, path.name)
         if reason is None:
             acl_files.append(TextFile(str(path), text, is_of_folder=True))
         else:
@@ -72,9 +72,7 @@ def _files_outside_tool_folders_rejecting_bad_links(folder: Path) -> list[Path]:
     paths: list[Path] = []
     for place, folders, names in os.walk(folder, onerror=_raise_error):
         folders[:] = [name for name in folders if name not in _TOOL_FOLDERS]
-        _reject_broken_or_outward_folder_links(
-            folder, [Path(place, name) for name in (*folders, *names)]
-        )
+        _check_folder_links(folder, [Path(place, name) for name in (*folders, *names)])
         paths += filter(Path.is_file, (Path(place, name) for name in names))
     return sorted(paths)
 
@@ -83,7 +81,7 @@ def _raise_error(error: OSError) -> NoReturn:
     raise error
 
 
-def _reject_broken_or_outward_folder_links(folder: Path, paths: Sequence[Path]) -> None:
+def _check_folder_links(folder: Path, paths: Sequence[Path]) -> None:
     """Raise InputError for broken links, and for links to other folders, which are not followed."""
     for path in paths:
         if path.is_symlink():
@@ -101,7 +99,7 @@ def _reject_terraform_modules_outside(folder: Path, path: Path, text: str) -> No
     """Raise InputError for a Terraform module with files outside of the folder."""
     if path.suffix != ".tf":
         return
-    for source, line in sources_and_lines_of_local_modules(text):
+    for source, line in local_modules(text):
         module = (path.parent / source).resolve()
         if not module.is_relative_to(folder.resolve()):
             raise InputError(f"{path}:{line}: the module {source} is not within {folder}")

@@ -29,7 +29,7 @@ class InexactReleaseError(ValueError):
     """
 
 
-def raise_if_prefixes_are_overlooked(authorizer: DecisionFunction) -> None:
+def check_prefix_search(authorizer: DecisionFunction) -> None:
     """Raise InexactReleaseError if the release ends its search for prefixes too early."""
     if authorizer.rules.prefix_search_stops_early:
         raise InexactReleaseError(
@@ -116,7 +116,7 @@ def hosts_in_acls_for_principal(
     }
 
 
-def wildcard_and_possible_hosts(hosts: Iterable[str], rules: AclRules) -> list[str]:
+def possible_hosts(hosts: Iterable[str], rules: AclRules) -> list[str]:
     """Return the hosts that a client can have; `*` stands for all others."""
     possible = {host for host in hosts if rules.host_networks or "/" not in host}
     return [WILDCARD, *sorted(possible - {WILDCARD})]
@@ -127,6 +127,6 @@ def sample_principal(principal: str) -> str:
     return UNNAMED_PRINCIPAL if principal == ANY_USER else principal
 
 
-def host_or_unnamed_if_wildcard(host: str) -> str:
+def sample_host(host: str) -> str:
     """Return the host; for `*`, one that no ACL names."""
     return UNNAMED_HOST if host == WILDCARD else host

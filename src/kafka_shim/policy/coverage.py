@@ -8,7 +8,7 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.policy.descriptions import acl_sentence
 from kafka_shim.policy.expectation_check import ExpectationChecker
 from kafka_shim.policy.expectation_files import LocatedExpectation
-from kafka_shim.text.input_errors import file_and_line
+from kafka_shim.text.input_errors import place_text
 from kafka_shim.text.message_text import count_with_noun
 
 SHOWN_MAX = 20
@@ -41,7 +41,7 @@ class PolicyCoverage(msgspec.Struct):
         yield f"coverage: an ACL applies to {decided} of {total}"
         yield from _first_lines(
             [
-                f"no ACL: {file_and_line(each.path, each.line)}: {each.expectation.description}"
+                f"no ACL: {place_text(each.path, each.line)}: {each.expectation.description}"
                 for each in self.expectations_without_acl
             ]
         )

@@ -88,10 +88,10 @@ class ComparedDecisions:
                     for kind in checked_operations_by_resource_type(release)
                 }
             )
-        return sorted(self._changed_or_all_acls_by_type)
+        return sorted(self._relevant_acls_by_type)
 
-    def changed_or_all_acls_of_type(self, resource_type: ResourceType) -> list[Acl]:
-        return self._changed_or_all_acls_by_type.get(resource_type, [])
+    def relevant_acls(self, resource_type: ResourceType) -> list[Acl]:
+        return self._relevant_acls_by_type.get(resource_type, [])
 
     def principals_in_acls_of_type(self, resource_type: ResourceType) -> set[str]:
         return {
@@ -102,7 +102,7 @@ class ComparedDecisions:
         }
 
     @cached_property
-    def _changed_or_all_acls_by_type(self) -> dict[ResourceType, list[Acl]]:
+    def _relevant_acls_by_type(self) -> dict[ResourceType, list[Acl]]:
         old, new = self.old.store, self.new.store
         removed_or_all_old = old if self.settings_differ else old.acls_missing_in(new)
         acls_by_type: dict[ResourceType, list[Acl]] = {}

@@ -7,7 +7,7 @@ from typing import Any
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.acl_objects import acl_to_object
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Decision, DecisionReason
-from kafka_shim.authorizer.networks import smallest_enclosing_candidate_or_wildcard
+from kafka_shim.authorizer.networks import smallest_enclosing_host
 from kafka_shim.policy.access_changes import AccessChange
 from kafka_shim.policy.name_sets import ALL_NAMES, STARRED_NAMES, NameSet
 from kafka_shim.policy.witness import Witness
@@ -38,7 +38,7 @@ def names_text(names: NameSet) -> str:
     return "names that begin with an asterisk" if names == STARRED_NAMES else f"`{names.text}*`"
 
 
-def resource_text_or_at_least_one(kind: ResourceType, names: NameSet | None) -> str:
+def resources_text(kind: ResourceType, names: NameSet | None) -> str:
     """Return `topic `orders``, `topics `orders-*``, `every topic` or `the cluster`."""
     word = resource_type_text(kind)
     if kind is ResourceType.CLUSTER:
@@ -55,7 +55,7 @@ def operations_text(operations: tuple[Operation, ...]) -> str:
     return ", ".join(map(camel_case, operations))
 
 
-def from_hosts_text_unless_all(hosts: Iterable[str], except_hosts: Iterable[str] = ()) -> str:
+def hosts_text(hosts: Iterable[str], except_hosts: Iterable[str] = ()) -> str:
     """Return the hosts as text; empty for all hosts. Exceptions and what they contain is named."""
     places, excepted = tuple(hosts), tuple(except_hosts)
     if places == (WILDCARD,) and not excepted:
@@ -69,9 +69,7 @@ def from_hosts_text_unless_all(hosts: Iterable[str], except_hosts: Iterable[str]
     if not excepted:
         return f" from {named}"
     within = [
-        host
-        for host in places
-        if smallest_enclosing_candidate_or_wildcard(host, (*places, *excepted)) in excepted
+        host for host in places if smallest_enclosing_host(host, (*places, *excepted)) in excepted
     ]
     outside = ", ".join(host for host in places if host not in within)
     return f" from {outside} but not {but}" + (f", and from {', '.join(within)}" if within else "")
@@ -86,7 +84,7 @@ def principal_text(principal: str, except_principals: Iterable[str] = ()) -> str
 
 def signed_access_change_line(change: AccessChange) -> str:
     """Return a line such as `+ User:alice: Read, Describe on topic `orders``."""
-    resource = resource_text_or_at_least_one(change.resource_type, change.names)
+    resource = resources_text(change.resource_type, change.names)
     named_exceptions = ", ".join(
         names_text(name)
         for name in change.except_names
@@ -97,7 +95,7 @@ def signed_access_change_line(change: AccessChange) -> str:
     return (
         f"{'+' if change.gained else '-'} {principal}:"
         f" {operations_text(change.operations)} on {resource}{but}"
-        f"{from_hosts_text_unless_all(change.hosts, change.except_hosts)}"
+        f"{hosts_text(change.hosts, change.except_hosts)}"
     )
 
 
@@ -188,16 +186,14 @@ def witness_line(witness: Witness) -> str:
 def access_text(witness: Witness) -> str:
     """Return text such as `User:alice from 10.0.0.1: Read on topic `orders``."""
     name = witness.resource_name
-    resource = resource_text_or_at_least_one(
-        witness.resource_type, None if name is None else NameSet(name)
-    )
+    resource = resources_text(witness.resource_type, None if name is None else NameSet(name))
     operation = camel_case(witness.operation)
     return f"{witness.actor.principal} from {witness.actor.host}: {operation} on {resource}"
 
 
 def action_text(action: Action) -> str:
     """Return text such as `Read on topic `orders`` or `Alter on the cluster`."""
-    resource = resource_text_or_at_least_one(action.resource_type, NameSet(action.resource_name))
+    resource = resources_text(action.resource_type, NameSet(action.resource_name))
     return f"{camel_case(action.operation)} on {resource}"
 
 

@@ -125,7 +125,7 @@ def diff_html(described: Sequence[DescribedChange], rules: DiffRules) -> str:
         f"<td>{escape_html(escaped(each.text))}</td><td>{escape_html(escaped(each.example))}</td>"
         for each in listed
     )
-    summary = f"{summary_of_gaining_and_losing_principals(listed)} (Kafka {rules.release})"
+    summary = f"{summary_text(listed)} (Kafka {rules.release})"
     note = "; ".join((summary, *rules.notes))
     return html_page_with_table("Kafka ACLs", ["change", "example"], html_rows, note)
 
@@ -153,7 +153,7 @@ def diff_markdown_within_comment_limit(
 ) -> str:
     """Return a comment for a pull request, cut below the size that GitHub and GitLab accept."""
     listed = unimplied_changes_most_used_first(described)
-    summary = f"**{summary_of_gaining_and_losing_principals(listed)}** (Kafka {rules.release})"
+    summary = f"**{summary_text(listed)}** (Kafka {rules.release})"
     summary = "\n\n".join((summary, *rules.notes))
     if not listed:
         return f"{_MARKER}\n{summary}\n"
@@ -172,7 +172,7 @@ def diff_markdown_within_comment_limit(
     return _fenced_comment(summary, kept, (note,))
 
 
-def summary_of_gaining_and_losing_principals(listed: Sequence[DescribedChange]) -> str:
+def summary_text(listed: Sequence[DescribedChange]) -> str:
     """Return a summary such as `3 gain, 1 loses`, counted in principals."""
     if not listed:
         return "no difference in access"

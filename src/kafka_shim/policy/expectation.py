@@ -15,7 +15,7 @@ from kafka_shim.policy.checked_accesses import checked_operations_by_resource_ty
 from kafka_shim.policy.formats.documents import check_keys_are_known, unknown_word_message
 from kafka_shim.policy.formats.values_with_lines import (
     MappingWithLines,
-    line_of_key_or_of_parent,
+    line_of_key,
     line_of_mapping,
 )
 from kafka_shim.policy.name_sets import ALL_NAMES, NameSet
@@ -121,9 +121,7 @@ def _with_dashes_in_keys(entry: Mapping[Any, Any]) -> Mapping[str, Any]:
         {str(key).replace("_", "-"): value for key, value in entry.items()}
     )
     normalized.line = line_of_mapping(entry)
-    normalized.lines = {
-        str(key).replace("_", "-"): line_of_key_or_of_parent(entry, key) for key in entry
-    }
+    normalized.lines = {str(key).replace("_", "-"): line_of_key(entry, key) for key in entry}
     return normalized
 
 
@@ -143,17 +141,17 @@ def _parse_access_expectation(fields: Mapping[str, Any], release: str) -> Expect
     kinds = {"nobody-but": ExpectationKind.NOBODY_BUT, "only": ExpectationKind.ONLY}
     kind = kinds.get(subject_keys[0], ExpectationKind.MAY_NOT if is_no else ExpectationKind.MAY)
     is_one_request = verb_keys[0] in ("can", "cannot")
-    words = parse_string_or_strings(fields[verb_keys[0]], verb_keys[0])
+    words = parse_strings(fields[verb_keys[0]], verb_keys[0])
     clauses = (_clauses_of_profiles if is_one_request else _clauses_of_operations)(
         words, fields, release
     )
-    principals = parse_string_or_strings(
+    principals = parse_strings(
         fields[subject_keys[0]], subject_keys[0], may_be_empty=subject_keys[0] == "nobody-but"
     )
     for principal in principals:
         if not is_principal(principal):
             raise AclTextError(f"`{principal}`: expected Type:name, as in User:alice")
-    hosts = _parse_hosts_empty_if_missing(fields)
+    hosts = _parse_hosts(fields)
     return Expectation(
         kind,
         str(fields.get("name") or _default_description(subject_keys[0], verb_keys[0], fields)),
@@ -237,7 +235,7 @@ def _parse_forbidden_acls_expectation(fields: Mapping[str, Any], release: str) -
     if len(resource_keys) > 1 or len(permission_keys) > 1:
         raise AclTextError("`no-acl` accepts one resource, and one of allow and deny")
     words = (
-        parse_string_or_strings(filters[permission_keys[0]], permission_keys[0])
+        parse_strings(filters[permission_keys[0]], permission_keys[0])
         if permission_keys and filters[permission_keys[0]] is not None
         else []
     )
@@ -248,19 +246,15 @@ def _parse_forbidden_acls_expectation(fields: Mapping[str, Any], release: str) -
         else ()
     )
     forbidden_acls = ForbiddenAcls(
-        tuple(
-            parse_string_or_strings(filters["principal"], "principal")
-            if "principal" in filters
-            else ()
-        ),
+        tuple(parse_strings(filters["principal"], "principal") if "principal" in filters else ()),
         {"allow": Permission.ALLOW, "deny": Permission.DENY}[permission_keys[0]]
         if permission_keys
         else None,
         tuple(map(parse_operation, words)),
         RESOURCES[resource_keys[0]] if resource_keys else None,
         tuple(names),
-        tuple(_parse_hosts_empty_if_missing(filters)),
-        tuple(parse_string_or_strings(filters["but"], "but") if "but" in filters else ()),
+        tuple(_parse_hosts(filters)),
+        tuple(parse_strings(filters["but"], "but") if "but" in filters else ()),
     )
     if any(name.glob for name in names):
         raise AclTextError("`like` requires may or can; an ACL has a name or a prefix")
@@ -273,8 +267,8 @@ def _parse_forbidden_acls_expectation(fields: Mapping[str, Any], release: str) -
     )
 
 
-def _parse_hosts_empty_if_missing(fields: Mapping[str, Any]) -> list[str]:
-    hosts = parse_string_or_strings(fields["host"], "host") if "host" in fields else []
+def _parse_hosts(fields: Mapping[str, Any]) -> list[str]:
+    hosts = parse_strings(fields["host"], "host") if "host" in fields else []
     for host in hosts:
         if not is_valid_acl_host(host):
             raise AclTextError(f"host: invalid `{host}`; expected an address, a network or `*`")
@@ -294,14 +288,14 @@ def parse_names_of_resource_key(value: object, resource_key: str) -> list[NameSe
         if "like" in value:
             return [
                 parse_glob_requiring_asterisk(text, resource_key)
-                for text in parse_string_or_strings(value["like"], f"{resource_key}: like")
+                for text in parse_strings(value["like"], f"{resource_key}: like")
             ]
         return [
             NameSet(name)
-            for name in parse_string_or_strings(value.get("literal"), f"{resource_key}: literal")
+            for name in parse_strings(value.get("literal"), f"{resource_key}: literal")
         ]
     name_sets = []
-    for text in parse_string_or_strings(value, resource_key):
+    for text in parse_strings(value, resource_key):
         if text == WILDCARD:
             name_sets.append(ALL_NAMES)
         elif text.endswith(WILDCARD):
@@ -319,7 +313,7 @@ def parse_glob_requiring_asterisk(text: str, key: str) -> NameSet:
     return NameSet(stem, is_prefix=True, glob=text)
 
 
-def parse_string_or_strings(value: object, key: str, *, may_be_empty: bool = False) -> list[str]:
+def parse_strings(value: object, key: str, *, may_be_empty: bool = False) -> list[str]:
     if isinstance(value, str) and value:
         return [value]
     values = value if isinstance(value, list | tuple) else [value]

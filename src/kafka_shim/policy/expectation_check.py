@@ -20,8 +20,8 @@ from kafka_shim.policy.access_steps import (
     steps_to_deny_access,
 )
 from kafka_shim.policy.checked_accesses import (
-    host_or_unnamed_if_wildcard,
-    raise_if_prefixes_are_overlooked,
+    check_prefix_search,
+    sample_host,
     sample_principal,
 )
 from kafka_shim.policy.decision_boundaries import DecisionBoundaries
@@ -81,7 +81,7 @@ class ExpectationChecker:
     """
 
     def __init__(self, authorizer: StandardAuthorizer) -> None:
-        raise_if_prefixes_are_overlooked(authorizer)
+        check_prefix_search(authorizer)
         self._authorizer = authorizer
         self._distinct = DecisionBoundaries(authorizer)
 
@@ -164,7 +164,7 @@ class ExpectationChecker:
                 principal, expectation, expect_allowed=expect_allowed
             ):
                 if not access.need.any_name:
-                    whole_access, name = _access_to_all_names_and_sample(access)
+                    whole_access, name = _clause_access(access)
                     acls.update(acls_applying_to(self._authorizer, whole_access, name))
                 elif access.decision.acl is not None:
                     acls.add(access.decision.acl)
@@ -212,7 +212,7 @@ class ExpectationChecker:
             if expect_allowed:
                 steps |= dict.fromkeys(self._steps_to_allow(access, expectation))
                 continue
-            wrong_access, name = _access_to_all_names_and_sample(access)
+            wrong_access, name = _clause_access(access)
             allows = tuple(acls_that_allow(self._authorizer, wrong_access, name))
             allowing_acls.append((access, allows))
             steps |= dict.fromkeys(steps_to_deny_access(self._authorizer, wrong_access, allows))
@@ -370,7 +370,7 @@ class ExpectationChecker:
             )
             for host in self._hosts_to_check(clause, principal, expectation.hosts):
                 for region in regions:
-                    yield self._decide_needs_until_one_is_met(principal, host, clause, region)
+                    yield self._decide_needs(principal, host, clause, region)
 
     def _hosts_to_check(
         self, clause: AccessClause, principal: str, expected_hosts: Sequence[str]
@@ -404,10 +404,10 @@ class ExpectationChecker:
             return _region_of_one_name(clause.names or NameSet(CLUSTER_NAME))
         within = msgspec.structs.replace(clause.names, glob="")
         distinct_names = self._distinct.names_that_may_be_decided_differently(
-            clause.named_resource_type_or_cluster, principal, within
+            clause.resource_type, principal, within
         )
         name_regions = divide_into_regions(
-            clause.named_resource_type_or_cluster, distinct_names, self._authorizer.rules, within
+            clause.resource_type, distinct_names, self._authorizer.rules, within
         )
         if expect_allowed and not clause.names.text:  # all names that literal `*` covers
             name_regions = [
@@ -421,11 +421,11 @@ class ExpectationChecker:
             else name_regions
         )
 
-    def _decide_needs_until_one_is_met(
+    def _decide_needs(
         self, principal: str, host: str, clause: AccessClause, region: NameRegion
     ) -> CheckedAccess:
         """Decide the needs from left to right until one is met, as a broker does."""
-        actor = Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host))
+        actor = Actor(sample_principal(principal), sample_host(host))
         need, decision = clause.needs[0], None
         for need in clause.needs:
             kind = need.resource_type
@@ -445,7 +445,7 @@ class ExpectationChecker:
         return CheckedAccess(principal, host, clause, need, names, region.sample_name, decision)
 
     def _steps_to_allow(self, access: CheckedAccess, expectation: Expectation) -> tuple[Step, ...]:
-        wrong_access, name = _access_to_all_names_and_sample(access)
+        wrong_access, name = _clause_access(access)
         host = access.host if expectation.hosts else WILDCARD
         return steps_to_allow_access(self._authorizer, wrong_access, name, host)
 
@@ -494,7 +494,7 @@ def _resource_types_of_clause(clause: AccessClause) -> list[ResourceType]:
         return [first.resource_type]
     types = {need.resource_type for need in clause.needs}
     if len(types) > 1 or first.any_name:
-        types.add(clause.named_resource_type_or_cluster)
+        types.add(clause.resource_type)
     return list(types)
 
 
@@ -503,7 +503,7 @@ def _region_of_one_name(name: NameSet) -> list[NameRegion]:
     return [NameRegion(name, name.text, -1)]
 
 
-def _access_to_all_names_and_sample(access: CheckedAccess) -> tuple[PolicyAccess, str]:
+def _clause_access(access: CheckedAccess) -> tuple[PolicyAccess, str]:
     """Return the access to all names of the clause, and one of these names."""
     need, names = access.need, access.clause.names or NameSet(CLUSTER_NAME)
     if names.glob:
@@ -542,9 +542,7 @@ def _violating_accesses(
             if not any(a.decision.allowed for a in there if a.clause == clause)
         }
         if not refused:  # denying the last access denies the request
-            topics = [
-                a for a in there if a.clause.named_resource_type_or_cluster is ResourceType.TOPIC
-            ]
+            topics = [a for a in there if a.clause.resource_type is ResourceType.TOPIC]
             last = (topics or there)[-1].clause
             broken += [a for a in there if a.clause == last and a.decision.allowed]
     return broken

@@ -12,7 +12,7 @@ from kafka_shim.authorizer.model import is_principal
 from kafka_shim.policy.expectation import (
     Expectation,
     parse_expectation,
-    parse_string_or_strings,
+    parse_strings,
 )
 from kafka_shim.policy.expectation_exceptions import (
     ExpectationException,
@@ -24,10 +24,10 @@ from kafka_shim.policy.formats.fields import ErrorCollector, add_line_to_errors
 from kafka_shim.policy.formats.toml_documents import lines_of_toml_key, load_toml
 from kafka_shim.policy.formats.values_with_lines import (
     ListWithLines,
-    line_of_key_or_of_parent,
+    line_of_key,
 )
 from kafka_shim.protocol.api_versions import parse_minor_release
-from kafka_shim.text.input_errors import InputError, file_and_line
+from kafka_shim.text.input_errors import InputError, place_text
 from kafka_shim.text.input_files import read_text_without_bom
 
 KEYS = ("expect", "include", "acls", "release", "super-users")
@@ -56,7 +56,7 @@ def read_expectation_files(paths: Sequence[str], release: str) -> list[Expectati
     messages: list[str] = []
     for path in paths:
         try:
-            files.append(_read_unless_included_by_itself(path, release, ()))
+            files.append(_read_included(path, release, ()))
         except InputError as error:
             messages += error.messages
     if messages:
@@ -64,9 +64,7 @@ def read_expectation_files(paths: Sequence[str], release: str) -> list[Expectati
     return files
 
 
-def _read_unless_included_by_itself(
-    path: str, release: str, included_by: Sequence[Path]
-) -> ExpectationFile:
+def _read_included(path: str, release: str, included_by: Sequence[Path]) -> ExpectationFile:
     text = read_text_without_bom(path)
     try:
         document = _load(text, is_toml=path.endswith(".toml"))
@@ -104,7 +102,7 @@ def _expectations_of_files(
     messages: list[str] = []
     for path in paths:
         try:
-            included = _read_unless_included_by_itself(path, release, included_by)
+            included = _read_included(path, release, included_by)
             expectations += included.expectations
         except InputError as error:
             messages += error.messages
@@ -140,7 +138,7 @@ def _load(text: str, *, is_toml: bool) -> _Document:
     def line_of(key: str) -> int:
         if is_toml:
             return next(iter(lines_of_toml_key(text, key)), 0)
-        return line_of_key_or_of_parent(content, key)
+        return line_of_key(content, key)
 
     if isinstance(expectations, ListWithLines):
         lines = expectations.lines
@@ -188,11 +186,11 @@ def _require_entries(document: _Document) -> Sequence[object]:
 
 
 def _parse_paths(value: object, key: str) -> tuple[str, ...]:
-    return tuple(parse_string_or_strings(value, key, may_be_empty=True))
+    return tuple(parse_strings(value, key, may_be_empty=True))
 
 
 def _parse_super_users(value: object) -> tuple[str, ...]:
-    super_users = parse_string_or_strings(value, "super-users", may_be_empty=True)
+    super_users = parse_strings(value, "super-users", may_be_empty=True)
     for principal in super_users:
         if not is_principal(principal):
             raise AclTextError(f"super-users: `{principal}`: expected Type:name")
@@ -232,7 +230,7 @@ def _expectations_of_entry(
 def _input_error_with_lines(path: str, error: AclTextError) -> InputError:
     return InputError(
         *(
-            f"{file_and_line(path, each.line)}: {each.message}"
+            f"{place_text(path, each.line)}: {each.message}"
             for each in (error, *error.further_errors)
         )
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.policy.expectation import parse_string_or_strings
+from kafka_shim.policy.expectation import parse_strings
 from kafka_shim.policy.formats.values_with_lines import MappingWithLines
 
 VARIABLES_KEY = "for"
@@ -51,7 +51,7 @@ def expand_entry(entry: object, folder: Path) -> list[object]:
 
 def _values_of_variable(name: str, value: object, folder: Path) -> Sequence[str]:
     if not isinstance(value, str):
-        return parse_string_or_strings(value, f"for: {name}")
+        return parse_strings(value, f"for: {name}")
     try:
         lines = (folder / value).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

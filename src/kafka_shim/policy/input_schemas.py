@@ -19,7 +19,7 @@ _TEXT: Schema = {"type": "string", "minLength": 1}
 _NAMED_RESOURCES = [key for key in RESOURCES if key != "cluster"]
 
 
-def _one_or_more(schema: Schema) -> Schema:
+def _list_or_item(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "array", "minItems": 1, "items": schema}]}
 
 
@@ -55,13 +55,13 @@ def acls_schema() -> Schema:
     """Return the schema of rules in YAML, as a list or below `acls`."""
     rule = _object(
         {
-            "principal": _one_or_more(_PRINCIPAL),
+            "principal": _list_or_item(_PRINCIPAL),
             "allow": {"$ref": "#/$defs/operations"},
             "deny": {"$ref": "#/$defs/operations"},
-            "host": _one_or_more(_TEXT),
+            "host": _list_or_item(_TEXT),
             "pattern": _words(["literal", "prefixed", "LITERAL", "PREFIXED"]),
             "cluster": {"type": ["string", "null"]},
-            **{key: _one_or_more(_TEXT) for key in _NAMED_RESOURCES},
+            **{key: _list_or_item(_TEXT) for key in _NAMED_RESOURCES},
         },
         required=["principal"],
         allOf=[
@@ -72,7 +72,7 @@ def acls_schema() -> Schema:
     rules: Schema = {"type": "array", "items": {"$ref": "#/$defs/rule"}}
     return {
         "anyOf": [rules, _object({"acls": rules}, required=["acls"])],
-        "$defs": {"rule": rule, "operations": _one_or_more(_operation())},
+        "$defs": {"rule": rule, "operations": _list_or_item(_operation())},
     }
 
 
@@ -93,8 +93,8 @@ def expectations_schema() -> Schema:
         "anyOf": [{**entries, "minItems": 1}, file],
         "$defs": {
             "expectation": _expectation(),
-            "operations": _one_or_more({"anyOf": [_operation(), _variable()]}),
-            "activities": _one_or_more({"anyOf": [_words(list(PROFILES)), _variable()]}),
+            "operations": _list_or_item({"anyOf": [_operation(), _variable()]}),
+            "activities": _list_or_item({"anyOf": [_words(list(PROFILES)), _variable()]}),
             "names": _names(),
             "release": {"anyOf": [_words(list(RELEASES)), {"type": ["string", "number"]}]},
             "exception": _object(
@@ -113,9 +113,9 @@ def _expectation() -> Schema:
     names: Schema = {"$ref": "#/$defs/names"}
     expectation = _object(
         {
-            "principal": _one_or_more(_PRINCIPAL),
+            "principal": _list_or_item(_PRINCIPAL),
             "nobody-but": _any_number(_PRINCIPAL),
-            "only": _one_or_more(_PRINCIPAL),
+            "only": _list_or_item(_PRINCIPAL),
             "may": {"$ref": "#/$defs/operations"},
             "may-not": {"$ref": "#/$defs/operations"},
             "can": {"$ref": "#/$defs/activities"},
@@ -124,13 +124,13 @@ def _expectation() -> Schema:
             "for": {
                 "type": "object",
                 "minProperties": 1,
-                "additionalProperties": _one_or_more(_TEXT),
+                "additionalProperties": _list_or_item(_TEXT),
                 "description": "variables: a list of values, or a file with one value per line",
             },
             "exception": {"$ref": "#/$defs/exception"},
             "cluster": {"type": ["string", "null", "boolean"]},
             **dict.fromkeys((*_NAMED_RESOURCES, "application-id", "input", "output"), names),
-            "host": _one_or_more(_TEXT),
+            "host": _list_or_item(_TEXT),
             "release": {"$ref": "#/$defs/release"},
             "name": {"type": "string"},
         }
@@ -151,11 +151,11 @@ def _forbidden_acls() -> Schema:
     names = {"anyOf": [{"$ref": "#/$defs/names"}, {"type": "null"}]}
     return _object(
         {
-            "principal": _one_or_more(_TEXT),
-            "but": _one_or_more(_PRINCIPAL),
+            "principal": _list_or_item(_TEXT),
+            "but": _list_or_item(_PRINCIPAL),
             "allow": operations,
             "deny": operations,
-            "host": _one_or_more(_TEXT),
+            "host": _list_or_item(_TEXT),
             **dict.fromkeys(RESOURCES, names),
         },
         minProperties=1,
@@ -164,5 +164,5 @@ def _forbidden_acls() -> Schema:
 
 def _names() -> Schema:
     """Return `orders`, `orders-*`, `*`, a list, `{literal: a*}` or `{like: team-*-events}`."""
-    other = {key: _one_or_more(_TEXT) for key in ("literal", "like")}
-    return {"anyOf": [_one_or_more(_TEXT), _object(other, minProperties=1, maxProperties=1)]}
+    other = {key: _list_or_item(_TEXT) for key in ("literal", "like")}
+    return {"anyOf": [_list_or_item(_TEXT), _object(other, minProperties=1, maxProperties=1)]}

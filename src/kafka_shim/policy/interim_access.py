@@ -17,11 +17,11 @@ from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.store import AclStore, acls_of_grant
 from kafka_shim.policy.access_changes import AccessChange, access_changes
 from kafka_shim.policy.checked_accesses import (
-    host_or_unnamed_if_wildcard,
     hosts_in_acls_for_principal,
     operations_checked_for_any_resource,
+    possible_hosts,
+    sample_host,
     sample_principal,
-    wildcard_and_possible_hosts,
 )
 from kafka_shim.policy.decision_comparison import CombinedDecisions
 from kafka_shim.policy.name_sets import (
@@ -69,7 +69,7 @@ class _AuthorizersAndPlannedUnits:
         self.report_unit = report_unit
         self._indexes: dict[ResourceType, tuple[_AclsByPattern, _AclsByPattern]] = {}
 
-    def old_and_new_acls_sharing_names(
+    def acls_sharing_names(
         self, kind: ResourceType, names: Iterable[NameSet]
     ) -> tuple[set[Acl], set[Acl]]:
         """Return the ACLs of both sides that share a name with any of the sets."""
@@ -203,10 +203,10 @@ def _overlapping_steps_of_several_units(
     group: list[tuple[int, Step]] = []
     for each in located:
         if group and not _is_within(each[1], group[0][1]):
-            yield from _positions_and_steps_if_in_several_units(group)
+            yield from _split_group_positions(group)
             group = []
         group.append(each)
-    yield from _positions_and_steps_if_in_several_units(group)
+    yield from _split_group_positions(group)
 
 
 def _is_within(step: Step, outer: Step) -> bool:
@@ -219,7 +219,7 @@ def _is_within(step: Step, outer: Step) -> bool:
     )
 
 
-def _positions_and_steps_if_in_several_units(
+def _split_group_positions(
     group: list[tuple[int, Step]],
 ) -> Iterator[tuple[list[int], list[Step]]]:
     positions = sorted({position for position, _ in group})
@@ -245,10 +245,7 @@ def _exact_changes_on_names(
 ) -> Iterator[InterimChange]:
     """Compare each state of the group with both sets, with only the ACLs on these names."""
     kind = steps[0].acl.resource_type
-    sides = [
-        interim.authorizer_with(acls)
-        for acls in interim.old_and_new_acls_sharing_names(kind, names)
-    ]
+    sides = [interim.authorizer_with(acls) for acls in interim.acls_sharing_names(kind, names)]
     both = CombinedDecisions(sides[0], sides[1], all)
     either = CombinedDecisions(sides[0], sides[1], any)
     present = {*sides[0].store}
@@ -402,8 +399,8 @@ def _actors_to_check(
             for side in (interim.old, interim.new)
             for host in hosts_in_acls_for_principal(side, kind, principal)
         }
-        for host in wildcard_and_possible_hosts(hosts, interim.old.rules):
-            actor = Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host))
+        for host in possible_hosts(hosts, interim.old.rules):
+            actor = Actor(sample_principal(principal), sample_host(host))
             actors.append(((principal, host), actor))
     return actors
 

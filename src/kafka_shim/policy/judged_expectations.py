@@ -10,7 +10,7 @@ from kafka_shim.policy.coverage import PolicyCoverage
 from kafka_shim.policy.expectation_check import ExpectationChecker, Verdict
 from kafka_shim.policy.expectation_files import ExpectationFile, LocatedExpectation
 from kafka_shim.policy.policy import Policy
-from kafka_shim.text.input_errors import file_and_line
+from kafka_shim.text.input_errors import place_text
 
 
 class JudgedExpectation(msgspec.Struct, frozen=True):
@@ -36,17 +36,17 @@ class JudgedExpectation(msgspec.Struct, frozen=True):
         return not self.verdict.holds and is_accepted
 
     @property
-    def has_failed_or_expired_exception(self) -> bool:
+    def is_failure(self) -> bool:
         """Return whether the expectation fails, or has an expired exception."""
         return self.has_expired_exception or not (self.verdict.holds or self.is_excepted)
 
     @property
-    def file_and_line(self) -> str:
-        return file_and_line(self.located.path, self.located.line)
+    def place_text(self) -> str:
+        return place_text(self.located.path, self.located.line)
 
 
 def failed_expectations(judged: Iterable[JudgedExpectation]) -> list[JudgedExpectation]:
-    return [each for each in judged if each.has_failed_or_expired_exception]
+    return [each for each in judged if each.is_failure]
 
 
 def judge_expectations(

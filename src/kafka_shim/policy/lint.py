@@ -15,7 +15,7 @@ from kafka_shim.authorizer.networks import canonical_address
 from kafka_shim.policy.checked_accesses import ineffective_operation_message
 from kafka_shim.policy.redundant_acls import (
     AclRemovalEffects,
-    find_covering_or_overruling_acl,
+    find_superseding_acl,
 )
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
@@ -52,7 +52,7 @@ class Finding(msgspec.Struct, frozen=True):
     causes: tuple[LocatedAcl, ...] = ()
 
 
-def add_acls_and_find_probable_mistakes(
+def find_probable_mistakes(
     located_acls: Sequence[LocatedAcl],
     empty_authorizer: StandardAuthorizer,
     release: str,
@@ -93,7 +93,7 @@ def _findings_in_acl_itself(located_acl: LocatedAcl, release: str) -> Iterator[F
     if message is not None:
         yield Finding("operation", located_acl, message)
     for message in (
-        _misleading_or_unmatchable_name_message(acl),
+        _doubtful_name_message(acl),
         _wildcard_in_principal_message(acl),
         _unmatchable_host_message(acl, acl_rules_of_release(release)),
     ):
@@ -107,7 +107,7 @@ def _findings_in_acl_itself(located_acl: LocatedAcl, release: str) -> Iterator[F
         yield Finding("prefix", located_acl, message)
 
 
-def _misleading_or_unmatchable_name_message(acl: Acl) -> str | None:
+def _doubtful_name_message(acl: Acl) -> str | None:
     name = acl.resource_name
     if acl.pattern_type is PatternType.LITERAL:
         if name.endswith(WILDCARD) and name != WILDCARD:
@@ -169,18 +169,16 @@ class _CrossAclChecks:
 
     def findings_about(self, located_acl: LocatedAcl) -> Iterator[Finding]:
         acl = located_acl.acl
-        other = find_covering_or_overruling_acl(acl, self._authorizer.store, self._release)
+        other = find_superseding_acl(acl, self._authorizer.store, self._release)
         if other is not None:
             if not _is_describe_of_shorthand(acl, other):
-                yield self._ineffective_redundant_or_shadowed_finding(located_acl, other)
+                yield self._covered_finding(located_acl, other)
             return
-        decisions = self._effects.decisions_if_unchanged_without(acl)
+        decisions = self._effects.unchanged_decisions(acl)
         if decisions is not None:
             yield self._finding_for_acl_without_effect(located_acl, decisions)
 
-    def _ineffective_redundant_or_shadowed_finding(
-        self, located_acl: LocatedAcl, covering_acl: Acl
-    ) -> Finding:
+    def _covered_finding(self, located_acl: LocatedAcl, covering_acl: Acl) -> Finding:
         acl, because = located_acl.acl, (self._places[covering_acl],)
         if covering_acl.permission is not acl.permission:
             return Finding("ineffective", located_acl, "a DENY overrules it", because)

@@ -8,7 +8,7 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.policy.descriptions import acl_sentence
 from kafka_shim.policy.lint import Finding, LocatedAcl
 from kafka_shim.text.github_annotations import github_annotation
-from kafka_shim.text.input_errors import file_and_line
+from kafka_shim.text.input_errors import place_text
 from kafka_shim.text.message_text import count_with_noun
 from kafka_shim.text.sarif import SarifResult
 
@@ -21,7 +21,7 @@ def lint_report_lines(
 ) -> Iterator[str]:
     """Yield the findings, with GitHub's annotations if wanted, and their number."""
     for finding in findings:
-        place = file_and_line(finding.located_acl.path, finding.located_acl.line)
+        place = place_text(finding.located_acl.path, finding.located_acl.line)
         yield f"{place}: {finding.kind}: {_finding_text(finding)}"
         if github:
             yield github_annotation(
@@ -51,7 +51,7 @@ def _finding_text(finding: Finding) -> str:
 
 
 def _cause_text(located: LocatedAcl, acl: Acl) -> str:
-    place = file_and_line(located.path, located.line)
+    place = place_text(located.path, located.line)
     return place if located.acl == acl else f"{acl_sentence(located.acl)} ({place})"
 
 

@@ -7,9 +7,9 @@ import msgspec
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, Acl, Action, Actor
 from kafka_shim.policy.checked_accesses import (
+    check_prefix_search,
     checked_operations_by_resource_type,
-    host_or_unnamed_if_wildcard,
-    raise_if_prefixes_are_overlooked,
+    sample_host,
     sample_principal,
 )
 from kafka_shim.policy.decision_boundaries import DecisionBoundaries
@@ -58,12 +58,12 @@ def resources_in_acls(acls: Iterable[Acl]) -> list[MatrixResource]:
     return sorted(resources, key=lambda r: (r.resource_type, r.names.text, not r.names.is_prefix))
 
 
-def principals_in_acls_and_everyone(acls: Iterable[Acl]) -> list[str]:
+def listed_principals(acls: Iterable[Acl]) -> list[str]:
     """Return the principals of the ACLs, and at the end everyone else."""
     return [*sorted({acl.principal for acl in acls} - {ANY_USER}), ANY_USER]
 
 
-def rows_and_columns_with_access(
+def without_empty_lines(
     resources: Sequence[MatrixResource],
     rows: Sequence[MatrixRow],
     *,
@@ -95,7 +95,7 @@ def access_matrix(
 
     Raise InexactReleaseError for a release whose decisions cannot be computed for all names.
     """
-    raise_if_prefixes_are_overlooked(authorizer)
+    check_prefix_search(authorizer)
     distinct = DecisionBoundaries(authorizer)
     checked = checked_operations_by_resource_type(release)
     selected = set(operations) or set(Operation)
@@ -125,7 +125,7 @@ def _decide_cell(
     operations: Iterable[Operation],
 ) -> MatrixCell:
     actors = [
-        Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host))
+        Actor(sample_principal(principal), sample_host(host))
         for host in distinct.hosts_that_may_be_decided_differently(
             resource.resource_type, principal
         )

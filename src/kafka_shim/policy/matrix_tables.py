@@ -38,7 +38,7 @@ def text_table(resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]) -
     lines = [["", *map(column_heading, resources)]]
     lines += [
         [
-            principal_or_everyone_else_heading(row),
+            principal_heading(row),
             *map(_operation_letters_partly_allowed_bracketed, row.cells),
         ]
         for row in rows
@@ -70,7 +70,7 @@ def csv_table(resources: Sequence[MatrixResource], rows: Iterable[MatrixRow]) ->
     for row in rows:
         writer.writerow(
             [
-                principal_or_everyone_else_heading(row),
+                principal_heading(row),
                 *(" ".join(_operation_names_partly_allowed_bracketed(cell)) for cell in row.cells),
             ]
         )
@@ -82,8 +82,7 @@ def html_table(
 ) -> str:
     """Return an HTML page without references to other files; notes are below the table."""
     html_rows = (
-        f"<th>{escape(principal_or_everyone_else_heading(row))}</th>"
-        f"{''.join(map(_html_cell, row.cells))}"
+        f"<th>{escape(principal_heading(row))}</th>{''.join(map(_html_cell, row.cells))}"
         for row in rows
     )
     return html_page_with_table(
@@ -116,7 +115,7 @@ def column_heading(resource: MatrixResource) -> str:
     return f"{kind} {'*' if names == ALL_NAMES else names.text + '*' * names.is_prefix}"
 
 
-def principal_or_everyone_else_heading(row: MatrixRow) -> str:
+def principal_heading(row: MatrixRow) -> str:
     return EVERYONE_ELSE if row.principal == ANY_USER else row.principal
 
 

@@ -36,7 +36,7 @@ def _list(items: Schema) -> Schema:
     return {"type": "array", "items": items}
 
 
-def _or_null(schema: Schema) -> Schema:
+def _nullable(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
@@ -50,7 +50,7 @@ _ACCESS: Schema = {
     "host": _TEXT,
     "operation": _OPERATION,
     "resource_type": _RESOURCE_TYPE,
-    "resource_name": _or_null(_TEXT),
+    "resource_name": _nullable(_TEXT),
 }
 _ASSUMED_SETTINGS: Schema = {
     "type": "array",
@@ -58,7 +58,7 @@ _ASSUMED_SETTINGS: Schema = {
     "description": "settings of a cluster whose values its broker does not return",
 }
 _RELATION: Schema = {"enum": [each.value for each in Relation]}
-_DECISION = _object({"allowed": _FLAG, "because": _REASON, "acl": _or_null(_ACL)})
+_DECISION = _object({"allowed": _FLAG, "because": _REASON, "acl": _nullable(_ACL)})
 
 
 def acl_object_schema() -> Schema:
@@ -91,11 +91,11 @@ def expectation_results_schema() -> Schema:
             "host": _TEXT,
             "operation": _OPERATION,
             "resource_type": _RESOURCE_TYPE,
-            "names": _or_null(_NAMES),
-            "requirement": _or_null(_TEXT),
+            "names": _nullable(_NAMES),
+            "requirement": _nullable(_TEXT),
             "allowed": _FLAG,
             "because": _REASON,
-            "acl": _or_null(_ACL),
+            "acl": _nullable(_ACL),
         }
     )
     return _list(
@@ -107,7 +107,7 @@ def expectation_results_schema() -> Schema:
                 "release": _TEXT,
                 "held": _FLAG,
                 "failed": _FLAG,
-                "exception": _or_null(_TEXT),
+                "exception": _nullable(_TEXT),
                 "responses": _list(access),
                 "acls": _list(_ACL),
                 "to_hold": _list(_STEP),
@@ -125,14 +125,14 @@ def _access_change() -> Schema:
             "principal": _TEXT,
             "except_principals": _list(_TEXT),
             "resource_type": _RESOURCE_TYPE,
-            "names": _or_null(_NAMES),
+            "names": _nullable(_NAMES),
             "except_names": _list(_NAMES),
             "operations": _list(_OPERATION),
             "hosts": _list(_TEXT),
             "except_hosts": _list(_TEXT),
             "text": _TEXT,
             "follows_from_others": _FLAG,
-            "witness": _or_null(witness),
+            "witness": _nullable(witness),
             "used": {"type": "integer", "description": "with --used-by only"},
         },
         optional=("used",),
@@ -171,7 +171,7 @@ def relation_schema() -> Schema:
             "holds": _FLAG,
             "a": _TEXT,
             "b": _TEXT,
-            "counterexample": _or_null(_object({**_ACCESS, "a": _DECISION, "b": _DECISION})),
+            "counterexample": _nullable(_object({**_ACCESS, "a": _DECISION, "b": _DECISION})),
             "impossible_differences": _COUNT,
         }
     )

@@ -14,7 +14,7 @@ from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.policy.descriptions import (
-    resource_text_or_at_least_one,
+    resources_text,
     signed_access_change_line,
 )
 from kafka_shim.policy.formats.json_objects import parse_objects
@@ -47,7 +47,7 @@ class SavedPlan(msgspec.Struct, frozen=True):
     interim_texts: tuple[str, ...] = ()
     source: str = ""
 
-    def acls_after_request(self, old_acls: Iterable[Acl], count: int) -> set[Acl]:
+    def acls_at_step(self, old_acls: Iterable[Acl], count: int) -> set[Acl]:
         """Return the ACLs after the first requests."""
         acls = set(old_acls)
         for request in self.requests[:count]:
@@ -66,7 +66,7 @@ class SavedPlan(msgspec.Struct, frozen=True):
             before = self._acls_with_first_requests_undone(present, done)
             if acls_sha256(before) != self.old_sha256:
                 continue
-            if self.acls_after_request(before, done) == present:
+            if self.acls_at_step(before, done) == present:
                 return PlanPosition(done, is_within_request=False)
             if partly_done is None:
                 partly_done = PlanPosition(done - 1, is_within_request=True)
@@ -151,7 +151,7 @@ def interim_text(interim: InterimChange, unit: str = "request") -> str:
     )
     span = f"{_condition_text(interim.only_if_allow_everyone)}{span}"
     if interim.change is None:
-        resource = resource_text_or_at_least_one(interim.resource_type, interim.names)
+        resource = resources_text(interim.resource_type, interim.names)
         return f"{span}: access to {resource} that both sets allow may be denied (not computed)"
     return f"{span}: {signed_access_change_line(interim.change)}"
 
@@ -160,7 +160,7 @@ def interim_text_for_any_order(
     only_if_allow_everyone: bool | None, resource_type: ResourceType, names: NameSet | None
 ) -> str:
     """Return what may change while a tool adds or removes ACLs one by one in an unknown order."""
-    resource = resource_text_or_at_least_one(resource_type, names)
+    resource = resources_text(resource_type, names)
     return (
         f"{_condition_text(only_if_allow_everyone)}until the tool has applied all ACLs: access to"
         f" {resource} may differ from both sets, depending on the tool's order"

@@ -26,7 +26,7 @@ from kafka_shim.protocol.enums import Permission
 PLAN_FORMATS = (COMMANDS, "terraform", "terraform-confluent", "strimzi", "jikkou")
 _HEADS = ("add the new ACLs", "remove the old ACLs")
 _BY_PRINCIPAL = MappingProxyType(
-    {"strimzi": strimzi.user_resource, "jikkou": jikkou.authorization_or_deletion_resource}
+    {"strimzi": strimzi.user_resource, "jikkou": jikkou.authorization_resource}
 )
 
 

@@ -108,7 +108,7 @@ class AccessClause(msgspec.Struct, frozen=True):
     requirement_id: str | None = None
 
     @property
-    def named_resource_type_or_cluster(self) -> ResourceType:
+    def resource_type(self) -> ResourceType:
         """The resource type of the names; CLUSTER if there are none."""
         for need in self.needs:
             if need.resource_type is not ResourceType.CLUSTER and not need.any_name:

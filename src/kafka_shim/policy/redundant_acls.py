@@ -1,6 +1,6 @@
 """Find ACLs that could be removed without a change of any decision.
 
-`AclRemovalEffects` compares all decisions; `find_covering_or_overruling_acl` names one broader ACL.
+`AclRemovalEffects` compares all decisions; `find_superseding_acl` names one broader ACL.
 """
 
 from collections.abc import Iterator
@@ -19,10 +19,10 @@ from kafka_shim.authorizer.operations import (
 from kafka_shim.authorizer.pattern import DENY_SHIFT
 from kafka_shim.authorizer.store import AclStore, acl_of_grant_bit, grant_bit_of_acl
 from kafka_shim.policy.checked_accesses import (
+    check_prefix_search,
     checked_operations_by_resource_type,
-    host_or_unnamed_if_wildcard,
     operations_checked_for_any_resource,
-    raise_if_prefixes_are_overlooked,
+    sample_host,
     sample_principal,
 )
 from kafka_shim.policy.decision_boundaries import DecisionBoundaries
@@ -45,7 +45,7 @@ class AclRemovalEffects:
     """
 
     def __init__(self, authorizer: StandardAuthorizer, release: str) -> None:
-        raise_if_prefixes_are_overlooked(authorizer)
+        check_prefix_search(authorizer)
         self._with = authorizer
         self._distinct = DecisionBoundaries(authorizer)
         self._operations = checked_operations_by_resource_type(release)
@@ -54,13 +54,13 @@ class AclRemovalEffects:
         }
         self._by_type = operations_checked_for_any_resource(release)
 
-    def decisions_if_unchanged_without(self, acl: Acl) -> list[Decision] | None:
+    def unchanged_decisions(self, acl: Acl) -> list[Decision] | None:
         """Return the decisions without the ACL; None if any of them differs from that with it."""
         if self._decides_access_to_own_name(acl):
             return None
         self._without.store.remove(acl)
         try:
-            return self._decisions_if_unchanged(acl)
+            return self._unchanged_decisions(acl)
         finally:
             self._without.store.add(acl)
 
@@ -94,7 +94,7 @@ class AclRemovalEffects:
             or self._with.allow_everyone
         ):
             return False
-        actor = Actor(sample_principal(acl.principal), host_or_unnamed_if_wildcard(acl.host))
+        actor = Actor(sample_principal(acl.principal), sample_host(acl.host))
         store, others = self._with.store, 0
         own_bit, own_pattern = grant_bit_of_acl(acl), (name, acl.pattern_type)
         for pattern in store.patterns_used_for_decision(
@@ -113,7 +113,7 @@ class AclRemovalEffects:
         changed = allowed_with ^ operations_allowed_by_grant(others)
         return bool(changed & self._checked_bits.get(acl.resource_type, 0))
 
-    def _decisions_if_unchanged(self, acl: Acl) -> list[Decision] | None:
+    def _unchanged_decisions(self, acl: Acl) -> list[Decision] | None:
         decisions: dict[Decision, None] = {}
         for actor, action in self._accesses_that_acl_may_decide(acl):
             decision = self._without.decide_uncached(actor, action)
@@ -140,7 +140,7 @@ class AclRemovalEffects:
                 kind, distinct_names, rules, names_covered_by_acl(acl)
             ):
                 for host in hosts:
-                    actor = Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host))
+                    actor = Actor(sample_principal(principal), sample_host(host))
                     for operation in operations:
                         yield actor, Action(operation, kind, region.sample_name)
 
@@ -150,7 +150,7 @@ class AclRemovalEffects:
                 for principal in self._principals_affected_by(acl):
                     for host in self._hosts_affected_by(acl, principal):
                         yield (
-                            Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host)),
+                            Actor(sample_principal(principal), sample_host(host)),
                             operation,
                         )
 
@@ -184,7 +184,7 @@ class AclRemovalEffects:
         return [host for host in hosts if covers_host(acl.host, host, host_networks=networks)]
 
 
-def find_covering_or_overruling_acl(acl: Acl, store: AclStore, release: str) -> Acl | None:
+def find_superseding_acl(acl: Acl, store: AclStore, release: str) -> Acl | None:
     """Return another ACL of the store that covers this one, or overrides it completely.
 
     Return None in a release that may overlook the other one.
@@ -193,7 +193,7 @@ def find_covering_or_overruling_acl(acl: Acl, store: AclStore, release: str) -> 
     if rules.prefix_search_stops_early:
         return None
     starred = rules.wildcard_covers_starred_names
-    covering_bits = _grant_bits_covering_or_overruling(acl.permission, acl.operation)
+    covering_bits = _superseding_grant_bits(acl.permission, acl.operation)
     own_pattern, own_bit = (acl.resource_name, acl.pattern_type), grant_bit_of_acl(acl)
     for pattern in store.patterns_matching_name(acl.resource_type, acl.resource_name):
         kind = (pattern.resource_name, pattern.pattern_type)
@@ -230,9 +230,7 @@ def _pattern_contains(
 
 
 @cache
-def _grant_bits_covering_or_overruling(
-    permission: Permission, operation: Operation
-) -> tuple[int, ...]:
+def _superseding_grant_bits(permission: Permission, operation: Operation) -> tuple[int, ...]:
     """Return the grant bits that make an ACL redundant in a broader ACL, those of DENYs last."""
     if permission is Permission.DENY:
         return tuple(DENY_SHIFT + op for op in dict.fromkeys((operation, Operation.ALL)))

@@ -12,9 +12,9 @@ from kafka_shim.policy.descriptions import (
     acl_sentence,
     decision_object,
     decision_rule_text,
-    from_hosts_text_unless_all,
+    hosts_text,
     names_object,
-    resource_text_or_at_least_one,
+    resources_text,
 )
 from kafka_shim.policy.expectation_check import CheckedAccess, Verdict
 from kafka_shim.policy.judged_expectations import JudgedExpectation, failed_expectations
@@ -33,16 +33,10 @@ _NO_CHANGE = "no ACL can change this"
 
 def verdict_lines(judged: JudgedExpectation) -> Iterator[str]:
     verdict = judged.verdict
-    state = (
-        "FAIL"
-        if judged.has_failed_or_expired_exception
-        else "EXCEPTED"
-        if judged.is_excepted
-        else "ok  "
-    )
+    state = "FAIL" if judged.is_failure else "EXCEPTED" if judged.is_excepted else "ok  "
     exception = f" ({judged.exception_text})" if judged.is_excepted else ""
-    yield f"{state} {judged.file_and_line}: {verdict.expectation.description}{exception}"
-    yield from (f"     {line}" for line in _expired_exception_and_reason_lines(judged))
+    yield f"{state} {judged.place_text}: {verdict.expectation.description}{exception}"
+    yield from (f"     {line}" for line in _failure_lines(judged))
 
 
 def verdict_summary(judged: Sequence[JudgedExpectation]) -> str:
@@ -56,25 +50,21 @@ def verdict_summary(judged: Sequence[JudgedExpectation]) -> str:
 
 def verdict_annotation(judged: JudgedExpectation) -> str:
     """Return the annotation that GitHub shows beside the line."""
-    message = "\n".join(
-        (judged.verdict.expectation.description, *_expired_exception_and_reason_lines(judged))
-    )
+    message = "\n".join((judged.verdict.expectation.description, *_failure_lines(judged)))
     return github("error", judged.located.path, judged.located.line, message)
 
 
 def verdict_sarif_result(judged: JudgedExpectation) -> SarifResult:
-    text = "\n".join(
-        (judged.verdict.expectation.description, *_expired_exception_and_reason_lines(judged))
-    )
+    text = "\n".join((judged.verdict.expectation.description, *_failure_lines(judged)))
     return SarifResult("expectation", "error", judged.located.path, judged.located.line, text)
 
 
 def junit_case(judged: JudgedExpectation) -> JunitCase:
     location, text = judged.located, judged.verdict.expectation.description
     case = JunitCase(classname=location.path, name=text, file=location.path, line=location.line)
-    if not judged.has_failed_or_expired_exception:
+    if not judged.is_failure:
         return case
-    lines = list(_expired_exception_and_reason_lines(judged))
+    lines = list(_failure_lines(judged))
     return msgspec.structs.replace(case, failure=lines[0], output="\n".join(lines))
 
 
@@ -86,7 +76,7 @@ def verdict_object(judged: JudgedExpectation) -> dict[str, Any]:
         "expectation": verdict.expectation.description,
         "release": verdict.expectation.release,
         "held": verdict.holds,
-        "failed": judged.has_failed_or_expired_exception,
+        "failed": judged.is_failure,
         "exception": judged.exception_text or None,
         "responses": [
             _checked_access_object(access) for access in verdict.violating_or_confirming_accesses
@@ -97,13 +87,13 @@ def verdict_object(judged: JudgedExpectation) -> dict[str, Any]:
     }
 
 
-def _expired_exception_and_reason_lines(judged: JudgedExpectation) -> Iterator[str]:
+def _failure_lines(judged: JudgedExpectation) -> Iterator[str]:
     if judged.has_expired_exception:
         yield f"the exception expired: {judged.exception_text}"
-    yield from reason_and_remedy_lines(judged.verdict)
+    yield from explanation_lines(judged.verdict)
 
 
-def reason_and_remedy_lines(verdict: Verdict) -> Iterator[str]:
+def explanation_lines(verdict: Verdict) -> Iterator[str]:
     if verdict.holds:
         rules = dict.fromkeys(
             decision_rule_text(access.decision)
@@ -143,11 +133,11 @@ def _checked_access_text(access: CheckedAccess) -> str:
     principal = "everyone else" if access.principal == ANY_USER else access.principal
     may = "may" if access.decision.allowed else "may not"
     kind = access.need.resource_type
-    resource = resource_text_or_at_least_one(kind, None if access.need.any_name else access.names)
+    resource = resources_text(kind, None if access.need.any_name else access.names)
     row = f" ({access.clause.requirement_id})" if access.clause.requirement_id else ""
     return (
         f"{principal} {may} {camel_case(access.need.operation)} on {resource}"
-        f"{from_hosts_text_unless_all([access.host])}{row}: {decision_rule_text(access.decision)}"
+        f"{hosts_text([access.host])}{row}: {decision_rule_text(access.decision)}"
     )
 
 

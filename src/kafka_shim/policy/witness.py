@@ -15,7 +15,7 @@ from kafka_shim.authorizer.networks import (
     address_text,
     canonical_address,
     parse_network,
-    smallest_enclosing_candidate_or_wildcard,
+    smallest_enclosing_host,
 )
 from kafka_shim.policy.access_changes import AccessChange
 from kafka_shim.policy.decision_function import DecisionFunction
@@ -153,7 +153,7 @@ def one_client_address_per_host(
 def _is_at(address: str, host: str, places: Iterable[str]) -> bool:
     """Return whether the smallest place around the address is this host."""
     known = tuple(places)
-    at = address if address in known else smallest_enclosing_candidate_or_wildcard(address, known)
+    at = address if address in known else smallest_enclosing_host(address, known)
     return at == host
 
 

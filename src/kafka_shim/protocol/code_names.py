@@ -19,7 +19,7 @@ def api_name_or_key(key: int) -> str:
         return str(key)
 
 
-def error_name_or_code(code: int) -> str:
+def error_name(code: int) -> str:
     """Return Kafka's name of an error; the code if it is unknown."""
     try:
         return ErrorCode(code).name

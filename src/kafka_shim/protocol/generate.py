@@ -101,10 +101,10 @@ def _field_line(field: FieldSpec, message: MessageSpec, common: frozenset[str]) 
         else PYTHON_TYPES.get(field.element_kind, "int")
     )
     annotation = f"list[{element}]" if field.is_array else element
-    if field.is_nullable_or_defaults_to_null:
+    if field.may_be_null:
         annotation += " | None"
     line = f"{field.attribute}: {annotation} = {_default_source(field, element)}"
-    comment = _wire_type_and_versions_comment(field, message)
+    comment = _field_comment(field, message)
     return f"{line}  # {comment}" if comment else line
 
 
@@ -116,7 +116,7 @@ def _default_source(field: FieldSpec, element: str) -> str:
     return json.dumps(field.default) if isinstance(field.default, str) else repr(field.default)
 
 
-def _wire_type_and_versions_comment(field: FieldSpec, message: MessageSpec) -> str:
+def _field_comment(field: FieldSpec, message: MessageSpec) -> str:
     """Return a comment with the wire type, and with the versions if the field is not in all."""
     notes = []
     if field.element_kind not in ("bool", "string", "bytes", "struct"):

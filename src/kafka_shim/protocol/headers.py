@@ -88,7 +88,7 @@ def read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
 
 def _read_request_header_leniently(frame: bytes) -> tuple[RequestHeader, int]:
     try:
-        found = _read_request_header_or_raise(frame)
+        found = _read_request_header(frame)
     except (DecodeError, IndexError, struct_error) as error:
         if len(frame) < _REQUEST.size:
             raise DecodeError(f"request header: only {len(frame)} bytes") from error
@@ -103,7 +103,7 @@ def _read_request_header_leniently(frame: bytes) -> tuple[RequestHeader, int]:
     return found
 
 
-def _read_request_header_or_raise(frame: bytes) -> tuple[RequestHeader, int]:
+def _read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
     if frame[:4] == _HEADER_0:
         return RequestHeader(*_REQUEST.unpack_from(frame)), _REQUEST.size
     api_key, version, correlation_id, length = _REQUEST_WITH_CLIENT.unpack_from(frame)

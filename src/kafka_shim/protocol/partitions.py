@@ -38,7 +38,7 @@ def _iterate_partitions(
     message: Any, struct: StructSpec, topic: Topic | None
 ) -> Iterator[tuple[Topic, int]]:
     for field in struct.fields:
-        topic = _topic_if_field_names_one(field, getattr(message, field.attribute)) or topic
+        topic = _topic_of_field(field, getattr(message, field.attribute)) or topic
     for field in struct.fields:
         value = getattr(message, field.attribute)
         if field.struct is not None:
@@ -51,7 +51,7 @@ def _iterate_partitions(
                 yield topic, partition
 
 
-def _topic_if_field_names_one(field: FieldSpec, value: Any) -> Topic | None:
+def _topic_of_field(field: FieldSpec, value: Any) -> Topic | None:
     """Return the topic of an element: its name if the version has one, else its id."""
     if field.is_array or not value:
         return None

@@ -13,7 +13,7 @@ from kafka_shim.protocol.headers import RequestHeader, read_response_header, wri
 _REFUSED = ErrorCode.UNSUPPORTED_VERSION.to_bytes(2, "big")
 
 
-def read_response_and_its_version(api_key: int, version: int, frame: bytes) -> tuple[Any, int]:
+def read_response_with_version(api_key: int, version: int, frame: bytes) -> tuple[Any, int]:
     """Return a response and the version it is written in.
 
     That is 0 if ApiVersions does not support `version`. Raise ProtocolError if it is damaged.
@@ -25,7 +25,7 @@ def read_response_and_its_version(api_key: int, version: int, frame: bytes) -> t
 
 
 def write_response_frame(header: RequestHeader, response: Any) -> bytes:
-    """Return the frame of a response: the inverse of `read_response_and_its_version`."""
+    """Return the frame of a response: the inverse of `read_response_with_version`."""
     key, version = header.api_key, header.api_version
     head = write_response_header(key, version, header.correlation_id)
     if key == ApiKey.API_VERSIONS and response.error_code == ErrorCode.UNSUPPORTED_VERSION:

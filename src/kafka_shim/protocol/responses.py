@@ -36,7 +36,7 @@ def topic_ids_with_names(response: Any) -> Iterator[tuple[bytes, str]]:
             yield bytes(topic.topic_id), topic.name
 
 
-def topic_and_config_error_codes_by_name(response: Any) -> dict[str, tuple[int, int]]:
+def topic_error_codes(response: Any) -> dict[str, tuple[int, int]]:
     """Return the error code of each topic, and that of its settings, by its name."""
     return {
         topic.name: (topic.error_code, topic.topic_config_error_code) for topic in response.topics
@@ -47,7 +47,7 @@ def _add_error_codes_by_name(
     message: Any, names_around: tuple[str | bytes | None, ...], errors: ErrorCodesByName
 ) -> None:
     message_class: type[msgspec.Struct] = type(message)
-    names, codes, inner = _name_error_and_inner_fields(message_class)
+    names, codes, inner = _error_fields(message_class)
     own = tuple(value for name in names if (value := getattr(message, name)) and value != _NO_ID)
     if own:
         names_around = own if names_around == (None,) else (*names_around, *own)
@@ -65,7 +65,7 @@ def _add_error_codes_by_name(
 
 
 @cache
-def _name_error_and_inner_fields(
+def _error_fields(
     message_class: type[msgspec.Struct],
 ) -> tuple[list[str], list[str], list[str]]:
     """The fields of a class that are names or error codes, or that may contain some."""

@@ -20,7 +20,7 @@ from kafka_shim.protocol.errors import UnsupportedVersionError
 from kafka_shim.schemas import message_names
 
 
-def reader_and_writer_source_text(message_name: str, version: int | None) -> str:
+def codec_source(message_name: str, version: int | None) -> str:
     """Return the source of a message's reader and writer; the newest version when it is None."""
     chosen = load_message_spec(message_name).versions.high if version is None else version
     spec, types = (
@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"unknown message `{options.name}`: schemas/kafka has all names\n")
         return 2
     try:
-        texts = [reader_and_writer_source_text(name, options.version) for name in matches]
+        texts = [codec_source(name, options.version) for name in matches]
     except UnsupportedVersionError as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -45,16 +45,16 @@ class Broker:
     def __init__(self, config: Config, clock: Clock | None = None) -> None:
         self.cluster = Cluster(config, clock or SystemClock())
         self.dispatcher = Dispatcher(self.cluster)
-        if self.cluster.policy.uses_standard_or_no_authorizer:
+        if self.cluster.policy.uses_standard_authorizer:
             self.dispatcher.response_cache = ResponseCache(self.cluster)
         self._server = Server(self.dispatcher)
         self.change_log: ChangeLog | None = None
         if config.data_dir is not None:
-            self._open_storage_and_restore_state(config.data_dir)
+            self._open_storage(config.data_dir)
         self._create_initial_state()
         self.started_ms = self.cluster.clock.now_ms()
 
-    def _open_storage_and_restore_state(self, data_dir: str) -> None:
+    def _open_storage(self, data_dir: str) -> None:
         """Restore the state in a directory, and keep it there from now on.
 
         Raise ConfigError on Windows, which cannot lock or sync directories.
@@ -68,12 +68,12 @@ class Broker:
         storage = Storage(Path(data_dir))
         self.dispatcher.set_storage(storage)
         try:
-            storage.restore_cluster_and_count_start(self.cluster)
+            storage.restore_cluster(self.cluster)
         except BaseException:
             storage.close_without_writing()
             raise
         self.cluster.policy.copy_acls_to_brokers()
-        self.cluster.elect_live_leaders_and_controller()
+        self.cluster.elect_live_leaders()
 
     def allow_busy_polling(self) -> None:
         """Let it poll for requests for a moment after responses, in a process of its own."""
@@ -83,17 +83,17 @@ class Broker:
         """Bind all listeners; `listener_addresses` then has the actual ports."""
         self.cluster.clock.start_early_timers()
         if self.storage is not None:
-            self.storage.commit_and_send_responses()
+            self.storage.commit()
         await self._server.start()
 
     async def stop(self) -> None:
         if self.storage is not None:
-            self.storage.commit_and_send_responses()
+            self.storage.commit()
         await self._server.stop()
         if self.recorder is not None:
             self.recorder.close()
         if self.storage is not None:
-            self.storage.write_rest_and_close()
+            self.storage.close()
 
     async def abort_connections(self, after_s: float) -> None:
         """Abort connections that are still open a while after `stop`."""
@@ -105,7 +105,7 @@ class Broker:
         """
         if self.cluster.nodes[node_id].is_alive:
             self._server.close_connections(node_id)  # else requests are served without their state
-            self.cluster.set_alive_drop_sessions_and_elect_leaders(node_id, is_alive=False)
+            self.cluster.set_alive_brokers(node_id, is_alive=False)
             await self._server.close_node_reserving_ports(node_id)
 
     async def start_node(self, node_id: int, *, on_new_ports: bool = False) -> None:
@@ -114,7 +114,7 @@ class Broker:
         """
         if self._server.is_node_closed(node_id):
             await self._server.reopen_node(node_id, on_new_ports=on_new_ports)
-            self.cluster.set_alive_drop_sessions_and_elect_leaders(node_id, is_alive=True)
+            self.cluster.set_alive_brokers(node_id, is_alive=True)
 
     async def start_all_nodes(self) -> None:
         for node_id in self.cluster.nodes:
@@ -122,10 +122,10 @@ class Broker:
 
     def reset_to_initial_state(self) -> None:
         """Reset to the configured state: close all connections and remove all faults."""
-        self._disconnect_and_clear_state()
+        self._clear()
         self._create_initial_state()
         if self.change_log is not None:
-            self.change_log.drop_all_and_record_reset("reset to the state at startup")
+            self.change_log.record_reset("reset to the state at startup")
 
     def _create_initial_state(self) -> None:
         config = self.cluster.config
@@ -147,21 +147,21 @@ class Broker:
         """Restore a snapshot; clients are disconnected, and faults are removed."""
         from kafka_shim.shim.state.snapshot import restore_snapshot_into_reset_cluster  # noqa: PLC0415 - as above
 
-        self._disconnect_and_clear_state()
+        self._clear()
         restore_snapshot_into_reset_cluster(snapshot, self.cluster)
         self.cluster.policy.copy_acls_to_brokers()
-        self.cluster.elect_live_leaders_and_controller()
+        self.cluster.elect_live_leaders()
         if self.change_log is not None:
-            self.change_log.drop_all_and_record_reset("reset to a snapshot")
+            self.change_log.record_reset("reset to a snapshot")
 
-    def _disconnect_and_clear_state(self) -> None:
+    def _clear(self) -> None:
         self._server.close_connections_and_reset_quotas()
-        self.faults.remove_all_and_send_held_responses()
+        self.faults.remove_all()
         for group in self.cluster.groups:
-            group.stop_timers_and_drop_owned_state()
+            group.close()
         self.cluster.reset_to_initial_state()
         if self.storage is not None:
-            self.storage.discard_state_and_observe_reset_cluster(self.cluster)
+            self.storage.observe_reset(self.cluster)
         self.cluster.authentications.clear_but_continue_numbering()
         if self.dispatcher.history is not None:
             self.dispatcher.history.drop_requests_keeping_totals()
@@ -224,19 +224,17 @@ class Broker:
     def listener_addresses_of_node(self, node_id: int) -> Iterator[ListenerAddress]:
         """Yield the address of each listener of a node."""
         for name, endpoint in self.cluster.nodes[node_id].endpoints.items():
-            yield ListenerAddress(name, _host_and_port_text(endpoint))
+            yield ListenerAddress(name, _endpoint_text(endpoint))
 
-    def bound_and_advertised_address_texts(self) -> Iterator[str]:
+    def address_texts(self) -> Iterator[str]:
         """Yield the bound address of each listener, and its advertised one if different."""
         for node in self.cluster.nodes.values():
             for name, bound in node.bound.items():
                 advertised = node.endpoints[name]
                 note = (
-                    f", advertised as {_host_and_port_text(advertised)}"
-                    if advertised != bound
-                    else ""
+                    f", advertised as {_endpoint_text(advertised)}" if advertised != bound else ""
                 )
-                yield f"{name}://{_host_and_port_text(bound)}{note}"
+                yield f"{name}://{_endpoint_text(bound)}{note}"
 
     def bootstrap_servers(self, listener: str | None = None) -> str:
         """Return `host:port,...` of one listener for a client (default: the first)."""
@@ -279,6 +277,6 @@ def write_ready_file_atomically(path: str, addresses: Iterable[tuple[str, str]])
     partial.rename(path)
 
 
-def _host_and_port_text(endpoint: tuple[str, int]) -> str:
+def _endpoint_text(endpoint: tuple[str, int]) -> str:
     host, port = endpoint
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -57,7 +57,7 @@ class ListenerConfig(msgspec.Struct, frozen=True):
             return self.ports_of_brokers[index]
         return 0 if self.port == 0 else self.port + index
 
-    def check_principal_and_ports(self, brokers: int) -> None:
+    def check(self, brokers: int) -> None:
         """Raise ConfigError for an invalid principal, or too few ports for so many brokers."""
         if not is_principal(self.principal):
             raise ConfigError(
@@ -167,7 +167,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         if twice is not None:
             raise ConfigError(f"two listeners are named `{twice}`: each needs a name of its own")
         for listener in self.listeners:
-            listener.check_principal_and_ports(self.brokers)
+            listener.check(self.brokers)
         self._check_that_listeners_share_no_port()
 
     def _check_that_listeners_share_no_port(self) -> None:
@@ -206,7 +206,7 @@ def with_listener_principals(
 def parse_address(text: str, option: str) -> tuple[str, int]:
     """Parse `HOST:PORT`, `[::1]:9092` for IPv6. Raise ConfigError, which names the option."""
     host, _, port = text.rpartition(":")
-    if not host or not _has_host_and_port_syntax(host, port):
+    if not host or not _is_address(host, port):
         raise ConfigError(f"{option} `{text}`: expected HOST:PORT, as in 127.0.0.1:9092")
     return host.strip("[]"), parse_port_number(port, f"{option} `{text}`")
 
@@ -219,7 +219,7 @@ def parse_port_number(text: str, where: str) -> int:
     return number
 
 
-def _has_host_and_port_syntax(host: str, port: str) -> bool:
+def _is_address(host: str, port: str) -> bool:
     """Return whether the port is a number, and only an IPv6 address is in brackets."""
     is_bracketed = host.startswith("[") and host.endswith("]")
     is_plain = not any(mark in host for mark in "[]:")
@@ -238,11 +238,7 @@ def parse_listener(text: str, protocols: Mapping[str, str] = {}) -> ListenerConf
     host, _, ports = address.rpartition(":")
     name = name.upper()
     texts = ports.split(",")
-    if (
-        not separator
-        or not name
-        or not all(_has_host_and_port_syntax(host, port) for port in texts)
-    ):
+    if not separator or not name or not all(_is_address(host, port) for port in texts):
         raise ConfigError(
             f"listener `{text}`: expected NAME://HOST:PORT, as in PLAINTEXT://127.0.0.1:9092"
         )

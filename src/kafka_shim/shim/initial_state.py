@@ -113,7 +113,7 @@ def create_group_with_offsets(cluster: Cluster, group: InitialGroup) -> None:
             text = f"group `{group.name}`: unknown topic `{name}`"
             raise InitialStateError(text, "groups", group.name, name)
         for index, offset in offsets.items():
-            if topic.partition_once_led(index) is None:
+            if topic.led_partition(index) is None:
                 text = f"group `{group.name}`: topic `{name}` has no partition {index}"
                 raise InitialStateError(text, "groups", group.name, name, index)
             committed = CommittedOffset(offset)

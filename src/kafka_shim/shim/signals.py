@@ -34,7 +34,7 @@ class SignalForwarder:
         self.has_killed = False
         self._early: list[signal.Signals] = []
         self.has_received_signal = False
-        call_on_stop_signal(self._forward_or_queue_signal_unless_from_terminal)
+        call_on_stop_signal(self._on_signal)
 
     def forward_to(self, command: Process) -> None:
         """Forward signals from now on, and those received before."""
@@ -43,7 +43,7 @@ class SignalForwarder:
             self._send_signal(command, number)
         self._early.clear()
 
-    def _forward_or_queue_signal_unless_from_terminal(self, number: signal.Signals) -> None:
+    def _on_signal(self, number: signal.Signals) -> None:
         self.has_received_signal = True
         if self._kill_after_s is not None and number != signal.SIGINT:
             asyncio.get_running_loop().call_later(self._kill_after_s, self._kill)

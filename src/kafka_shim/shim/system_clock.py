@@ -73,7 +73,7 @@ class SystemClock:
         finally:
             self._schedule_next_due_timer(loop)
 
-    def close_cancelling_present_and_future_timers(self) -> None:
+    def close(self) -> None:
         """Cancel all timers, and those that are set later."""
         self._is_closed = True
         self._timers_before_loop.clear()

@@ -28,7 +28,7 @@ class ChangeNotifier:
         return lambda: self._watchers.pop(token, None) and None
 
     @contextmanager
-    def notifying_once_at_end(self) -> Iterator[None]:
+    def deferring_notification(self) -> Iterator[None]:
         """Call back once after all changes in the block."""
         watchers, self._watchers = self._watchers, {}
         try:
@@ -83,10 +83,10 @@ class PendingResponse(Generic[Response]):
         self._on_cancel = on_cancel
 
     @property
-    def is_completed_or_cancelled(self) -> bool:
+    def is_finished(self) -> bool:
         return self._done
 
-    def complete_unless_already_done(self, response: Response) -> None:
+    def complete(self, response: Response) -> None:
         """Set the response; it is written immediately if the connection already waits for it."""
         if self._done:
             return

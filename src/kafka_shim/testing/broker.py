@@ -113,14 +113,12 @@ class KafkaBroker:
                 raise BrokerError(
                     f"user {user} cannot log in on listener {name}, which is {protocol}"
                 )
-            mechanism = self._enabled_mechanism_or_first_with_password(name, mechanism)
+            mechanism = self._mechanism(name, mechanism)
             login = (mechanism, user, self._passwords.get(user) or self.users.add(user))
         security = ClientSecurity(protocol, login, self._certificates(name, protocol))
         return client_config(style, self.listeners[name], security) | more
 
-    def _enabled_mechanism_or_first_with_password(
-        self, listener: str, mechanism: str | None
-    ) -> str:
+    def _mechanism(self, listener: str, mechanism: str | None) -> str:
         """Return an enabled mechanism; raise ValueError for another one, BrokerError if none of
         those that are enabled takes a password.
         """

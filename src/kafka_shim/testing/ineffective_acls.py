@@ -22,10 +22,10 @@ def warn_about_ineffective_rules(rules: Sequence[Mapping[str, Any]], release: st
     if not rules:
         return
     from kafka_shim.authorizer.acl_names import AclTextError  # noqa: PLC0415 - as above
-    from kafka_shim.policy.formats.yaml_rules import parse_rules_or_objects_with_lines  # noqa: PLC0415 - only for ACLs
+    from kafka_shim.policy.formats.yaml_rules import parse_located_acls  # noqa: PLC0415 - only for ACLs
 
     try:
-        acls_with_lines = parse_rules_or_objects_with_lines(list(rules))
+        acls_with_lines = parse_located_acls(list(rules))
     except AclTextError:
         return
     _warn_about_ineffective_acls(acls_with_lines, release)

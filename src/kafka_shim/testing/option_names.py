@@ -6,7 +6,7 @@ from kafka_shim.shim.settings.options import Place, options_of_place
 from kafka_shim.testing.unknown_name import unknown_name_message
 
 
-def raise_if_unknown_option(names: Iterable[str]) -> None:
+def check_option_names(names: Iterable[str]) -> None:
     """Raise a TypeError that names the nearest keyword if one is unknown."""
     known = [option.key for option in options_of_place(Place.KEYWORD)]
     options_of_serve = {option.name: option for option in options_of_place(Place.COMMAND_LINE)}

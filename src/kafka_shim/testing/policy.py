@@ -13,7 +13,7 @@ from kafka_shim.policy.descriptions import decision_rule_text
 from kafka_shim.policy.expectation import parse_expectation
 from kafka_shim.policy.expectation_check import ExpectationChecker
 from kafka_shim.policy.policy import Policy
-from kafka_shim.policy.verdicts import reason_and_remedy_lines
+from kafka_shim.policy.verdicts import explanation_lines
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.testing.names import OperationName
 from kafka_shim.text.input_errors import InputError
@@ -66,6 +66,6 @@ class KafkaPolicy:
         entry: Mapping[str, Any] = {key.replace("_", "-"): v for key, v in expectation.items()}
         parsed_expectation = parse_expectation(entry, "expectation", self.release)
         verdict = ExpectationChecker(self._authorizer).check_expectation(parsed_expectation)
-        reason = "; ".join(line.strip() for line in reason_and_remedy_lines(verdict))
+        reason = "; ".join(line.strip() for line in explanation_lines(verdict))
         question = ", ".join(f"{key}={value!r}" for key, value in expectation.items())
         return PolicyDecision(verdict.holds, question, reason)

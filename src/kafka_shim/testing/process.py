@@ -38,7 +38,7 @@ class ServeProcess:
             self._temporary.cleanup()
             raise
         try:
-            self.listeners = self._wait_until_ready()
+            self.listeners = self._await_ready()
         except BaseException:
             self.end(STOP_S)
             self.remove_folder()
@@ -81,7 +81,7 @@ class ServeProcess:
                 env={key: value for key, value in os.environ.items() if key[:6] != "KAFKA_"},
             )
 
-    def _wait_until_ready(self) -> dict[str, list[str]]:
+    def _await_ready(self) -> dict[str, list[str]]:
         deadline = time.monotonic() + START_S
         while not self._ready.exists():
             if self._process.poll() is not None:

@@ -102,7 +102,7 @@ def kafka_broker(request: pytest.FixtureRequest) -> "KafkaBroker":
     """
     options = _options_of_markers(request.node) | _options_of_param(request)
     with _report_warnings_at_test(request.node):
-        broker = _reset_or_new_shared_broker(request.config, options)
+        broker = _shared_broker(request.config, options)
         for marker in request.node.iter_markers("kafka_acls"):
             broker.acls.add(*marker.args, **marker.kwargs)
     _note_broker_of_test(request.node, broker)
@@ -185,10 +185,8 @@ def pytest_runtest_makereport(
     report = yield
     if call.when == "call" and report.failed:
         for broker, last_request, last_authentication in item.stash.get(_IN_USE, []):
-            denials = _text_or_error_note(_denials_text, broker, last_request)
-            refusals = _text_or_error_note(
-                _rejected_authentications_text, broker, last_authentication
-            )
+            denials = _safe_text(_denials_text, broker, last_request)
+            refusals = _safe_text(_rejected_authentications_text, broker, last_authentication)
             if denials:
                 report.sections.append(("Denied by the Kafka broker", denials))
             if refusals and refusals != denials:
@@ -196,7 +194,7 @@ def pytest_runtest_makereport(
         if _CASSETTE in item.stash:
             cassette = item.stash[_CASSETTE]
             del item.stash[_CASSETTE]
-            mismatches = _cassette_mismatches_or_error_note(cassette)
+            mismatches = _cassette_mismatches(cassette)
             if mismatches:
                 report.sections.append((f"Not in the cassette {cassette.path.name}", mismatches))
                 item.user_properties.append(("kafka_cassette_mismatches", mismatches))  # JUnit XML
@@ -217,7 +215,7 @@ def _rejected_authentications_text(broker: "KafkaBroker", after: int) -> str:
     )
 
 
-def _text_or_error_note(
+def _safe_text(
     make_text: "Callable[[KafkaBroker, int], str]", broker: "KafkaBroker", after: int
 ) -> str:
     """Return the text, or why it is unknown; an exception here would end the session."""
@@ -228,7 +226,7 @@ def _text_or_error_note(
     return text.encode(errors="backslashreplace").decode()
 
 
-def _cassette_mismatches_or_error_note(cassette: "KafkaCassette") -> str:
+def _cassette_mismatches(cassette: "KafkaCassette") -> str:
     """Return the mismatches, or why they are unknown; an exception here would end the session."""
     try:
         return "\n".join(cassette.mismatches())
@@ -295,7 +293,7 @@ def _options_of_param(request: pytest.FixtureRequest) -> dict[str, Any]:
     return {} if param is None else {"kafka_version": param}
 
 
-def _reset_or_new_shared_broker(config: pytest.Config, options: Mapping[str, Any]) -> "KafkaBroker":
+def _shared_broker(config: pytest.Config, options: Mapping[str, Any]) -> "KafkaBroker":
     """Return the session's broker with these settings, reset; a new one if there is none."""
     from kafka_shim.testing.transport import BrokerError  # noqa: PLC0415 - see the module's docstring
 

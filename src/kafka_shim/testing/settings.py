@@ -25,10 +25,10 @@ from kafka_shim.testing.ineffective_acls import (
     warn_about_ineffective_acls_of_file,
     warn_about_ineffective_rules,
 )
-from kafka_shim.testing.option_names import raise_if_unknown_option
+from kafka_shim.testing.option_names import check_option_names
 from kafka_shim.testing.options import Options
 from kafka_shim.testing.transport import BrokerError
-from kafka_shim.text.message_text import shortened_and_escaped
+from kafka_shim.text.message_text import safe_text
 
 SECRET = "{name}-secret"  # noqa: S105 - of test users, to be guessed on purpose
 SSL = "SSL"
@@ -47,10 +47,10 @@ class Settings:
     """
 
     def __init__(self, **options: Unpack[Options]) -> None:
-        raise_if_unknown_option(options)
+        check_option_names(options)
         given_options = {name: value for name, value in options.items() if value is not None}
         self._options: dict[str, Any] = {**_DEFAULTS, **given_options}
-        self._raise_if_wrong_types()
+        self._check_types()
         self.uses_tls = bool(self._options.get("tls"))
         names = (*LISTENERS, SSL, SASL_SSL) if self.uses_tls else LISTENERS
         self._options.setdefault("listeners", [f"{name}://{HOST}:0" for name in names])
@@ -58,7 +58,7 @@ class Settings:
         state = self._options.get("state")
         self._state_from_file = {} if state is None else _read_state(_absolute_path(state))
 
-    def _raise_if_wrong_types(self) -> None:
+    def _check_types(self) -> None:
         """Raise a TypeError for values that would be mistaken: a text is a list of letters."""
         for option in options_of_place(Place.KEYWORD):
             name, value = option.key, self._options.get(option.key)
@@ -195,7 +195,7 @@ def _read_state(path: Path) -> dict[str, Any]:
         read_state_file(str(path), "state")
         return dict(load_document(read_text_file(str(path), "state")) or {})
     except ConfigError as error:
-        raise BrokerError(shortened_and_escaped(str(error))) from error
+        raise BrokerError(safe_text(str(error))) from error
 
 
 def _state_as_yaml(content: Mapping[str, Any]) -> str:

@@ -55,7 +55,7 @@ class HttpControl:
             path = f"{path}?{urlencode(query)}"
         payload = None if body is None else json.dumps(body).encode()
         with self._lock:
-            status, content_type, content = self._send_and_reconnect_once(method, path, payload)
+            status, content_type, content = self._send(method, path, payload)
         response = json.loads(content) if content_type == "application/json" else content.decode()
         if status != _OK:
             raise BrokerError(response["error"] if isinstance(response, dict) else str(response))
@@ -65,9 +65,7 @@ class HttpControl:
         if self._connection is not None:
             self._connection.close()
 
-    def _send_and_reconnect_once(
-        self, method: str, target: str, payload: bytes | None
-    ) -> tuple[int, str, bytes]:
+    def _send(self, method: str, target: str, payload: bytes | None) -> tuple[int, str, bytes]:
         """Send a call; retry if the persistent connection was closed meanwhile."""
         from http.client import (  # noqa: PLC0415 - see the class's docstring
             HTTPConnection,
@@ -81,19 +79,19 @@ class HttpControl:
         connection = self._connection
         was_open = connection.sock is not None
         try:
-            return self._send_and_read_response(connection, method, target, payload)
+            return self._exchange(connection, method, target, payload)
         except (HTTPException, OSError) as error:
             connection.close()
             closed = (RemoteDisconnected, ConnectionResetError, BrokenPipeError)
             if not was_open or not isinstance(error, closed):
                 raise BrokerError(f"the broker does not answer at {self.url}: {error}") from error
         try:
-            return self._send_and_read_response(connection, method, target, payload)
+            return self._exchange(connection, method, target, payload)
         except (HTTPException, OSError) as error:
             connection.close()
             raise BrokerError(f"the broker does not answer at {self.url}: {error}") from error
 
-    def _send_and_read_response(
+    def _exchange(
         self, connection: "HTTPConnection", method: str, target: str, payload: bytes | None
     ) -> tuple[int, str, bytes]:
         connection.request(method, target, payload, self._headers)

@@ -22,6 +22,6 @@ class InputError(ConfigError):
         return self._messages
 
 
-def file_and_line(path: str, line: int) -> str:
+def place_text(path: str, line: int) -> str:
     """Return a place such as `acls.yaml:3`."""
     return f"{path}:{line}" if line else path

@@ -47,26 +47,26 @@ class Log:
 
     def debug(self, event: str, **values: object) -> None:
         if self._stdlib.isEnabledFor(logging.DEBUG):
-            _write_or_queue(LogLine(self._name, "debug", event, values))
+            _write(LogLine(self._name, "debug", event, values))
 
     def info(self, event: str, **values: object) -> None:
         if self._stdlib.isEnabledFor(logging.INFO):
-            _write_or_queue(LogLine(self._name, "info", event, values))
+            _write(LogLine(self._name, "info", event, values))
 
     def warning(self, event: str, **values: object) -> None:
         if self._stdlib.isEnabledFor(logging.WARNING):
-            _write_or_queue(LogLine(self._name, "warning", event, values))
+            _write(LogLine(self._name, "warning", event, values))
 
     def error(self, event: str, **values: object) -> None:
         if self._stdlib.isEnabledFor(logging.ERROR):
-            _write_or_queue(LogLine(self._name, "error", event, values))
+            _write(LogLine(self._name, "error", event, values))
 
     def exception(self, event: str, **values: object) -> None:
         """Log an error with the traceback of the current exception."""
         if self._stdlib.isEnabledFor(logging.ERROR):
             # not structlog's `exception`: with that the standard library prints the traceback too
             values["exc_info"] = sys.exc_info()
-            _write_or_queue(LogLine(self._name, "error", event, values))
+            _write(LogLine(self._name, "error", event, values))
 
 
 class LogLine(NamedTuple):
@@ -98,17 +98,17 @@ class ImportingThread:
             self._lines.append(line)
             if not self._is_started:
                 self._is_started = True
-                threading.Thread(target=self._import_and_write, name="structlog").start()
+                threading.Thread(target=self._write_lines, name="structlog").start()
             return True
 
-    def _import_and_write(self) -> None:
+    def _write_lines(self) -> None:
         try:
-            while (line := self._next_line_or_done()) is not None:
+            while (line := self._next_line()) is not None:
                 line.write()
         finally:
             self._is_done = True  # also if a line cannot be written
 
-    def _next_line_or_done(self) -> LogLine | None:
+    def _next_line(self) -> LogLine | None:
         with self._lock:
             self._is_done = not self._lines
             return self._lines.popleft() if self._lines else None
@@ -122,7 +122,7 @@ def _is_in_event_loop() -> bool:
 _importing_thread: ImportingThread | None = None
 
 
-def _write_or_queue(line: LogLine) -> None:
+def _write(line: LogLine) -> None:
     if _importing_thread is None or not _importing_thread.queue(line):
         line.write()
 
@@ -169,7 +169,7 @@ class NonBlockingHandler(logging.StreamHandler[TextIO]):
             return
         with self._condition:
             if self._is_stuck:
-                self._queue_or_count_dropped(line)
+                self._queue(line)
                 return
             rest = _write_returning_rest(self._descriptor, line, wait=False)
             if rest:
@@ -185,7 +185,7 @@ class NonBlockingHandler(logging.StreamHandler[TextIO]):
         with self._condition:
             self._condition.wait_for(lambda: not self._is_stuck, LAST_WAIT_S)
 
-    def _queue_or_count_dropped(self, line: bytes) -> None:
+    def _queue(self, line: bytes) -> None:
         if len(self._waiting) < LINES_MAX:
             self._waiting.append(line)
         else:

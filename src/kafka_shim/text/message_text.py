@@ -30,14 +30,14 @@ def _shortened(text: str) -> str:
     return text if len(text) <= length else f"{text[:length]}…"
 
 
-def shortened_and_escaped(text: str) -> str:
+def safe_text(text: str) -> str:
     """Return a message with long values cut, and with control characters, line breaks and
     surrogates escaped.
     """
     return escaped(re.sub(_WORD, _truncate_word, re.sub(_VALUE, _truncate_quoted_value, text)))
 
 
-def escaped_result_line_with_overlong_words_cut(text: str) -> str:
+def safe_result_line(text: str) -> str:
     """Return a line of a result, which may name what has a long name: only words beyond the
     longest name of a topic are cut.
     """
@@ -49,7 +49,7 @@ def text_of_escaped_result_lines(lines: Iterable[str]) -> str:
     listed = list(lines)
     if "".join(listed).isprintable() and max(map(len, listed), default=0) <= PATH_MAX:
         return "\n".join(listed)  # as mostly: no line changes
-    return "\n".join(map(escaped_result_line_with_overlong_words_cut, listed))
+    return "\n".join(map(safe_result_line, listed))
 
 
 def escaped(text: str) -> str:

@@ -133,7 +133,7 @@ def read_block_header(buf: bytes | mmap, at: int = 0) -> BlockHeader:
 
 def decode_entry_block_body(header: BlockHeader, body: bytes) -> BlockBody:
     """Return the checked content of a block. Raise BlockError if it is truncated or damaged."""
-    raw = _check_body_size_and_checksum(header, body)
+    raw = _check_body(header, body)
     try:
         if header.flags & DEFLATED:
             raw = _decompress_zlib(raw)
@@ -154,12 +154,12 @@ def decode_entry_block_body(header: BlockHeader, body: bytes) -> BlockBody:
 def decode_index(header: BlockHeader, body: bytes) -> list[IndexedBlock]:
     """Return the blocks of a finished segment. Raise BlockError if the index is damaged."""
     try:
-        return _decode_index(_check_body_size_and_checksum(header, body))
+        return _decode_index(_check_body(header, body))
     except msgspec.MsgspecError as error:
         raise BlockError(f"the index is damaged: {error}") from error
 
 
-def _check_body_size_and_checksum(header: BlockHeader, body: bytes) -> bytes:
+def _check_body(header: BlockHeader, body: bytes) -> bytes:
     if len(body) != header.body_bytes:
         raise BlockError("the block's body is cut off")
     if crc32c(body) != header.body_crc:

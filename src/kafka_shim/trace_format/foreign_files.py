@@ -12,19 +12,19 @@ _CAPTURES = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\x
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 
-def import_hint_if_foreign_file(path: Path) -> str:
+def import_hint(path: Path) -> str:
     """Return how to import a file or folder that is a log or a capture; empty for other files."""
     files = [path]
     if path.is_dir():
         files = [file for file in sorted(path.iterdir()) if file.is_file()][:_FILES_MAX]
-    formats = [name for file in files if file.is_file() and (name := _import_format_or_empty(file))]
+    formats = [name for file in files if file.is_file() and (name := _import_format(file))]
     if not formats:
         return ""
     command = f"kafka-shim trace import --input-format {formats[0]} {path} TRACE"
     return f"; import a log or a capture first: `{command}`"
 
 
-def _import_format_or_empty(file: Path) -> str:
+def _import_format(file: Path) -> str:
     """Return the format of a log or a capture, as the import names it; empty for other files."""
     with file.open("rb") as opened:
         head = opened.read(_HEAD_BYTES)

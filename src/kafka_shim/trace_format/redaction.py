@@ -119,7 +119,7 @@ SECRET_RESPONSES = frozenset(_RESPONSES)
 """API keys of messages that may contain secrets."""
 
 
-def redact_or_truncate_request_frame(frame: bytes, api_key: int) -> RedactedFrame:
+def redact_request(frame: bytes, api_key: int) -> RedactedFrame:
     """Return a request's frame without secrets; only its header if it cannot be read."""
     blank = _REQUESTS.get(api_key)
     if blank is None:
@@ -136,7 +136,7 @@ def redact_or_truncate_request_frame(frame: bytes, api_key: int) -> RedactedFram
     return RedactedFrame(redacted, is_changed=redacted != frame)
 
 
-def redact_or_truncate_response_frame(frame: bytes, api_key: int, version: int) -> RedactedFrame:
+def redact_response(frame: bytes, api_key: int, version: int) -> RedactedFrame:
     """Return a response's frame without secrets; only 4 bytes if it cannot be read."""
     blank = _RESPONSES.get(api_key)
     if blank is None:

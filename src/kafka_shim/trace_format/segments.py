@@ -70,7 +70,7 @@ def segment_paths(file_or_directory: Path) -> list[Path]:
 def contains_block(path: Path) -> bool:
     """Return whether a block begins anywhere in a non-empty file."""
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        return _find_next_header_or_end(data, 0) < len(data)
+        return _find_next_header(data, 0) < len(data)
 
 
 def has_no_next_segment(path: Path) -> bool:
@@ -130,11 +130,11 @@ def read_segment(
         return
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
         stop = len(data) if end is None else min(end, len(data))
-        at = start if start == 0 else _find_next_header_or_end(data, start)
-        yield from _read_entry_blocks_and_damage(path, data, at, stop, selects_block)
+        at = start if start == 0 else _find_next_header(data, start)
+        yield from _read_blocks(path, data, at, stop, selects_block)
 
 
-def _read_entry_blocks_and_damage(
+def _read_blocks(
     path: Path,
     data: mmap,
     position: int,
@@ -157,7 +157,7 @@ def _read_entry_blocks_and_damage(
                 yield Block(str(path), position, header, decode_entry_block_body(header, content))
             position += header.block_bytes
         except BlockError as error:
-            following = _find_next_header_or_end(data, position + 1)
+            following = _find_next_header(data, position + 1)
             is_tail = following == len(data) and has_no_next_segment(path)
             yield Damage(str(path), position, following - position, str(error), is_tail)
             position = following
@@ -174,7 +174,7 @@ def _release_pages(data: mmap, start: int, end: int) -> int:
     return end
 
 
-def _find_next_header_or_end(data: mmap, at: int) -> int:
+def _find_next_header(data: mmap, at: int) -> int:
     """Return the position of the next intact header, or the end of the data."""
     while (at := data.find(MAGIC, at)) >= 0:
         try:
@@ -251,18 +251,18 @@ class SegmentWriter:
         """The segment that is being written."""
         return self._directory / segment_name(self._writer, self._number)
 
-    def write_block_and_rotate(self, body: BlockBody) -> int:
+    def write_block(self, body: BlockBody) -> int:
         """Append a block; return its size in bytes. OSError if the disk is full; then nothing is
         written.
         """
         block = encode_block(body, self._compression)
-        self._append_all_or_nothing(block)
+        self._append(block)
         self._blocks.append((self._position, read_block_header(block)))
         self._position += len(block)
         if len(self._blocks) == 1:
             self._delete_oldest_excess_segment()
         if self._position >= self._segment_bytes:
-            self._write_index_and_close()
+            self._finish()
             self._number += 1
             self._file = self._open_next_segment()
         return len(block)
@@ -272,7 +272,7 @@ class SegmentWriter:
         if self._file.closed:
             return
         if self._blocks:
-            self._write_index_and_close()
+            self._finish()
         else:
             self._file.close()
             self.current_segment_path.unlink()
@@ -282,7 +282,7 @@ class SegmentWriter:
         self._position = 0
         return FileIO(self.current_segment_path, "xb", opener=_open_for_owner_only)
 
-    def _append_all_or_nothing(self, data: bytes) -> None:
+    def _append(self, data: bytes) -> None:
         """Write all or nothing: on a full disk, the written part is removed again."""
         rest = memoryview(data)
         try:
@@ -294,9 +294,9 @@ class SegmentWriter:
                 self._file.truncate()
             raise
 
-    def _write_index_and_close(self) -> None:
+    def _finish(self) -> None:
         try:
-            self._append_all_or_nothing(encode_index(self._blocks))
+            self._append(encode_index(self._blocks))
         finally:
             self._file.close()
 

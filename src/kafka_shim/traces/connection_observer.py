@@ -14,7 +14,7 @@ from kafka_shim.protocol.headers import (
     is_request_not_sasl_token,
     read_request_header,
 )
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.session import Session
 from kafka_shim.traces.sasl_principal import SaslPrincipalTracker
@@ -36,7 +36,7 @@ class TrafficObserver(Protocol):
         decided: Sequence[AccessRecord],
         frame: bytes | None,
     ) -> None: ...
-    def convert_events_and_flush_full_block(self) -> None: ...
+    def flush_events(self) -> None: ...
     def record_close(self, session: Session, reason: str) -> None: ...
     def close(self) -> None: ...
 
@@ -73,7 +73,7 @@ class ObservedConnection:
             self._not_a_request = f"a frame of {len(frame)} bytes that is not a request"
             return  # it may be a raw SASL token with a password
         sequence = self._observer.record_request(self._session, header, frame)
-        self._observer.convert_events_and_flush_full_block()
+        self._observer.flush_events()
         if request_expects_response(header, frame, at):
             self._outstanding.append(_OutstandingRequest(header, sequence))
         if header.api_key in _LOGIN:
@@ -95,7 +95,7 @@ class ObservedConnection:
             return None
         header, sequence = request
         self._observer.record_outcome(self._session, sequence, header, (), frame)
-        self._observer.convert_events_and_flush_full_block()
+        self._observer.flush_events()
         if header.api_key in _LOGIN:
             with contextlib.suppress(ProtocolError):
                 self._on_sasl_response(header, frame)
@@ -121,7 +121,7 @@ class ObservedConnection:
 
     def _on_sasl_response(self, header: RequestHeader, frame: bytes) -> None:
         key, version = header.api_key, header.api_version
-        message, _ = read_response_and_its_version(key, version, frame)
+        message, _ = read_response_with_version(key, version, frame)
         if key == ApiKey.SASL_HANDSHAKE and version == 0 and message.error_code == 0:
             count = _RAW_TOKENS.get(self._session.mechanism or "", inf)
             self._raw_requests = self._raw_responses = count

@@ -8,7 +8,7 @@ from kafka_shim.authorizer.model import Acl, Action, Actor, DecisionReason
 from kafka_shim.authorizer.remedy import CheckedAction, Remedy, RequiredAccess, steps_to_allow
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.policy.formats.trace_rule import parse_acl_rule, parse_reason_rule
-from kafka_shim.protocol.code_names import error_name_or_code
+from kafka_shim.protocol.code_names import error_name
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.shim.observing.request_history import RESPONSE_BYTES_MAX, acl_text
 from kafka_shim.shim.observing.request_remedy import remedy_json
@@ -48,7 +48,7 @@ class InspectorRows:
         elif row["entry"] == "response" and key in self._open_requests:
             self._add_response(self._open_requests[key], row)
         elif row["entry"] == "access":
-            self._add_decision_or_count_left_out(self._open_requests.get(key), row)
+            self._add_decision(self._open_requests.get(key), row)
 
     def _add_request_or_count_left_out(self, key: _Key, row: dict[str, Any]) -> None:
         if self.last >= REQUESTS_MAX:
@@ -88,7 +88,7 @@ class InspectorRows:
         codes, frame = row.get("error_codes", []), row["frame"]
         request |= {
             "errors": codes,
-            "error_names": [error_name_or_code(code) for code in codes],
+            "error_names": [error_name(code) for code in codes],
             "latency_us": row["time_us"] - request["time_us"],
         }
         detail = self._details[request["number"]]
@@ -100,9 +100,7 @@ class InspectorRows:
         """Return a request and its response, decoded and as bytes; None if there is none."""
         return self._details.get(number)
 
-    def _add_decision_or_count_left_out(
-        self, request: dict[str, Any] | None, row: dict[str, Any]
-    ) -> None:
+    def _add_decision(self, request: dict[str, Any] | None, row: dict[str, Any]) -> None:
         if request is None and self.last >= REQUESTS_MAX:
             self.left_out += 1
             return

@@ -30,7 +30,7 @@ class MaskingObserver:
         self._observer = observer
         self._masks = masks
         self._topic_names: dict[bytes, str] = {}
-        self.convert_events_and_flush_full_block = observer.convert_events_and_flush_full_block
+        self.flush_events = observer.flush_events
         self.record_close = observer.record_close
         self.close = observer.close
 
@@ -59,7 +59,7 @@ class MaskingObserver:
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
         except ProtocolError:
             return frame[:8]
-        self._mask_or_remove(message)
+        self._mask(message)
         return frame[:at] + codecs.write_request(message, header.api_version)
 
     def _masked_response(self, header: RequestHeader, frame: bytes) -> bytes:
@@ -72,10 +72,10 @@ class MaskingObserver:
         if key in NAMING_APIS:
             self._topic_names.update(topic_ids_with_names(message))
             return frame
-        self._mask_or_remove(message)
+        self._mask(message)
         return frame[:at] + codecs.write_response(key, version, message)
 
-    def _mask_or_remove(self, message: Any) -> None:
+    def _mask(self, message: Any) -> None:
         for topic, _, row in topic_partitions(message, self._topic_names):
             known_topic = None if topic == UNKNOWN_TOPIC else topic
             try:

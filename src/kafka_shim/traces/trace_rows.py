@@ -11,7 +11,7 @@ from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.response_codes import nonzero_error_codes
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.trace_format.entries import (
     DERIVED,
@@ -60,11 +60,11 @@ class TraceReader:
                     fields["frame"] = entry.frame
                 yield fields
                 if with_denials and connection.access_source == DERIVED:
-                    denial_rows = _plan_request_or_derive_denial_rows(derived, connection, entry)
+                    denial_rows = _derived_rows(derived, connection, entry)
                     yield from (common_fields | row for row in denial_rows)
 
 
-def _plan_request_or_derive_denial_rows(
+def _derived_rows(
     derived: DerivedDenials, connection: Connection, entry: Entry
 ) -> Iterator[dict[str, Any]]:
     if isinstance(entry, Request):
@@ -122,8 +122,8 @@ def _access_fields(entry: Access) -> dict[str, Any]:
         "entry": "access",
         "api": api_name_or_key(entry.api_key),
         "version": entry.api_version,
-        "operation": _enum_name_or_code(Operation, entry.operation),
-        "resource_type": _enum_name_or_code(ResourceType, entry.resource_type),
+        "operation": _enum_name(Operation, entry.operation),
+        "resource_type": _enum_name(ResourceType, entry.resource_type),
         "resource_name": entry.resource_name,
         "allowed": entry.allowed,
         "rule": entry.rule,
@@ -131,7 +131,7 @@ def _access_fields(entry: Access) -> dict[str, Any]:
     }
 
 
-def _enum_name_or_code(kind: type[IntEnum], code: int) -> str:
+def _enum_name(kind: type[IntEnum], code: int) -> str:
     """Return the name of a code, or the code itself if it is unknown."""
     try:
         return kind(code).name
@@ -160,9 +160,7 @@ def _request_fields(frame: bytes) -> dict[str, Any]:
 def _response_fields(entry: Response) -> dict[str, Any]:
     fields: dict[str, Any] = {"api": api_name_or_key(entry.api_key), "version": entry.api_version}
     try:
-        message, version = read_response_and_its_version(
-            entry.api_key, entry.api_version, entry.frame
-        )
+        message, version = read_response_with_version(entry.api_key, entry.api_version, entry.frame)
     except ProtocolError as error:
         return fields | {"undecoded": str(error)}
     correlation_id = int.from_bytes(entry.frame[:4], "big", signed=True)

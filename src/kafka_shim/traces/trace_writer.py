@@ -56,9 +56,7 @@ class TraceWriter:
         """Write the added entries as a block."""
         if self._entries:
             connections = [msgspec.structs.replace(c, number=n) for c, n in self._in_block.items()]
-            self._segments.write_block_and_rotate(
-                BlockBody(connections, self._entries, self._masks)
-            )
+            self._segments.write_block(BlockBody(connections, self._entries, self._masks))
         self._in_block, self._entries = {}, []
 
     def close(self) -> None:

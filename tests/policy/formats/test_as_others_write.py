@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kafka_shim.policy.formats import kinds_and_names_of_resources_without_acls
+from kafka_shim.policy.formats import resources_without_acls
 from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
 from tests.policy.formats.samples import ACLS_LISTED, refusal, rules
 
@@ -369,7 +369,7 @@ def test_resources_that_are_marked_for_deletion_grant_nothing(metadata: str) -> 
     deleted = JIKKOU.replace('name: "User:Alice"', metadata)
     assert deleted != JIKKOU
     assert rules(deleted) == []
-    assert kinds_and_names_of_resources_without_acls(deleted, "jikkou") == [
+    assert resources_without_acls(deleted, "jikkou") == [
         "KafkaPrincipalAuthorization User:Alice (marked for deletion)"
     ]
 

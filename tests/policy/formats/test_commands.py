@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.policy.formats import detect_format_or_default_yaml, parse_acls_with_lines
+from kafka_shim.policy.formats import detect_format, parse_acls_with_lines
 from kafka_shim.policy.formats.kafka_commands import parse_readable_commands
 from kafka_shim.policy.formats.shell_words import MARK
 from kafka_shim.policy.formats.trace_rule import format_acl_rule
@@ -80,7 +80,7 @@ def test_commands_are_read_wherever_they_stand(form: str, end: str) -> None:
     script = f"export A=b\n{form.format(READ_ORDERS)}\necho 'that is all'\n"
     script = script.replace("\n", end)
     assert rules(script) == [ORDERS]
-    assert detect_format_or_default_yaml(script) == "commands"
+    assert detect_format(script) == "commands"
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ YAML_FILES = {
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_commands_in_yaml_are_read(name: str, end: str) -> None:
     text = YAML_FILES[name].replace("{}", READ_ORDERS).replace("\n", end)
-    assert detect_format_or_default_yaml(text) == "commands"
+    assert detect_format(text) == "commands"
     assert rules(text) == [ORDERS]
 
 

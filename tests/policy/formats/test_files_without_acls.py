@@ -5,12 +5,12 @@ import json
 import pytest
 
 from kafka_shim.policy.formats import (
-    detect_format_or_default_yaml,
-    kinds_and_names_of_resources_without_acls,
+    detect_format,
     parse_distinct_acls,
+    resources_without_acls,
 )
 from kafka_shim.policy.formats.files_without_acls import (
-    describe_file_if_surely_without_acls,
+    describe_other_file,
 )
 from tests.policy.formats.samples import refusal
 
@@ -85,7 +85,7 @@ resource "kafka_acl" "a" {
     ],
 )
 def test_files_without_acls_are_ignored(name: str, text: str, said: str) -> None:
-    assert describe_file_if_surely_without_acls(text, name) == said
+    assert describe_other_file(text, name) == said
 
 
 @pytest.mark.parametrize(
@@ -133,19 +133,19 @@ def test_files_without_acls_are_ignored(name: str, text: str, said: str) -> None
     ],
 )
 def test_files_that_may_have_acls_are_not_ignored(name: str, text: str) -> None:
-    assert describe_file_if_surely_without_acls(text, name) is None
+    assert describe_other_file(text, name) is None
 
 
 def test_resources_of_other_kinds_beside_acls() -> None:
     assert len(parse_distinct_acls(KAFKA + USER)) == 1
-    assert kinds_and_names_of_resources_without_acls(KAFKA + USER, "strimzi") == [
+    assert resources_without_acls(KAFKA + USER, "strimzi") == [
         "Kafka main",
         "KafkaTopic orders",
     ]
-    assert kinds_and_names_of_resources_without_acls(
-        ACL + 'resource "kafka_topic" "t" {}\n', "terraform"
-    ) == ["kafka_topic"]
-    assert kinds_and_names_of_resources_without_acls("acls: []\n", "yaml") == []
+    assert resources_without_acls(ACL + 'resource "kafka_topic" "t" {}\n', "terraform") == [
+        "kafka_topic"
+    ]
+    assert resources_without_acls("acls: []\n", "yaml") == []
 
 
 def test_acls_of_another_format_are_reported() -> None:
@@ -181,4 +181,4 @@ def test_tools_that_derive_acls_are_known(text: str, said: str) -> None:
 
 def test_the_other_provider_may_be_named_in_a_comment() -> None:
     text = '# resource "kafka_acl" was before\n' + ACL.replace("kafka_acl", "confluent_kafka_acl")
-    assert detect_format_or_default_yaml(text) == "terraform-confluent"
+    assert detect_format(text) == "terraform-confluent"

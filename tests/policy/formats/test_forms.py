@@ -11,7 +11,7 @@ from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.policy.formats import (
     FORMATS,
-    detect_format_or_default_yaml,
+    detect_format,
     format_acls_losslessly,
     parse_distinct_acls,
 )
@@ -78,7 +78,7 @@ def test_formats_are_detected(form: str) -> None:
     acls = [acl for acl in ACLS_LISTED if acl.principal == "User:bob" and form != "commands"]
     acls = acls or [_acl(Operation.READ)]
     text = format_acls_losslessly(acls, form)
-    assert detect_format_or_default_yaml(text) == ("yaml" if form == "json" else form)
+    assert detect_format(text) == ("yaml" if form == "json" else form)
     assert parse_distinct_acls(text) == acls
 
 

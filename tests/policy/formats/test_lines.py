@@ -11,7 +11,7 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly, parse_acls_with_lines
 from kafka_shim.policy.formats.values_with_lines import (
     MappingWithLines,
-    line_of_key_or_of_parent,
+    line_of_key,
     load_json_with_lines,
 )
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
@@ -171,11 +171,11 @@ def test_objects_and_keys_of_json_have_line_numbers() -> None:
     assert found == json.loads(text)
     assert (
         found.line,
-        line_of_key_or_of_parent(found, "b"),
-        line_of_key_or_of_parent(found, "a"),
+        line_of_key(found, "b"),
+        line_of_key(found, "a"),
     ) == (1, 1, 4)
     assert found["b"][1].line == 3
-    assert line_of_key_or_of_parent(found["a"], "d") == 5
+    assert line_of_key(found["a"], "d") == 5
 
 
 @given(st.recursive(st.text() | st.none(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)))

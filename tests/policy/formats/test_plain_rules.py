@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from kafka_shim.policy.formats.documents import load_document
-from kafka_shim.policy.formats.plain_rules import parse_plain_rules_if_valid
-from kafka_shim.policy.formats.yaml_rules import parse_rules_or_objects_with_lines
+from kafka_shim.policy.formats.plain_rules import parse_plain_rules
+from kafka_shim.policy.formats.yaml_rules import parse_located_acls
 
 PLAIN_VALUES = ["User:a", "a.b-c/d+e=f@g", "a:b", "10.0.0.1", "'a b'", '"\'"', "'é'"]
 OTHER_VALUES = r"""a: true Yes nULL off 1 1.5 ~ * a# a* User:* '' 'it''s' "a\n" ] } ,
@@ -42,22 +42,22 @@ TEXTS = st.tuples(HEADINGS, st.lists(LINES, max_size=4).map("\n".join)).map("".j
 @settings(max_examples=400, deadline=None)
 @given(TEXTS)
 def test_plain_rules_are_read_as_the_yaml_parser_does(text: str) -> None:
-    plain = parse_plain_rules_if_valid(text)
+    plain = parse_plain_rules(text)
     if plain is not None:
-        assert plain == parse_rules_or_objects_with_lines(load_document(text, with_lines=True))
+        assert plain == parse_located_acls(load_document(text, with_lines=True))
 
 
 @pytest.mark.parametrize("value", PLAIN_VALUES + OTHER_VALUES)
 def test_each_value_is_read_as_the_yaml_parser_does(value: str) -> None:
     text = f"acls:\n- {{principal: User:a, allow: Read, topic: {value}}}\n"
-    plain = parse_plain_rules_if_valid(text)
+    plain = parse_plain_rules(text)
     if plain is not None:
-        assert plain == parse_rules_or_objects_with_lines(load_document(text, with_lines=True))
+        assert plain == parse_located_acls(load_document(text, with_lines=True))
     assert plain is not None or value in (*OTHER_VALUES, "'é'")
 
 
 def test_the_line_of_each_acl_is_known() -> None:
     rule = "- {principal: 'User:*', allow: [Read, Write], topic: a-, pattern: prefixed}"
-    plain = parse_plain_rules_if_valid(f"acls:\n\n# a\n{rule}\n")
+    plain = parse_plain_rules(f"acls:\n\n# a\n{rule}\n")
     assert plain is not None
     assert [line for _, line in plain] == [4, 4]

@@ -205,7 +205,7 @@ def commit(stage: Stage, group: str, *offsets: tuple[int, int]) -> None:
 
 def keys_and_ends(stage: Stage) -> tuple[list[bytes], int]:
     """Return what the keys in the topic of groups begin with, and the number of all records."""
-    partitions = stage.cluster.coordinators.topic_or_create(KeyType.GROUP).partitions
+    partitions = stage.cluster.coordinators.get_or_create_topic(KeyType.GROUP).partitions
     keys = [
         (record.key or b"")[:2]
         for partition in partitions
@@ -231,7 +231,7 @@ def test_records_of_members_have_a_hash_of_their_own() -> None:
     types, end = keys_and_ends(stage)
     assert types == [b"\0\5", b"\0\3", b"\0\7", b"\0\6", b"\0\b"]
     assert end == len(types)
-    (partition,) = stage.cluster.coordinators.topic_or_create(KeyType.GROUP).partitions
+    (partition,) = stage.cluster.coordinators.get_or_create_topic(KeyType.GROUP).partitions
     (stored,) = partition.log.batches
     _, group, *_ = (
         record for batch in iterate_batches(stored.payload) for record in batch.records()
@@ -253,7 +253,7 @@ def test_topics_of_transactions_and_share_partitions_are_empty() -> None:
     request = InitProducerIdRequest(transactional_id="t", transaction_timeout_ms=1000)
     assert stage.ask(ApiKey.INIT_PRODUCER_ID, 4, request).error_code == 0
     key = ("g", stage.topic("orders").topic_id, 0)
-    assert stage.cluster.share_states.create_or_reset_state(key, 1, 0) == 0
+    assert stage.cluster.share_states.reset_state(key, 1, 0) == 0
     for name in ("__transaction_state", "__share_group_state"):
         partitions = stage.found(name).partitions
         assert not any(partition.log.end_offset for partition in partitions)

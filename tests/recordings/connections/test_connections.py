@@ -69,7 +69,7 @@ class _Stage:
         self._clients: list[_Client] = []
         self.steps: Steps = []
         if release.startswith("2."):  # the broker's controller connects to itself
-            self._quotas.admit_queue_or_close(_Client(PLAIN, _ITSELF))
+            self._quotas.admit(_Client(PLAIN, _ITSELF))
         self._clock.advance(recording.QUIET_S * 1000)
         self._began_ms = self._clock.now_ms()
 
@@ -80,7 +80,7 @@ class _Stage:
                     client = _Client(step.listener, step.host)
                     client.last_used_ms = self._clock.now_ms()
                     self._clients.append(client)
-                    self._quotas.admit_queue_or_close(client)
+                    self._quotas.admit(client)
             case Use():
                 self._clients[step.number].last_used_ms = self._clock.now_ms()
             case Leave():
@@ -103,7 +103,7 @@ class _Stage:
         for client in self._clients:
             if client.is_served and client.state in (LEFT, CLOSED):
                 client.is_served = False
-                self._quotas.remove_and_accept_waiting(client)
+                self._quotas.remove(client)
 
 
 @pytest.mark.parametrize(("release", "name"), PAIRS)

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 from kafka_shim.protocol.api_versions import parse_minor_release, served_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from tests.recordings.log_ins.scenarios import SCENARIOS, Ask, Raw, Scenario
 from tests.recordings.recorder import Kind
 from tests.recordings.store import Recordings, Steps
@@ -79,9 +79,9 @@ class _Client:
 def _read(api: ApiKey, version: int, frame: bytes) -> Any:
     """Decode a response; that to ApiVersions may have version 0 instead of the requested one."""
     try:
-        return read_response_and_its_version(api, version, frame)[0]
+        return read_response_with_version(api, version, frame)[0]
     except DecodeError:
-        return read_response_and_its_version(api, 0, frame)[0]
+        return read_response_with_version(api, 0, frame)[0]
 
 
 def _kept(api: ApiKey, response: Any) -> Any:

@@ -86,13 +86,11 @@ class InProcess:
         api, version, response = self._sent[connection]
         if isinstance(response, PendingExchange):
             for _ in range(0, patience_ms, TICK_MS):
-                if response.wait.is_completed_or_cancelled:
+                if response.wait.is_finished:
                     break
                 self.stage.clock.advance(TICK_MS)
             return (
-                self.stage.outcome(api, version, response)
-                if response.wait.is_completed_or_cancelled
-                else WAITS
+                self.stage.outcome(api, version, response) if response.wait.is_finished else WAITS
             )
         return response if isinstance(response, str) else self.stage.read(api, version, response)
 

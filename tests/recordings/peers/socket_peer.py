@@ -11,7 +11,7 @@ from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
 from kafka_shim.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from tests.oracle.real_kafka import USERS
 from tests.recordings.peers.peer import (
     CLOSED,
@@ -65,7 +65,7 @@ class Connection:
         self._socket.settimeout(patience_ms / 1000)
         frame = self.receive()
         assert int.from_bytes(frame[:4], "big") == self._correlation_id
-        return read_response_and_its_version(api, version, frame)[0]
+        return read_response_with_version(api, version, frame)[0]
 
     def tell(self, api: ApiKey, version: int, request: Any) -> None:
         self._correlation_id += 1

@@ -57,10 +57,10 @@ def test_offsets_of_a_share_group_are_reset_once_its_members_have_left() -> None
     groups = GroupControl(stage.cluster)
     earliest = NewOffsets("earliest", "orders")
     with pytest.raises(ControlError, match="has members"):
-        groups.reset_offsets_creating_group_unless_dry_run("g", earliest)
+        groups.reset_offsets("g", earliest)
     leaving = ShareGroupHeartbeatRequest("g", MEMBER, member_epoch=-1)
     assert stage.ask(ApiKey.SHARE_GROUP_HEARTBEAT, 1, leaving).error_code == 0
-    groups.reset_offsets_creating_group_unless_dry_run("g", earliest)
+    groups.reset_offsets("g", earliest)
     assert [(row["offset"], row["lag"]) for row in shown(stage)["offsets"]] == [(0, 0)]
 
 

@@ -86,7 +86,7 @@ async def test_fired_timers_are_forgotten_and_closing_cancels_the_others() -> No
     assert sorted(fired) == [0, 1, 2]
     assert len(clock._timers) == 0
     clock.call_later(1, lambda: fired.append(3))
-    clock.close_cancelling_present_and_future_timers()
+    clock.close()
     await asyncio.sleep(0.05)
     assert 3 not in fired
 

@@ -57,7 +57,7 @@ def test_a_fault_ends_caching() -> None:
     fault = {"match": {"api": "Metadata"}, "action": {"error": 7}, "trigger": {"every_time": True}}
     stage.dispatcher.faults.add(fault)
     assert stage.thrice() == {7}
-    stage.dispatcher.faults.remove_all_and_send_held_responses()
+    stage.dispatcher.faults.remove_all()
     assert stage.thrice() == {UNKNOWN}
 
 

@@ -64,7 +64,7 @@ def test_a_black_hole_never_answers(stage: Stage) -> None:
 def test_a_released_pause_sends_the_response(stage: Stage) -> None:
     fault = stage.dispatcher.faults.add({"action": {"pause": True}, "trigger": {"times": 2}})
     held = [stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT) for _ in range(2)]
-    assert not any(pending.wait.is_completed_or_cancelled for pending in held)
+    assert not any(pending.wait.is_finished for pending in held)
     assert fault.send_held_responses() == 2
     for pending in held:
         assert stage.outcome(ApiKey.HEARTBEAT, 4, pending).error_code == UNKNOWN_MEMBER
@@ -74,7 +74,7 @@ def test_a_released_pause_sends_the_response(stage: Stage) -> None:
 def test_a_removed_pause_sends_the_response(stage: Stage) -> None:
     fault = stage.dispatcher.faults.add({"action": {"pause": True}})
     pending = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
-    stage.dispatcher.faults.remove_and_send_held_responses(fault.fault_id)
+    stage.dispatcher.faults.remove(fault.fault_id)
     assert stage.outcome(ApiKey.HEARTBEAT, 4, pending).error_code == UNKNOWN_MEMBER
     assert not stage.dispatcher.faults.by_id
 

@@ -182,7 +182,7 @@ def test_replica_assignments_are_validated(replicas: dict[int, list[int]], error
 
 def test_a_stopped_broker_becomes_the_last_replica_only_if_others_are_too_few() -> None:
     stage = Stage(brokers=3)
-    stage.cluster.set_alive_drop_sessions_and_elect_leaders(1, is_alive=False)
+    stage.cluster.set_alive_brokers(1, is_alive=False)
     assert outcome(ask(stage, topic("t", 6, 3), topic("u", 6, 2), topic("v", 1, 4))) == {
         "t": 0,
         "u": 0,
@@ -222,7 +222,7 @@ def test_a_topic_assigned_to_an_unknown_broker_times_out() -> None:
     request = CreateTopicsRequest(topics=[topic], timeout_ms=300)
     pending = stage.ask(ApiKey.CREATE_TOPICS, 4, request)
     stage.clock.advance(299)
-    assert not pending.wait.is_completed_or_cancelled
+    assert not pending.wait.is_finished
     stage.clock.advance(1)
     response = stage.outcome(ApiKey.CREATE_TOPICS, 4, pending)
     assert [topic.error_code for topic in response.topics] == [7]

@@ -98,7 +98,7 @@ def test_a_wait_ends_with_the_first_record() -> None:
     stage = stage_with("mine")
     waiting = ask(stage, fetch_request("mine", max_wait_ms=5000, min_bytes=1))
     assert isinstance(waiting, PendingExchange)
-    assert not waiting.wait.is_completed_or_cancelled
+    assert not waiting.wait.is_finished
     produce(stage, "mine")
     response = stage.outcome(ApiKey.FETCH, 12, waiting)
     assert len(summary(response.responses[0].partitions[0].records) or []) == 1
@@ -109,9 +109,9 @@ def test_a_wait_goes_on_until_there_is_enough() -> None:
     request = fetch_request("mine", max_wait_ms=5000, min_bytes=100)
     waiting = ask(stage, request)
     produce(stage, "mine")
-    assert not waiting.wait.is_completed_or_cancelled
+    assert not waiting.wait.is_finished
     produce(stage, "mine")
-    assert waiting.wait.is_completed_or_cancelled
+    assert waiting.wait.is_finished
     assert len(batch()) < 100 <= 2 * len(batch())
 
 
@@ -119,7 +119,7 @@ def test_a_wait_ends_when_time_is_up() -> None:
     stage = stage_with("mine")
     waiting = ask(stage, fetch_request("mine", max_wait_ms=500, min_bytes=1))
     stage.clock.advance(499)
-    assert not waiting.wait.is_completed_or_cancelled
+    assert not waiting.wait.is_finished
     stage.clock.advance(1)
     response = stage.outcome(ApiKey.FETCH, 12, waiting)
     assert fetched(response) == {"mine": 0}
@@ -157,14 +157,14 @@ def test_read_committed_waits_for_the_end_of_the_transaction() -> None:
     stage = stage_with("mine", release="3.5")
     records = batch(producer=(5, 0, 0), attributes=TRANSACTIONAL)
     stage.cluster.transactions.init_producer_id("x", 60_000, -1, -1)
-    found = stage.cluster.transactions.notify_possible_change_and_get("x")
+    found = stage.cluster.transactions.touch("x")
     assert found is not None
     found.producer_id = 5
     stage.cluster.transactions.add_partitions("x", 5, 0, [("mine", 0)])
     request = fetch_request("mine", max_wait_ms=5000, min_bytes=1, isolation_level=1)
     waiting = ask(stage, request)
     produce(stage, "mine", records=records, transactional_id="x")
-    assert not waiting.wait.is_completed_or_cancelled
+    assert not waiting.wait.is_finished
     stage.cluster.transactions.end_transaction("x", 5, 0, commit=True, bumps_epoch=False)
     response = stage.outcome(ApiKey.FETCH, 12, waiting)
     assert len(summary(response.responses[0].partitions[0].records) or []) == 2

@@ -39,7 +39,7 @@ def stage_of(release: str = "") -> Stage:
 
 
 def partition(stage: Stage, index: int = 0) -> Any:
-    return stage.cluster.topics.partition_once_led("t", index)
+    return stage.cluster.topics.led_partition("t", index)
 
 
 def elect(stage: Stage, *indexes: int, kind: int = 0, who: str = ALICE, version: int = 2) -> Any:
@@ -51,7 +51,7 @@ def elect(stage: Stage, *indexes: int, kind: int = 0, who: str = ALICE, version:
 
 def test_the_preferred_leader_leads_again() -> None:
     stage = stage_of()
-    stage.cluster.topics.elect_leader_and_wake_fetches(partition(stage), 2)
+    stage.cluster.topics.elect_leader(partition(stage), 2)
     assert elect(stage, 0, 1, 7) == (0, [0, 84, 3])
     assert (partition(stage).leader_id, partition(stage).leader_epoch) == (1, 2)
 
@@ -65,7 +65,7 @@ def test_3_0_rejects_an_election_for_all_topics() -> None:
 
 def test_a_stopped_broker_cannot_become_leader() -> None:
     stage = stage_of()
-    stage.cluster.topics.elect_leader_and_wake_fetches(partition(stage), 2)
+    stage.cluster.topics.elect_leader(partition(stage), 2)
     stage.cluster.nodes[1].is_alive = False
     assert elect(stage, 0) == (0, [80])
     stage.cluster.nodes[2].is_alive = False

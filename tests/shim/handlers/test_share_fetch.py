@@ -44,7 +44,7 @@ class Sharing:
         for name in ("a", "b"):
             topic = self.stage.topic(name)
             self.ids[name] = topic.topic_id
-            self.cluster.share_states.create_or_reset_state(("g", topic.topic_id, 0), 1, -1)
+            self.cluster.share_states.reset_state(("g", topic.topic_id, 0), 1, -1)
             self.produce(name, 3)
 
     def produce(self, topic: str, count: int) -> None:
@@ -164,15 +164,15 @@ def test_the_number_of_share_sessions_is_limited() -> None:
 def test_a_new_leader_keeps_the_acknowledged_state() -> None:
     sharing = Sharing(brokers=2)
     a = sharing.ids["a"]
-    partition = sharing.cluster.topics.partition_once_led("a", 0)
+    partition = sharing.cluster.topics.led_partition("a", 0)
     assert partition is not None
     sharing.cluster.topics.replace_replicas(partition, [1, 2])
     sharing.fetch(a)
     assert rows_of(sharing.acknowledge(a, 0))[a].error_code == 0
-    sharing.cluster.topics.elect_leader_and_wake_fetches(partition, 2)
+    sharing.cluster.topics.elect_leader(partition, 2)
     row = rows_of(sharing.fetch(a, epoch=2))[a]
     assert (row.error_code, row.current_leader.leader_id) == (6, 2)
-    sharing.cluster.topics.elect_leader_and_wake_fetches(partition, 1)
+    sharing.cluster.topics.elect_leader(partition, 1)
     (acquired,) = rows_of(sharing.fetch(a, epoch=3))[a].acquired_records
     assert (acquired.first_offset, acquired.last_offset, acquired.delivery_count) == (1, 2, 1)
 

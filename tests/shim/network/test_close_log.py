@@ -22,7 +22,7 @@ def test_repeated_closings_are_logged_once_and_then_counted(
     close_log = CloseLog(clock)
     for port in range(78):
         reason = f"{port} bytes were early"  # reasons that differ in numbers only are the same
-        close_log.log_or_count_close("10.0.0.1", port, "SASL", reason, "User:ANONYMOUS")
+        close_log.log_close("10.0.0.1", port, "SASL", reason, "User:ANONYMOUS")
     (line,) = lines(capsys)
     assert "peer=10.0.0.1:0" in line
     clock.advance(PERIOD_MS)
@@ -31,7 +31,7 @@ def test_repeated_closings_are_logged_once_and_then_counted(
     assert "0 bytes were early" in line
     clock.advance(PERIOD_MS)
     assert lines(capsys) == []
-    close_log.log_or_count_close("10.0.0.1", 99, "SASL", "it was early", "User:ANONYMOUS")
+    close_log.log_close("10.0.0.1", 99, "SASL", "it was early", "User:ANONYMOUS")
     assert len(lines(capsys)) == 1
 
 
@@ -40,8 +40,8 @@ def test_counts_are_logged_at_the_end(capsys: pytest.CaptureFixture[str]) -> Non
     clock = ManualClock()
     close_log = CloseLog(clock)
     for _ in range(3):
-        close_log.log_or_count_close("10.0.0.1", 1, "SASL", "it was early", "User:ANONYMOUS")
-    close_log.log_counts_and_reset()
+        close_log.log_close("10.0.0.1", 1, "SASL", "it was early", "User:ANONYMOUS")
+    close_log.log_counts()
     assert "count=2" in lines(capsys)[1]
     clock.advance(PERIOD_MS)
     assert lines(capsys) == []
@@ -53,7 +53,7 @@ def test_logged_lines_and_memory_are_limited_for_many_reasons_and_hosts(
     configure_logging("info", "console")
     close_log = CloseLog(ManualClock())
     for number in range(100):
-        close_log.log_or_count_close(
+        close_log.log_close(
             "10.0.0.1",
             1,
             "SASL",
@@ -62,7 +62,7 @@ def test_logged_lines_and_memory_are_limited_for_many_reasons_and_hosts(
         )
     assert len(lines(capsys)) == 9
     for number in range(5000):
-        close_log.log_or_count_close(
+        close_log.log_close(
             f"10.1.{number // 250}.{number % 250}", 1, "SASL", "x", "User:ANONYMOUS"
         )
     assert len(lines(capsys)) < 1010

@@ -16,7 +16,7 @@ class Peer:
 def test_a_request_is_taken_while_any_memory_is_left() -> None:
     memory = RequestMemory(100_000)
     peers = [Peer(memory) for _ in range(4)]
-    assert [peer.request.reserve_and_may_continue_reading(70_000, 0) for peer in peers] == [
+    assert [peer.request.reserve(70_000, 0) for peer in peers] == [
         True,
         True,
         False,
@@ -34,20 +34,20 @@ def test_a_request_is_taken_while_any_memory_is_left() -> None:
 def test_a_second_large_request_waits_for_the_answer_to_the_first() -> None:
     memory = RequestMemory(1_000_000)
     request = Peer(memory).request
-    assert request.reserve_and_may_continue_reading(70_000, 0)
+    assert request.reserve(70_000, 0)
     request.on_frame_complete()
-    assert not request.reserve_and_may_continue_reading(80_000, 0)
+    assert not request.reserve(80_000, 0)
     request.on_responses_sent(0)
-    assert request.reserve_and_may_continue_reading(80_000, 0)
+    assert request.reserve(80_000, 0)
     assert memory.bytes == 80_000
 
 
 def test_a_request_is_in_the_way_only_while_another_waits_for_its_memory() -> None:
     memory = RequestMemory(100_000)
     slow, late = Peer(memory), Peer(memory)
-    assert slow.request.reserve_and_may_continue_reading(100_000, 10)
+    assert slow.request.reserve(100_000, 10)
     assert memory.oldest_blocking_reader(before_ms=50) is None
-    assert not late.request.reserve_and_may_continue_reading(100_000, 20)
+    assert not late.request.reserve(100_000, 20)
     assert memory.oldest_blocking_reader(before_ms=10) is None
     assert memory.oldest_blocking_reader(before_ms=11) is slow
     slow.request.release_memory(30)

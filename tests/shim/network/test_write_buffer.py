@@ -84,7 +84,7 @@ def test_pieces_are_sent_in_their_order(frames: list[list[bytes]], rooms: list[i
 
 def filled(broker: Broker) -> list[bytes]:
     """Append batches to partition 0 of `orders`; return them."""
-    partition = broker.cluster.topics.partition_once_led("orders", 0)
+    partition = broker.cluster.topics.led_partition("orders", 0)
     assert partition is not None
     stored = []
     for at in range(BATCHES):

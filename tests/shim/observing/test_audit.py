@@ -128,7 +128,7 @@ def test_lines_of_a_request_are_bounded_and_the_others_counted(
         made.append(asked)
         return ""
 
-    monkeypatch.setattr(audit_log, "_remedy_text_or_empty", to_allow)
+    monkeypatch.setattr(audit_log, "_remedy_text", to_allow)
     stage = Stage()
     stage.ask(ApiKey.METADATA, 1, metadata(3 * RECORDS_MAX), "User:alice")
     lines = audit_lines(capsys)
@@ -158,7 +158,7 @@ def test_remedies_are_computed_only_for_lines_that_are_logged(
     configure_logging("warn", "console")
     monkeypatch.setattr(
         audit_log,
-        "_remedy_text_or_empty",
+        "_remedy_text",
         lambda *_: pytest.fail("computed a remedy that is not logged"),
     )
     Stage().ask(ApiKey.METADATA, 1, metadata(3), "User:alice")

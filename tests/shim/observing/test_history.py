@@ -37,12 +37,12 @@ def test_the_limit_in_bytes_includes_the_responses_of_kept_requests() -> None:
     assert first.response is not None
     assert first.response_bytes == len(first.response) - 4
     before = history.held_bytes
-    history.set_response_size_and_short_frame(last, bytes(104))
+    history.add_short_frame(last, bytes(104))
     assert history.held_bytes == before + 100
-    history.set_response_size_and_short_frame(last, bytes(RESPONSE_BYTES_MAX + 5))
+    history.add_short_frame(last, bytes(RESPONSE_BYTES_MAX + 5))
     assert (history.held_bytes, last.response_bytes) == (before + 100, RESPONSE_BYTES_MAX + 1)
     history.drop_requests_keeping_totals()
-    history.set_response_size_and_short_frame(last, bytes(104))
+    history.add_short_frame(last, bytes(104))
     assert history.held_bytes == 0
 
 

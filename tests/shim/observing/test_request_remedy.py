@@ -83,7 +83,7 @@ def errors_of(seen: HistoryEntry) -> tuple[int, ...] | None:
     """Return the errors of a response, without those that are only shown in a separate field."""
     if seen.api is not ApiKey.CREATE_TOPICS or seen.response is None:
         return seen.errors
-    return tuple(topic["errorCode"] for topic in seen.decoded_and_hex_row()["response"]["topics"])
+    return tuple(topic["errorCode"] for topic in seen.decoded_row()["response"]["topics"])
 
 
 def random_acls(rng: random.Random, scenario: Scenario, rules: AclRules) -> list[Acl]:

@@ -43,8 +43,8 @@ from kafka_shim.trace_format.entries import ConnectionClosed, Request
 from kafka_shim.trace_format.redaction import (
     SECRET_REQUESTS,
     is_secret_setting,
-    redact_or_truncate_request_frame,
-    redact_or_truncate_response_frame,
+    redact_request,
+    redact_response,
 )
 from kafka_shim.traces.proxy.proxy import Proxy
 from kafka_shim.traces.replay.events import load_recording
@@ -188,7 +188,7 @@ def test_sensitive_values_in_an_answer_are_blanked_with_their_synonyms() -> None
     ]
     response = DescribeConfigsResponse(results=[DescribeConfigsResult(0, "", 4, "1", rows)])
     frame = write_response_header(32, 4, 9) + codecs.write_response(32, 4, response)
-    kept, changed = redact_or_truncate_response_frame(frame, 32, 4)
+    kept, changed = redact_response(frame, 32, 4)
     assert changed
     assert SECRET.encode() not in kept
     assert kept.count(b"[hidden]") == 2
@@ -199,7 +199,7 @@ def test_of_a_request_that_cannot_be_read_only_the_header_is_kept(api: ApiKey) -
     for version in (0, 31):
         header = write_request_header(RequestHeader(api, 0, 7, "client"))
         header = header[:2] + version.to_bytes(2, "big") + header[4:]
-        kept, changed = redact_or_truncate_request_frame(header + b"\xff" + SECRET.encode(), api)
+        kept, changed = redact_request(header + b"\xff" + SECRET.encode(), api)
         assert changed
         assert header.startswith(kept)
         assert len(kept) >= 8
@@ -209,4 +209,4 @@ def test_frames_without_secrets_are_kept_byte_by_byte() -> None:
     settings = [AlterableConfig("retention.ms", "7")]
     request = AlterConfigsRequest(resources=[AlterConfigsResource(2, "orders", settings)])
     frame = request_frame(ApiKey.ALTER_CONFIGS, 1, request, 7, "client")
-    assert redact_or_truncate_request_frame(frame, 33) == (frame, False)
+    assert redact_request(frame, 33) == (frame, False)

@@ -5,8 +5,8 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.kafka_properties import (
     TranslatedSettings,
     describes_whole_broker,
-    known_and_image_settings_in_environment,
     misspelt_variables_with_corrections,
+    settings_in_environment,
     translate_settings,
     unknown_setting_names,
 )
@@ -23,7 +23,7 @@ def translated(**settings: str) -> TranslatedSettings:
 
 
 def test_environment_variables_are_spelled_as_for_container_images() -> None:
-    assert known_and_image_settings_in_environment(
+    assert settings_in_environment(
         {
             "KAFKA_SUPER_USERS": "User:a",
             "KAFKA_LISTENER_NAME_SASL__PLAINTEXT_PLAIN_SASL_JAAS_CONFIG": JAAS,
@@ -44,10 +44,7 @@ def test_environment_variables_are_spelled_as_for_container_images() -> None:
 def test_variables_that_are_not_settings_are_ignored() -> None:
     others = ("HEAP_OPTS", "OPTS", "VERSION", "HOME", "BOOTSTRAP_SERVERS", "LOG4J_LOGGERS", "URI")
     assert (
-        known_and_image_settings_in_environment(
-            {f"KAFKA_{name}": "x" for name in others} | {"PATH": "/bin"}
-        )
-        == {}
+        settings_in_environment({f"KAFKA_{name}": "x" for name in others} | {"PATH": "/bin"}) == {}
     )
 
 
@@ -88,7 +85,7 @@ def test_known_variables_of_images_are_not_reported() -> None:
 
 
 def test_users_of_bitnamis_variables_are_read() -> None:
-    found = known_and_image_settings_in_environment(
+    found = settings_in_environment(
         {"KAFKA_CLIENT_USERS": "a, b", "KAFKA_CLIENT_PASSWORDS": 'x"\\y,z', "KAFKA_OPTS": ""}
     )
     assert translate_settings(found, found, "here").config_fields["users"] == {
@@ -96,9 +93,7 @@ def test_users_of_bitnamis_variables_are_read() -> None:
         "b": "z",
     }
     with pytest.raises(ConfigError, match="differ in length"):
-        known_and_image_settings_in_environment(
-            {"KAFKA_CLIENT_USERS": "a,b", "KAFKA_CLIENT_PASSWORDS": "x"}
-        )
+        settings_in_environment({"KAFKA_CLIENT_USERS": "a,b", "KAFKA_CLIENT_PASSWORDS": "x"})
 
 
 def test_listeners_can_have_any_name() -> None:

@@ -34,7 +34,7 @@ from kafka_shim.shim.state.coordinators import KeyType
     ],
 )
 def test_internal_topics_have_the_settings_of_a_real_broker(kind: KeyType, configs: str) -> None:
-    topic = Cluster(Config(), ManualClock()).coordinators.topic_or_create(kind)
+    topic = Cluster(Config(), ManualClock()).coordinators.get_or_create_topic(kind)
     assert sorted(topic.configs.items()) == [tuple(text.split("=")) for text in configs.split()]
 
 

@@ -8,7 +8,7 @@ from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.state.leadership import (
     ElectionRules,
     move_leader_replacing_replica_if_needed,
-    update_leaders_and_isrs,
+    update_leaders,
 )
 from kafka_shim.shim.state.topics import NOBODY, Partition, Topics
 from tests.shim.play import Stage
@@ -49,7 +49,7 @@ def topics() -> Topics:
 
 
 def partition(topics: Topics, index: int) -> Partition:
-    found = topics.partition_once_led("orders", index)
+    found = topics.led_partition("orders", index)
     assert found is not None
     return found
 
@@ -62,48 +62,48 @@ def seen(topics: Topics, index: int) -> tuple[int, int, list[int]]:
 
 def test_while_all_are_alive_nothing_changes(topics: Topics) -> None:
     epoch = topics.epoch
-    update_leaders_and_isrs(topics, [1, 2, 3])
+    update_leaders(topics, [1, 2, 3])
     assert topics.epoch == epoch
     assert seen(topics, 0) == (1, 0, [1, 2, 3])
 
 
 def test_the_next_replica_in_sync_becomes_leader(topics: Topics) -> None:
-    update_leaders_and_isrs(topics, [2, 3])
+    update_leaders(topics, [2, 3])
     assert seen(topics, 0) == (2, 1, [2, 3])
     assert seen(topics, 1) == (2, 0, [2, 3])
 
 
 def test_a_restarted_broker_is_in_sync_but_not_leader(topics: Topics) -> None:
-    update_leaders_and_isrs(topics, [2, 3])
-    update_leaders_and_isrs(topics, [1, 2, 3])
+    update_leaders(topics, [2, 3])
+    update_leaders(topics, [1, 2, 3])
     assert seen(topics, 0) == (2, 1, [1, 2, 3])
     assert seen(topics, 1) == (2, 0, [2, 3, 1])
 
 
 def test_only_the_last_replica_in_sync_can_become_leader(topics: Topics) -> None:
-    update_leaders_and_isrs(topics, [2])
-    update_leaders_and_isrs(topics, [])
+    update_leaders(topics, [2])
+    update_leaders(topics, [])
     assert seen(topics, 0) == (NOBODY, 2, [2])
-    update_leaders_and_isrs(topics, [1, 3])
+    update_leaders(topics, [1, 3])
     assert seen(topics, 0) == (NOBODY, 2, [2])
-    update_leaders_and_isrs(topics, [1, 2, 3])
+    update_leaders(topics, [1, 2, 3])
     assert seen(topics, 0) == (2, 3, [1, 2, 3])
 
 
 def test_with_unclean_election_any_live_replica_becomes_leader(topics: Topics) -> None:
-    update_leaders_and_isrs(topics, [2], lambda _: UNCLEAN)
-    update_leaders_and_isrs(topics, [], lambda _: UNCLEAN)
+    update_leaders(topics, [2], lambda _: UNCLEAN)
+    update_leaders(topics, [], lambda _: UNCLEAN)
     assert seen(topics, 0) == (NOBODY, 2, [2])
-    update_leaders_and_isrs(topics, [1, 3], lambda _: UNCLEAN)
+    update_leaders(topics, [1, 3], lambda _: UNCLEAN)
     assert seen(topics, 0) == (1, 3, [1, 3])
-    update_leaders_and_isrs(topics, [1, 2, 3], lambda _: UNCLEAN)
+    update_leaders(topics, [1, 2, 3], lambda _: UNCLEAN)
     assert seen(topics, 0) == (1, 3, [1, 2, 3])
 
 
 def test_with_unclean_election_replicas_in_sync_are_preferred(topics: Topics) -> None:
-    update_leaders_and_isrs(topics, [2, 3], lambda _: UNCLEAN)
-    update_leaders_and_isrs(topics, [2], lambda _: UNCLEAN)
-    update_leaders_and_isrs(topics, [1, 2, 3], lambda _: UNCLEAN)
+    update_leaders(topics, [2, 3], lambda _: UNCLEAN)
+    update_leaders(topics, [2], lambda _: UNCLEAN)
+    update_leaders(topics, [1, 2, 3], lambda _: UNCLEAN)
     assert seen(topics, 0) == (2, 1, [1, 2, 3])
 
 
@@ -121,7 +121,7 @@ def test_unclean_election_depends_on_the_settings_of_topic_and_brokers(
     stage = Stage("4.3", brokers=2, properties=properties)
     [partition] = stage.cluster.topics.create_topic("orders", [[1, 2]], own).partitions
     for node_id, is_alive in ((1, False), (2, False), (1, True)):
-        stage.cluster.set_alive_drop_sessions_and_elect_leaders(node_id, is_alive=is_alive)
+        stage.cluster.set_alive_brokers(node_id, is_alive=is_alive)
     assert partition.leader_id == leader_id
 
 
@@ -134,9 +134,7 @@ def test_eligible_leader_replicas_agree_with_a_real_broker() -> None:
     ]
     for moves, rows in SEEN:
         for move in moves.split():
-            stage.cluster.set_alive_drop_sessions_and_elect_leaders(
-                int(move[1:]), is_alive=move[0] == "+"
-            )
+            stage.cluster.set_alive_brokers(int(move[1:]), is_alive=move[0] == "+")
         assert [shown(part) for part in parts] == rows, moves
 
 
@@ -147,7 +145,7 @@ def shown(part: Partition) -> str:
 
 
 def test_a_partition_without_other_replicas_has_no_leader(topics: Topics) -> None:
-    update_leaders_and_isrs(topics, [1, 2])
+    update_leaders(topics, [1, 2])
     assert seen(topics, 2) == (NOBODY, 1, [3])
 
 
@@ -165,7 +163,7 @@ def test_a_broker_without_a_replica_replaces_the_leader(topics: Topics) -> None:
 
 
 def test_a_broker_takes_over_a_partition_without_a_leader(topics: Topics) -> None:
-    update_leaders_and_isrs(topics, [1, 2])
+    update_leaders(topics, [1, 2])
     move_leader_replacing_replica_if_needed(topics, partition(topics, 2), 1)
     assert partition(topics, 2).leader_id == 1
 
@@ -173,5 +171,5 @@ def test_a_broker_takes_over_a_partition_without_a_leader(topics: Topics) -> Non
 def test_a_new_leader_wakes_waiting_readers(topics: Topics) -> None:
     woken: list[str] = []
     partition(topics, 0).log.add_watcher(lambda: woken.append("0"))
-    update_leaders_and_isrs(topics, [2, 3])
+    update_leaders(topics, [2, 3])
     assert woken == ["0"]

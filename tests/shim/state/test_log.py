@@ -114,11 +114,11 @@ def test_the_newest_batch_is_known_after_deletion_until_it_expires() -> None:
 def test_leader_epochs_end_where_the_next_begins() -> None:
     log = log_of(3)
     add(log, 2, epoch=4)
-    assert log.epoch_and_end_offset_up_to(0) == (0, 3)
-    assert log.epoch_and_end_offset_up_to(2) == (0, 3)
-    assert log.epoch_and_end_offset_up_to(4) == (4, 5)
-    assert log.epoch_and_end_offset_up_to(5) == (-1, -1)
-    assert log.epoch_and_end_offset_up_to(-1) == (-1, -1)
+    assert log.end_offset_for_epoch(0) == (0, 3)
+    assert log.end_offset_for_epoch(2) == (0, 3)
+    assert log.end_offset_for_epoch(4) == (4, 5)
+    assert log.end_offset_for_epoch(5) == (-1, -1)
+    assert log.end_offset_for_epoch(-1) == (-1, -1)
     assert [log.leader_epoch_at_offset(offset) for offset in (0, 2, 3, 5)] == [0, 0, 4, 4]
 
 
@@ -130,9 +130,9 @@ def test_leader_epochs_without_records_are_dropped() -> None:
         log.advance_log_start(log.end_offset)
     add(log, 1, epoch=1000)
     assert len(log._epochs) == 2
-    assert log.epoch_and_end_offset_up_to(5) == (5, 1000)
-    assert log.epoch_and_end_offset_up_to(999) == (999, 1000)
-    assert log.epoch_and_end_offset_up_to(1000) == (1000, 1001)
+    assert log.end_offset_for_epoch(5) == (5, 1000)
+    assert log.end_offset_for_epoch(999) == (999, 1000)
+    assert log.end_offset_for_epoch(1000) == (1000, 1001)
 
 
 def test_old_batches_are_deleted_when_retention_is_checked() -> None:
@@ -184,6 +184,6 @@ def test_waiting_readers_are_notified_of_the_end() -> None:
     log = log_of(1)
     told: list[bool] = []
     log.add_watcher(lambda: told.append(log.is_closed))
-    log.close_and_drop_batches()
+    log.close_deleted()
     assert told == [True]
     assert log.batches == []

@@ -49,14 +49,14 @@ def test_producers_whose_batches_were_rejected_expire() -> None:
 def test_empty_groups_expire_but_not_after_a_reset() -> None:
     stage = Stage()
     groups = stage.cluster.groups
-    groups.find_or_create_classic_replacing_other_type("old")
+    groups.get_or_create_classic_group("old")
     stage.clock.advance(600_000)
-    assert groups.find_and_touch_after_topic_deletions("old") is None
-    groups.find_or_create_classic_replacing_other_type("new")
+    assert groups.find_current("old") is None
+    groups.get_or_create_classic_group("new")
     stage.cluster.reset_to_initial_state()
     stage.clock.advance(HOUR_MS)
-    assert groups.find_and_touch_after_topic_deletions("new") is not None
-    assert stage.cluster.groups.find_and_touch_after_topic_deletions("new") is None
+    assert groups.find_current("new") is not None
+    assert stage.cluster.groups.find_current("new") is None
 
 
 def test_after_a_reset_old_logs_are_no_longer_checked() -> None:

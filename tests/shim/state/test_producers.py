@@ -105,7 +105,7 @@ def test_idle_producers_expire_unless_they_have_an_open_transaction() -> None:
     producers = PartitionProducers()
     write(producers, 0, 0)
     producers.note_appended_batch(9, 0, ProducedBatch(0, 0, 1, 50), is_transactional=True)
-    producers.drop_expired_producers_and_verifications(1000)
+    producers.drop_expired_producers(1000)
     assert [producer.producer_id for producer in producers] == [9]
 
 

@@ -27,7 +27,7 @@ def test_no_timer_from_before_the_reset_fires() -> None:
     produce(stage, "t", records=batch([b"a"], times=[stage.clock.now_ms()]))
     stage.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest("x", 10_000))
     stage.cluster.transactions.add_partitions("x", 0, 0, [("t", 0)])
-    stage.cluster.groups.find_or_create_classic_replacing_other_type("g")
+    stage.cluster.groups.get_or_create_classic_group("g")
     stage.cluster.reset_to_initial_state()
     before = stage.clock.fired_timers
     stage.clock.advance(DAY_MS)

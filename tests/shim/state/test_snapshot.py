@@ -27,13 +27,13 @@ def broker() -> Broker:
 
 
 def append(found: Broker, name: str, first: int, last: int) -> None:
-    partition = found.cluster.topics.partition_once_led(name, 0)
+    partition = found.cluster.topics.led_partition(name, 0)
     assert partition is not None
     partition.log.append_batch(StoredBatch(first, last, 1000, bytes([first]) * 10), 0)
 
 
 def payloads(found: Broker) -> list[bytes]:
-    partition = found.cluster.topics.partition_once_led("orders", 0)
+    partition = found.cluster.topics.led_partition("orders", 0)
     assert partition is not None
     log = partition.log
     return log.read_batches(log.start_offset, log.end_offset, 1 << 20, whole_first=True)
@@ -47,7 +47,7 @@ def test_records_and_their_offsets_are_restored() -> None:
     append(found, "orders", 10, 10)
     for _ in range(2):
         found.restore_snapshot(kept)
-        partition = found.cluster.topics.partition_once_led("orders", 0)
+        partition = found.cluster.topics.led_partition("orders", 0)
         assert partition is not None
         assert (partition.log.start_offset, partition.log.end_offset) == (0, 10)
         assert payloads(found) == [b"\x00" * 10, b"\x05" * 10]
@@ -58,16 +58,16 @@ def test_the_start_offset_of_a_log_is_restored() -> None:
     found = broker()
     append(found, "orders", 0, 4)
     append(found, "orders", 5, 9)
-    partition = found.cluster.topics.partition_once_led("orders", 0)
+    partition = found.cluster.topics.led_partition("orders", 0)
     assert partition is not None
     partition.log.advance_log_start(7)
     found.restore_snapshot(found.take_snapshot())
-    partition = found.cluster.topics.partition_once_led("orders", 0)
+    partition = found.cluster.topics.led_partition("orders", 0)
     assert partition is not None
     assert (partition.log.start_offset, partition.log.end_offset) == (7, 10)
     partition.log.advance_log_start(10)
     found.restore_snapshot(found.take_snapshot())
-    partition = found.cluster.topics.partition_once_led("orders", 0)
+    partition = found.cluster.topics.led_partition("orders", 0)
     assert partition is not None
     assert (partition.log.start_offset, partition.log.end_offset) == (10, 10)
 

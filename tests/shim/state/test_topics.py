@@ -59,11 +59,11 @@ def test_partitions_are_led_by_their_first_replica() -> None:
     assert [partition.leader_id for partition in topic.partitions] == [3, -1]
     all_topics.add_partitions(topic, [[2]])
     assert [partition.index for partition in topic.partitions] == [0, 1, 2]
-    assert topic.partition_once_led(2) is topic.partitions[2]
-    assert topic.partition_once_led(3) is None
-    assert topic.partition_once_led(-1) is None
-    assert all_topics.partition_once_led("orders", 0) is topic.partitions[0]
-    assert all_topics.partition_once_led("missing", 0) is None
+    assert topic.led_partition(2) is topic.partitions[2]
+    assert topic.led_partition(3) is None
+    assert topic.led_partition(-1) is None
+    assert all_topics.led_partition("orders", 0) is topic.partitions[0]
+    assert all_topics.led_partition("missing", 0) is None
 
 
 def test_names_that_differ_only_in_dots_and_underscores_collide() -> None:
@@ -93,7 +93,7 @@ def test_a_new_leader_has_a_higher_epoch() -> None:
     all_topics = topics()
     partition = all_topics.create_topic("orders", [[1, 2]], {}).partitions[0]
     epoch = all_topics.epoch
-    all_topics.elect_leader_and_wake_fetches(partition, 2)
+    all_topics.elect_leader(partition, 2)
     assert (partition.leader_id, partition.leader_epoch) == (2, 1)
     assert all_topics.epoch > epoch
 
@@ -104,7 +104,7 @@ def test_a_new_leader_changes_its_topic_only() -> None:
     all_topics.create_topic("other", [[1, 2]], {})
     epoch, changed = all_topics.epoch, list[str]()
     all_topics.when_changed = changed.append
-    all_topics.elect_leader_and_wake_fetches(partition, 2)
+    all_topics.elect_leader(partition, 2)
     all_topics.set_in_sync_replicas(partition, [2])
     all_topics.replace_replicas(partition, [1])
     assert set(changed) == {"orders"}

@@ -53,7 +53,7 @@ class Coordinator:
         return self.transactions.end_transaction("x", *owner, commit=commit, bumps_epoch=bumps)
 
     def state(self) -> TransactionalIdState:
-        found = self.transactions.notify_possible_change_and_get("x")
+        found = self.transactions.touch("x")
         assert found is not None
         return found.state
 
@@ -76,7 +76,7 @@ def test_a_producer_that_gives_its_epoch_gets_the_next_one_also_when_retrying() 
 def test_after_the_largest_epoch_a_new_producer_id_is_assigned() -> None:
     coordinator = Coordinator()
     coordinator.begin()
-    found = coordinator.transactions.notify_possible_change_and_get("x")
+    found = coordinator.transactions.touch("x")
     assert found is not None
     found.epoch = EPOCH_MAX
     assert coordinator.begin() == (ErrorCode.NONE, 1, 0)

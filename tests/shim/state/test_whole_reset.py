@@ -55,7 +55,7 @@ def reset(peer: InProcess) -> dict[str, Any]:
     for connection in list(peer._sessions):
         peer.hang_up(connection)
     for group in cluster.groups:
-        group.stop_timers_and_drop_owned_state()
+        group.close()
     cluster.reset_to_initial_state()
     return values(cluster)
 

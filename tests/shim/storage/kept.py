@@ -20,7 +20,7 @@ class KeptStage(Stage):
         self.storage = Storage(directory)
         self.dispatcher.set_storage(self.storage)
         try:
-            self.storage.restore_cluster_and_count_start(self.cluster)
+            self.storage.restore_cluster(self.cluster)
         except BaseException:
             self.storage.close_without_writing()
             raise
@@ -28,7 +28,7 @@ class KeptStage(Stage):
 
     def again(self, **settings: Any) -> "KeptStage":
         """Kill this stage; return a new one with its directory, at the same time."""
-        self.storage.commit_and_send_responses()
+        self.storage.commit()
         self.kill()
         later = KeptStage(self.directory, self.cluster.release, **{**self._settings, **settings})
         later.clock.advance(self.clock.now_ms() - later.clock.now_ms())

@@ -20,7 +20,7 @@ NOBODY = CommitIdentity("", None, -1, 0)
 
 
 def written(stage: KeptStage) -> list[bytes]:
-    topic = stage.cluster.coordinators.topic_or_create(KeyType.GROUP)
+    topic = stage.cluster.coordinators.get_or_create_topic(KeyType.GROUP)
     return [batch.payload for partition in topic.partitions for batch in partition.log.batches]
 
 
@@ -37,7 +37,7 @@ def test_transactional_ids_are_restored_and_expire(tmp_path: Path) -> None:
 def test_states_of_share_partitions_are_restored(tmp_path: Path) -> None:
     stage = KeptStage(tmp_path)
     key = ("g", stage.topic("orders").topic_id, 0)
-    stage.cluster.share_states.create_or_reset_state(key, 1, 0)
+    stage.cluster.share_states.reset_state(key, 1, 0)
     update = ShareStateUpdate(1, 0, 0, 1, [DeliveryBatch(0, 0, 2, 1)])
     assert stage.cluster.share_states.apply_update(key, update) is ErrorCode.NONE
     before = stage.cluster.share_states.get_state(key)
@@ -48,14 +48,14 @@ def test_states_of_share_partitions_are_restored(tmp_path: Path) -> None:
 def test_records_of_groups_are_restored(tmp_path: Path) -> None:
     stage = KeptStage(tmp_path)
     topic = stage.topic("orders", 2)
-    stage.cluster.coordinators.topic_or_create(KeyType.GROUP)
+    stage.cluster.coordinators.get_or_create_topic(KeyType.GROUP)
 
     def commit(on: KeptStage, offset: int) -> None:
         commits = [OffsetCommit(topic.topic_id, at, CommittedOffset(offset)) for at in (0, 1)]
         assert on.cluster.groups.commit_offsets("g", NOBODY, commits) is ErrorCode.NONE
 
     commit(stage, 1)
-    stage.storage.commit_and_send_responses()
+    stage.storage.commit()
     commit(stage, 2)
     again = stage.again()
     before = written(again)

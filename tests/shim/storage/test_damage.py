@@ -21,11 +21,9 @@ def killed(directory: Path, *, journal: bool = False) -> Path:
     database = Database(directory / "running")
     for number in range(5):
         row = ("topic", f"orders-{number}", "{}")
-        database.commit_journal_and_changes([], [(number, 0, 0, BATCH)], [row])
+        database.commit([], [(number, 0, 0, BATCH)], [row])
     if journal:
-        database.append_to_journal_and_commit_if_large(
-            [(1 << 50, 0, b"first"), (1 << 50 | 1, 0, b"second")]
-        )
+        database.append_to_journal([(1 << 50, 0, b"first"), (1 << 50 | 1, 0, b"second")])
     shutil.copytree(directory / "running", directory / "killed")
     database.close_without_commit()
     return directory / "killed"
@@ -34,9 +32,7 @@ def killed(directory: Path, *, journal: bool = False) -> Path:
 def content(directory: Path) -> tuple[int, int]:
     database = Database(directory)
     try:
-        return len(list(database.read_and_verify_all_rows())), len(
-            list(database.read_and_verify_all_batches())
-        )
+        return len(list(database.read_all_rows())), len(list(database.read_all_batches()))
     finally:
         database.close_without_commit()
 
@@ -96,12 +92,12 @@ def test_every_flipped_bit_of_a_closed_file_is_found_or_harmless(tmp_path: Path)
     """Bits of SQLite's own free space may change; rows and batches may not."""
     database = Database(tmp_path)
     rows = [("topic", f"orders-{number}", '{"partitions": []}') for number in range(20)]
-    database.commit_journal_and_changes([], [(number, 0, 0, BATCH) for number in range(20)], rows)
+    database.commit([], [(number, 0, 0, BATCH) for number in range(20)], rows)
     expected = (
-        list(database.read_and_verify_all_rows()),
-        list(database.read_and_verify_all_batches()),
+        list(database.read_all_rows()),
+        list(database.read_all_batches()),
     )
-    database.commit_and_close()
+    database.close()
     whole = (tmp_path / FILE).read_bytes()
     found = 0
     for at in range(0, len(whole), 97):
@@ -117,8 +113,8 @@ def test_every_flipped_bit_of_a_closed_file_is_found_or_harmless(tmp_path: Path)
         else:
             try:
                 assert (
-                    list(reopened.read_and_verify_all_rows()),
-                    list(reopened.read_and_verify_all_batches()),
+                    list(reopened.read_all_rows()),
+                    list(reopened.read_all_batches()),
                 ) == expected
             except ConfigError:
                 found += 1
@@ -130,10 +126,8 @@ def test_every_flipped_bit_of_a_closed_file_is_found_or_harmless(tmp_path: Path)
 @pytest.mark.parametrize("table", ["kept", "batches"])
 def test_a_deleted_row_is_found(tmp_path: Path, table: str) -> None:
     database = Database(tmp_path)
-    database.commit_journal_and_changes(
-        [], [(1, 0, 0, BATCH), (2, 0, 0, BATCH)], [("topic", "a", "{}")]
-    )
-    database.commit_and_close()
+    database.commit([], [(1, 0, 0, BATCH), (2, 0, 0, BATCH)], [("topic", "a", "{}")])
+    database.close()
     with sqlite3.connect(tmp_path / FILE) as connection:
         condition = "part = 'topic'" if table == "kept" else "id = 1 << 40"
         connection.execute(f"DELETE FROM {table} WHERE {condition}")
@@ -148,8 +142,8 @@ def test_a_damaged_row_about_the_database_is_a_sentence(
     tmp_path: Path, key: str, value: str
 ) -> None:
     database = Database(tmp_path)
-    database.commit_journal_and_changes([], [], [("topic", "a", "{}"), ("meta", "starts", "1")])
-    database.commit_and_close()
+    database.commit([], [], [("topic", "a", "{}"), ("meta", "starts", "1")])
+    database.close()
     with sqlite3.connect(tmp_path / FILE) as connection:
         changed = connection.execute(
             "UPDATE kept SET value = ? WHERE part = 'meta' AND key = ?", (value, key)
@@ -163,8 +157,8 @@ def test_a_damaged_row_about_the_database_is_a_sentence(
 def test_an_older_copy_of_a_closed_file_is_rejected(tmp_path: Path) -> None:
     for number in range(2):
         database = Database(tmp_path)
-        database.commit_journal_and_changes([], [], [("topic", f"orders-{number}", "{}")])
-        database.commit_and_close()
+        database.commit([], [], [("topic", f"orders-{number}", "{}")])
+        database.close()
         if number == 0:
             shutil.copyfile(tmp_path / FILE, tmp_path / "copy")
     shutil.move(tmp_path / "copy", tmp_path / FILE)
@@ -174,7 +168,7 @@ def test_an_older_copy_of_a_closed_file_is_rejected(tmp_path: Path) -> None:
 
 
 def test_after_a_refused_start_the_missing_file_can_be_put_back(tmp_path: Path) -> None:
-    Database(tmp_path / "running").commit_and_close()
+    Database(tmp_path / "running").close()
     directory = killed(tmp_path, journal=True)
     (directory / WAL).rename(tmp_path / "elsewhere")
     with pytest.raises(ConfigError, match="write-ahead log is damaged or gone"):
@@ -185,20 +179,20 @@ def test_after_a_refused_start_the_missing_file_can_be_put_back(tmp_path: Path) 
 
 def test_a_copy_of_a_closed_file_is_whole_without_its_lock(tmp_path: Path) -> None:
     database = Database(tmp_path)
-    database.commit_journal_and_changes([], [], [("topic", "a", "{}")])
-    database.commit_and_close()
+    database.commit([], [], [("topic", "a", "{}")])
+    database.close()
     (tmp_path / LOCK).unlink()
     assert content(tmp_path) == (1, 0)
 
 
 def test_files_that_are_deleted_meanwhile_stop_the_writes(tmp_path: Path) -> None:
     database = Database(tmp_path / "data")
-    database.commit_journal_and_changes([], [], [("topic", "a", "{}")])
+    database.commit([], [], [("topic", "a", "{}")])
     shutil.rmtree(tmp_path / "data")
     with pytest.raises(FileNotFoundError):
-        database.append_to_journal_and_commit_if_large([(1, 0, b"batch")])
+        database.append_to_journal([(1, 0, b"batch")])
     with pytest.raises(FileNotFoundError):
-        database.commit_journal_and_changes([], [], [("topic", "b", "{}")])
+        database.commit([], [], [("topic", "b", "{}")])
     database.close_without_commit()
 
 
@@ -208,6 +202,6 @@ def test_a_full_disk_is_not_called_damaged(tmp_path: Path, monkeypatch: pytest.M
     def full(_: Database) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Database, "_verify_and_commit_left_journal", full)
+    monkeypatch.setattr(Database, "_recover_journal", full)
     with pytest.raises(ConfigError, match="the disk is full: make room"):
         Database(tmp_path)

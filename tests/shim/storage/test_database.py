@@ -47,7 +47,7 @@ def test_a_later_format_is_rejected(tmp_path: Path) -> None:
 
 def test_a_damaged_file_is_rejected(tmp_path: Path) -> None:
     found = Database(tmp_path)
-    found.commit_journal_and_changes([], [(1, n, 0, bytes(5000)) for n in range(200)], [])
+    found.commit([], [(1, n, 0, bytes(5000)) for n in range(200)], [])
     found.close_without_commit()
     with (tmp_path / FILE).open("r+b") as file:
         file.seek(16 * 8192)
@@ -65,7 +65,7 @@ def test_an_unusable_directory_is_rejected(tmp_path: Path) -> None:
 def test_a_view_shows_records_with_topic_names(tmp_path: Path) -> None:
     found = Database(tmp_path)
     topic = '{"partitions": [{"log": 7}]}'
-    found.commit_journal_and_changes([], [(7, 5, 0, b"batch")], [("topic", "orders", topic)])
+    found.commit([], [(7, 5, 0, b"batch")], [("topic", "orders", topic)])
     found.close_without_commit()
     with sqlite3.connect(tmp_path / FILE) as connection:
         rows = list(connection.execute("SELECT * FROM records"))

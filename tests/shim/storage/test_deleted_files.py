@@ -90,10 +90,10 @@ def test_a_second_broker_is_refused_also_if_files_were_deleted(
 
 def test_a_renamed_directory_is_noticed(tmp_path: Path) -> None:
     database = Database(tmp_path / "data")
-    database.commit_journal_and_changes([], [], [("topic", "a", "{}")])
+    database.commit([], [], [("topic", "a", "{}")])
     (tmp_path / "data").rename(tmp_path / "moved")
     with pytest.raises(FileNotFoundError):
-        database.commit_journal_and_changes([], [], [("topic", "b", "{}")])
+        database.commit([], [], [("topic", "b", "{}")])
     with pytest.raises(ConfigError, match="is in use by another kafka-shim"):
         Database(tmp_path / "moved")
     database.close_without_commit()
@@ -103,9 +103,9 @@ def test_a_replaced_file_is_noticed_among_settled_ones(tmp_path: Path) -> None:
     database = Database(tmp_path)
     past_ns = time.time_ns() - 60 * 10**9
     os.utime(tmp_path, ns=(past_ns, past_ns))
-    database.append_to_journal_and_commit_if_large([(1, 0, b"one")])
+    database.append_to_journal([(1, 0, b"one")])
     (tmp_path / LOCK).rename(tmp_path / "elsewhere")
     (tmp_path / LOCK).touch()
     with pytest.raises(FileNotFoundError, match="replaced"):
-        database.append_to_journal_and_commit_if_large([(2, 0, b"two")])
+        database.append_to_journal([(2, 0, b"two")])
     database.close_without_commit()

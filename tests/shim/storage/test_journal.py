@@ -16,7 +16,7 @@ ROWS: list[Row] = [(1, 0, b"one"), (2, 1, b"two"), (3, 0, b"three")]
 def left(directory: Path) -> list[tuple[int, bytes]]:
     """Return the batches that the next process finds: first offset and payload."""
     found = Database(directory)
-    batches = [(offset, payload) for _, offset, _, payload in found.read_and_verify_all_batches()]
+    batches = [(offset, payload) for _, offset, _, payload in found.read_all_batches()]
     found.close_without_commit()
     return batches
 
@@ -24,7 +24,7 @@ def left(directory: Path) -> list[tuple[int, bytes]]:
 def killed_after(directory: Path, *appended: Sequence[Row]) -> None:
     found = Database(directory)
     for rows in appended:
-        found.append_to_journal_and_commit_if_large(rows)
+        found.append_to_journal(rows)
     found.close_without_commit()
 
 
@@ -48,9 +48,9 @@ def test_an_entry_that_was_not_acknowledged_is_dropped(tmp_path: Path, written: 
 
 def test_committed_and_deleted_batches_are_not_restored(tmp_path: Path) -> None:
     found = Database(tmp_path)
-    found.append_to_journal_and_commit_if_large(ROWS)
+    found.append_to_journal(ROWS)
     written = (tmp_path / FILE).read_bytes()
-    found.commit_journal_and_changes([(0, 0, 3)], [(0, 5, 0, b"five")], [])
+    found.commit([(0, 0, 3)], [(0, 5, 0, b"five")], [])
     assert not found.has_batches_in_journal
     found.close_without_commit()
     (tmp_path / FILE).write_bytes(written)  # as if killed before the journal was emptied
@@ -59,9 +59,9 @@ def test_committed_and_deleted_batches_are_not_restored(tmp_path: Path) -> None:
 
 def test_a_reset_drops_appended_batches(tmp_path: Path) -> None:
     found = Database(tmp_path)
-    found.append_to_journal_and_commit_if_large(ROWS)
-    found.commit_journal_and_changes([], [(0, 9, 0, b"nine")], [], clears_first=True)
-    found.append_to_journal_and_commit_if_large([(10, 0, b"ten")])
+    found.append_to_journal(ROWS)
+    found.commit([], [(0, 9, 0, b"nine")], [], clears_first=True)
+    found.append_to_journal([(10, 0, b"ten")])
     found.close_without_commit()
     assert left(tmp_path) == [(9, b"nine"), (10, b"ten")]
 
@@ -71,9 +71,9 @@ def test_a_large_journal_is_emptied_into_the_database(
 ) -> None:
     monkeypatch.setattr(database, "JOURNAL_BYTES_MAX", 50)
     found = Database(tmp_path)
-    found.append_to_journal_and_commit_if_large(ROWS)
+    found.append_to_journal(ROWS)
     assert not found.has_batches_in_journal
-    assert len(list(found.read_and_verify_all_batches())) == 3
+    assert len(list(found.read_all_batches())) == 3
     found.close_without_commit()
 
 
@@ -81,5 +81,5 @@ def test_a_full_disk_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     found = Database(tmp_path)
     monkeypatch.setattr(os, "write", lambda *_: 3)
     with pytest.raises(OSError, match="No space left on device"):
-        found.append_to_journal_and_commit_if_large(ROWS)
+        found.append_to_journal(ROWS)
     found.close_without_commit()

@@ -22,7 +22,7 @@ def test_quotas_keep_their_order_over_restarts(tmp_path: Path) -> None:
         changes = [alteration(rng) for _ in range(rng.choice([1, 2, 5]))]
         never_restarted.alter_limits(changes)
         stage.cluster.quotas.alter_limits(changes)
-        stage.storage.commit_and_send_responses()
+        stage.storage.commit()
         if step % 10 == 0:
             stage = stage.again()
         expected = list(never_restarted.all_entities_with_limits())
@@ -35,7 +35,7 @@ def test_a_change_writes_its_row_only(tmp_path: Path) -> None:
     stage.cluster.quotas.alter_limits([({"user": f"u{n}"}, rate) for n in range(50)])
     for number in range(50):
         stage.cluster.configs.store_group_settings(f"g{number}", {"a": "1"})
-    stage.storage.commit_and_send_responses()
+    stage.storage.commit()
     stage.cluster.quotas.alter_limits([({"user": "u7"}, {"producer_byte_rate": 20.0})])
     stage.cluster.configs.store_group_settings("g7", {"a": "2"})
     marks = stage.storage._marks

@@ -8,7 +8,7 @@ import pytest
 
 from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch
 from kafka_shim.protocol.records.single_record_batches import (
-    prepend_offset_length_and_leader_epoch,
+    prepend_offset,
 )
 from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.logs.log_cleaner import compact_logs
@@ -53,7 +53,7 @@ def append(stage: KeptStage, producer_id: int, *, is_transactional: bool) -> Non
     )  # fmt: skip
     key = b"%d" % (offset % 5)
     batch = encode_batch([Record(offset, now_ms, key, b"value")], options)
-    payload = prepend_offset_length_and_leader_epoch(batch[16:], offset, 0)
+    payload = prepend_offset(batch[16:], offset, 0)
     log.append_batch(StoredBatch(offset, offset, now_ms, payload), 0)
     if producer_id >= 0:
         log.producers.note_appended_batch(
@@ -77,13 +77,11 @@ def step(stage: KeptStage, rng: random.Random) -> None:
         case 0:
             log.advance_log_start(rng.randint(log.start_offset, log.end_offset))
         case 1:
-            log.producers.drop_expired_producers_and_verifications(
-                stage.clock.now_ms() - rng.choice([500, 2_000])
-            )
+            log.producers.drop_expired_producers(stage.clock.now_ms() - rng.choice([500, 2_000]))
         case 2:
             compact_logs([log], stage.clock.now_ms(), stamps_horizon=True)
         case 3 if rng.random() < 0.2:
-            log.producers.drop_batches_and_producers_below(log.start_offset)
+            log.producers.drop_batches_below(log.start_offset)
         case 4 | 5 | 6 | 7 if known is not None and known.has_open_transaction:
             end_transaction(stage, producer_id, commit=rng.random() < 0.5)
         case 8:
@@ -103,9 +101,9 @@ def test_producers_and_aborted_transactions_are_restored(tmp_path: Path, seed: i
         for _ in range(rng.choice([1, 2, 10])):
             step(stage, rng)
             if rng.random() < 0.7:
-                stage.storage.commit_and_send_responses()
+                stage.storage.commit()
         before = state_of(log_of(stage))
-        stage.storage.commit_and_send_responses()
+        stage.storage.commit()
         stage.kill()
         clock = stage.clock
         stage = KeptStage(tmp_path)
@@ -118,12 +116,12 @@ def test_a_deleted_topic_leaves_no_row(tmp_path: Path) -> None:
     stage.topic("orders")
     append(stage, 1, is_transactional=True)
     end_transaction(stage, 1, commit=False)
-    stage.storage.commit_and_send_responses()
-    parts = [part for part, _, _ in stage.storage._database.read_and_verify_all_rows()]
+    stage.storage.commit()
+    parts = [part for part, _, _ in stage.storage._database.read_all_rows()]
     assert {PRODUCER, ABORTED} <= set(parts)
     stage.cluster.topics.delete_topic("orders")
-    stage.storage.commit_and_send_responses()
-    parts = [part for part, _, _ in stage.storage._database.read_and_verify_all_rows()]
+    stage.storage.commit()
+    parts = [part for part, _, _ in stage.storage._database.read_all_rows()]
     assert not {PRODUCER, ABORTED, "log", "topic"} & set(parts)
 
 
@@ -139,6 +137,6 @@ def test_a_marker_writes_the_rows_of_its_producer_only(tmp_path: Path) -> None:
             stage.storage._marks, stage.cluster
         )
         rows.append(sorted((part, key) for part, key, _ in written if part != "topic"))
-        stage.storage.commit_and_send_responses()
+        stage.storage.commit()
     number = log_of(stage).number
     assert rows[49] == [(ABORTED, f"{number}/99"), (PRODUCER, f"{number}/49")]

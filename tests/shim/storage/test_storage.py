@@ -79,7 +79,7 @@ def test_logs_with_deleted_records_are_restored(stage: KeptStage) -> None:
         stage.topic(name)
         for n in range(4):
             produce(stage, b"%d" % n, name, producer_id=7, producer_epoch=0, base_sequence=n)
-    stage.storage.commit_and_send_responses()
+    stage.storage.commit()
     log_of(stage, "some").advance_log_start(2)
     log_of(stage, "all").advance_log_start(4)
     before = [picture(log_of(stage, name)) for name in ("some", "all")]
@@ -93,11 +93,11 @@ def test_logs_with_deleted_records_are_restored(stage: KeptStage) -> None:
 def test_eligible_leader_replicas_are_restored(stage: KeptStage) -> None:
     """A partition without a leader has an empty ISR; an eligible replica may lead (KIP-966)."""
     stage.topic("orders")
-    stage.cluster.set_alive_drop_sessions_and_elect_leaders(1, is_alive=False)
+    stage.cluster.set_alive_brokers(1, is_alive=False)
     later = stage.again()
     [partition] = later.found("orders").partitions
     assert (partition.isr, partition.eligible, partition.last_known) == ([], [1], [1])
-    later.cluster.elect_live_leaders_and_controller()
+    later.cluster.elect_live_leaders()
     assert (partition.leader_id, partition.isr, partition.eligible) == (1, [1], [])
 
 
@@ -126,7 +126,7 @@ def test_a_compacted_log_is_restored(stage: KeptStage) -> None:
     stage.topic("orders", 1, {"cleanup.policy": "compact"})
     for n in range(4):
         produce(stage, b"%d" % n)
-    stage.storage.commit_and_send_responses()
+    stage.storage.commit()
     produce(stage, b"4")
     stage.compact("orders")
     produce(stage, b"5")
@@ -149,7 +149,7 @@ def test_a_transaction_is_aborted_in_time_also_with_an_earlier_clock(
     response = stage.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest("t", 8_000))
     stage.cluster.transactions.add_partitions("t", response.producer_id, 0, [("orders", 0)])
     stage.clock.advance(passed_ms)
-    stage.storage.commit_and_send_responses()
+    stage.storage.commit()
     stage.kill()
     again = KeptStage(stage.directory, stage.cluster.release)
     again.clock.advance(stage.clock.now_ms() - earlier_ms - again.clock.now_ms())
@@ -175,13 +175,13 @@ def test_transactions_continue_and_producer_ids_are_not_reused(stage: KeptStage)
     before = picture(log_of(stage))
     again = stage.again()
     assert picture(log_of(again)) == before
-    found = again.cluster.transactions.notify_possible_change_and_get("t")
+    found = again.cluster.transactions.touch("t")
     assert found is not None
     assert (found.state, list(found.partitions)) == (TransactionalIdState.ONGOING, [("orders", 0)])
     fresh = again.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest(None, 60_000))
     assert fresh.producer_id == 1000
     again.clock.advance(70_000)
-    found = again.cluster.transactions.notify_possible_change_and_get("t")
+    found = again.cluster.transactions.touch("t")
     assert found is not None
     assert found.state is TransactionalIdState.COMPLETE_ABORT
     before = picture(log_of(again))
@@ -199,7 +199,7 @@ def test_offsets_of_groups_are_restored(stage: KeptStage) -> None:
     groups.commit_offsets(
         "held", NOBODY, [OffsetCommit(topic.topic_id, 0, CommittedOffset(3))], producer_id=4
     )
-    stage.storage.commit_and_send_responses()
+    stage.storage.commit()
     groups.delete_empty_group("gone")
     groups.offsets.delete_offset("held", topic.topic_id, 1)
     again = stage.again().cluster.groups
@@ -218,7 +218,7 @@ def test_users_tokens_quotas_settings_features_and_acls_are_restored(stage: Kept
     cluster = stage.cluster
     credential = credential_of_password(ScramMechanism.SCRAM_SHA_256, "pw", b"salt", 4096)
     cluster.users.store_credential(ScramMechanism.SCRAM_SHA_256, "carol", credential)
-    cluster.users.add_or_replace_configured_user("dave", "secret")
+    cluster.users.set_configured_user("dave", "secret")
     token = cluster.tokens.create_token("User:a", "User:a", ["User:b"], -1)
     cluster.quotas.alter_limits([({"user": "alice"}, {"producer_byte_rate": 1000.0})])
     cluster.configs.brokers[1] = {"log.cleaner.threads": "2"}
@@ -228,7 +228,7 @@ def test_users_tokens_quotas_settings_features_and_acls_are_restored(stage: Kept
     for name in ("a", "b"):
         stage.allow("User:alice", Operation.READ, ResourceType.TOPIC, name)
     stage.storage.note_possible_change_of_unreported_sections()
-    stage.storage.commit_and_send_responses()
+    stage.storage.commit()
     authorizer = cluster.policy.authorizer
     assert authorizer is not None
     cluster.users.remove_stored_credential(ScramMechanism.SCRAM_SHA_256, "nobody")
@@ -259,12 +259,12 @@ def test_a_reset_deletes_all_stored_data(stage: KeptStage) -> None:
     stage.cluster.groups.commit_offsets(
         "g", NOBODY, [OffsetCommit(topic.topic_id, 0, CommittedOffset(5))]
     )
-    stage.cluster.users.add_or_replace_configured_user("dave", "secret")
+    stage.cluster.users.set_configured_user("dave", "secret")
     stage.allow("User:alice", Operation.READ, ResourceType.TOPIC, "orders")
     stage.storage.note_possible_change_of_unreported_sections()
-    stage.storage.commit_and_send_responses()
+    stage.storage.commit()
     stage.cluster.reset_to_initial_state()
-    stage.storage.discard_state_and_observe_reset_cluster(stage.cluster)
+    stage.storage.observe_reset(stage.cluster)
     again = stage.again().cluster
     assert len(again.topics) == 0
     assert list(again.groups) == []
@@ -307,17 +307,17 @@ def test_responses_wait_for_the_commit_if_the_loop_has_other_work(stage: KeptSta
         return lambda: sent.append(number)
 
     async def slices() -> None:
-        stage.storage.commit_and_send_responses()
-        assert not stage.storage.commit_if_idle_else_defer_response(send(1))
+        stage.storage.commit()
+        assert not stage.storage.defer_response(send(1))
         asyncio.get_running_loop().call_soon(lambda: None)
         stage.topic("orders")
-        assert stage.storage.commit_if_idle_else_defer_response(send(2))
+        assert stage.storage.defer_response(send(2))
         assert sent == []
         await asyncio.sleep(0)
         assert sent == [2]
         stage.topic("payments")
         await asyncio.sleep(0)
-        assert not stage.storage.commit_if_idle_else_defer_response(send(3))
+        assert not stage.storage.defer_response(send(3))
 
     asyncio.run(slices())
 
@@ -325,7 +325,7 @@ def test_responses_wait_for_the_commit_if_the_loop_has_other_work(stage: KeptSta
 def test_the_last_request_of_a_turn_commits(stage: KeptStage) -> None:
     async def turn() -> None:
         stage.topic("orders")
-        assert not stage.storage.commit_if_idle_else_defer_response(lambda: None)
+        assert not stage.storage.defer_response(lambda: None)
 
     asyncio.run(turn())
     stage.kill()
@@ -339,8 +339,8 @@ def test_no_response_is_sent_if_the_commit_fails(stage: KeptStage) -> None:
     async def turn() -> None:
         stage.topic("orders")
         stage.kill()
-        assert stage.storage.commit_if_idle_else_defer_response(lambda: failed.append(False))
-        stage.storage.commit_and_send_responses()
+        assert stage.storage.defer_response(lambda: failed.append(False))
+        stage.storage.commit()
 
     asyncio.run(turn())
     assert failed == [True]

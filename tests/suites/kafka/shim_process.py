@@ -30,7 +30,7 @@ class ShimProcess:
         command += ["--log-level", "error"]
         self._child = _FORKS.Process(target=_serve, args=(command, self._log, self._used))
         self._child.start()
-        self._control = HttpControl(self._wait_until_ready(ready))
+        self._control = HttpControl(self._await_ready(ready))
 
     def control(self, method: str, path: str) -> Any:
         return self._control.call(method, path, {}, None)
@@ -55,7 +55,7 @@ class ShimProcess:
             self._child.join()
         return float(self._used.read_text()) if self._used.exists() else 0.0
 
-    def _wait_until_ready(self, ready: Path) -> str:
+    def _await_ready(self, ready: Path) -> str:
         deadline = time.monotonic() + START_SECONDS
         while time.monotonic() < deadline and self._child.is_alive():
             if ready.exists() and (text := ready.read_text()).endswith("\n"):

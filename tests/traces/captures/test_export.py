@@ -94,7 +94,7 @@ def test_frames_larger_than_a_packet_are_exported_over_ipv6(
     large = heartbeat(3, 30_000)
     rows: list[Entry] = [Request(0, 0, 10, large), Response(0, 0, 20, 12, 4, heartbeat_result(3))]
     writer = SegmentWriter(tmp_path / "trace", "w")
-    writer.write_block_and_rotate(BlockBody([who], rows))
+    writer.write_block(BlockBody([who], rows))
     writer.close()
     file = io.BytesIO()
     export_capture(tmp_path / "trace", file)
@@ -107,7 +107,7 @@ def test_frames_larger_than_a_packet_are_exported_over_ipv6(
 def test_a_time_outside_the_range_of_pcap_becomes_the_nearest(time_us: int, tmp_path: Path) -> None:
     who = Connection(0, 1, 2, "PLAINTEXT", "127.0.0.1", 50_000, "User:x")
     writer = SegmentWriter(tmp_path, "w")
-    writer.write_block_and_rotate(BlockBody([who], [Request(0, 0, time_us, heartbeat(3, 10))]))
+    writer.write_block(BlockBody([who], [Request(0, 0, time_us, heartbeat(3, 10))]))
     writer.close()
     file = io.BytesIO()
     export_capture(tmp_path, file)

@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.sasl_authenticate import SaslAuthenticateReque
 from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from kafka_shim.protocol.records.batches import Record, encode_batch
 from kafka_shim.protocol.request_frames import read_request_frame
-from kafka_shim.protocol.response_frames import read_response_and_its_version, write_response_frame
+from kafka_shim.protocol.response_frames import read_response_with_version, write_response_frame
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
@@ -65,10 +65,10 @@ class Playback:
         header = RequestHeader(api, version, 7, self._client_id)
         frame = write_request_header(header) + codecs.write_request(message, version)
         pending = self.connection(connection).respond(*read_request_frame(frame))
-        while (response := pending.if_due()) is None:
+        while (response := pending.due_response()) is None:
             time.sleep(0.01)
         frame = write_response_frame(header, response.message)
-        return read_response_and_its_version(api, version, frame)[0]
+        return read_response_with_version(api, version, frame)[0]
 
     def mismatch(self, api: ApiKey, version: int, message: Any, connection: str = "a") -> Mismatch:
         """Return why a request has no response."""

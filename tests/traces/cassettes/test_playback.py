@@ -187,7 +187,7 @@ def test_a_change_that_is_sent_twice_is_reported(trace: Path) -> None:
 def test_a_produce_request_takes_its_recorded_time(trace: Path) -> None:
     played = start(trace, speed=0.5)
     header = RequestHeader(ApiKey.PRODUCE, 9, 1, "wire")
-    response = played.connection("a").respond(header, records("orders", A)).if_due()
+    response = played.connection("a").respond(header, records("orders", A)).due_response()
     assert response is not None
     recorded = played.state.index.table.first("api_key=? and topic is null", ApiKey.PRODUCE)
     assert recorded is not None

@@ -17,7 +17,7 @@ import pytest
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.request_frames import read_request_frame
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.protocol.responses import error_codes_by_name
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.traces.cassettes.playback_report import MismatchError
@@ -99,7 +99,7 @@ class _Playback:
                 waiting = sent.pop(connection)
                 assert waiting is not None
                 waiting.deadline = 0
-                response = waiting.if_due()
+                response = waiting.due_response()
                 assert response is not None
                 recorded = _decoded(event.entry, event.entry.frame)
                 yield ApiKey(event.entry.api_key).name, *_errors(recorded, response.message)
@@ -136,7 +136,7 @@ def _is_temporary(errors: object) -> bool:
 
 
 def _decoded(entry: Response, frame: bytes) -> Any:
-    return read_response_and_its_version(entry.api_key, entry.api_version, frame)[0]
+    return read_response_with_version(entry.api_key, entry.api_version, frame)[0]
 
 
 def _errors(recorded: Any, played: Any) -> tuple[object, object]:

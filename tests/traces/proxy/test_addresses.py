@@ -31,7 +31,7 @@ from kafka_shim.protocol.messages.share_fetch import (
 from kafka_shim.traces.proxy.response_addresses import (
     advertised_brokers,
     is_valid_address,
-    replace_broker_addresses_if_present,
+    replace_broker_addresses,
     response_contains_broker_addresses,
 )
 
@@ -73,7 +73,7 @@ OF_PROGRAMS = {ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_DESCRIBE}
 def test_addresses_are_rewritten(api: ApiKey, response: Any) -> None:
     assert response_contains_broker_addresses(api)
     assert list(advertised_brokers(api, response)) == [(3, *REAL)]
-    assert replace_broker_addresses_if_present(
+    assert replace_broker_addresses(
         api, response, lambda node_id, host, port: (f"{host}-{node_id}", port + 1)
     )
     assert list(advertised_brokers(api, response)) == [(3, "real-3", 9093)]
@@ -83,9 +83,7 @@ def test_a_response_without_coordinator_is_not_rewritten() -> None:
     refused = FindCoordinatorResponse(
         error_code=15, coordinators=[Coordinator("g", -1, "", -1, error_code=15)]
     )
-    assert not replace_broker_addresses_if_present(
-        ApiKey.FIND_COORDINATOR, refused, lambda *_: ("proxy", 1)
-    )
+    assert not replace_broker_addresses(ApiKey.FIND_COORDINATOR, refused, lambda *_: ("proxy", 1))
 
 
 def test_all_apis_with_addresses_of_brokers_are_rewritten() -> None:

@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.metadata import (
     MetadataResponse,
     MetadataResponseBroker,
 )
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.trace_format.entries import Response
@@ -125,7 +125,7 @@ def with_metadata(respond: Callable[[], MetadataResponse]) -> Behaviour:
 async def metadata(wire: Wire) -> MetadataResponse:
     await wire.send(wire.request(ApiKey.METADATA, 12, MetadataRequest(topics=[])))
     frame = await asyncio.wait_for(wire.frame(), 20)
-    found, _ = read_response_and_its_version(ApiKey.METADATA, 12, frame)
+    found, _ = read_response_with_version(ApiKey.METADATA, 12, frame)
     assert isinstance(found, MetadataResponse)
     return found
 

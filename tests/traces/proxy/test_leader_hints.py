@@ -120,9 +120,7 @@ async def test_leader_hints_of_share_acknowledge_have_addresses_of_the_proxy(
         request + codecs.write_request(ShareAcknowledgeRequest("g", MEMBER, 1), version)
     )
     head = write_response_header(api, version, 7)
-    frame = connection._observe_and_readdress_response(
-        head + codecs.write_response(api, version, told)
-    )
+    frame = connection._readdress_response(head + codecs.write_response(api, version, told))
     recorder.close()
     response = codecs.read_response(api, version, frame, len(head))
     (hint,) = response.node_endpoints

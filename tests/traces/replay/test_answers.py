@@ -20,7 +20,7 @@ from kafka_shim.protocol.messages.list_groups import ListedGroup, ListGroupsResp
 from kafka_shim.protocol.messages.metadata import MetadataResponse
 from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.trace_format.entries import Response
-from kafka_shim.traces.replay.error_codes import is_coordinator_not_ready_or_elsewhere
+from kafka_shim.traces.replay.error_codes import is_coordinator_elsewhere
 
 
 def committed(code: int) -> committing.OffsetCommitResponse:
@@ -69,4 +69,4 @@ def test_retriable_coordinator_errors_are_recognized(
     api: ApiKey, version: int, response: Any, is_so: bool
 ) -> None:
     frame = write_response_frame(RequestHeader(api, version, 7, "c"), response)
-    assert is_coordinator_not_ready_or_elsewhere(Response(0, 0, 0, api, version, frame)) is is_so
+    assert is_coordinator_elsewhere(Response(0, 0, 0, api, version, frame)) is is_so

@@ -20,7 +20,7 @@ from kafka_shim.protocol.messages.metadata import (
     MetadataResponseBroker,
     MetadataResponseTopic,
 )
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.trace_format.entries import Response
 from kafka_shim.traces.replay.compare import (
     Difference,
@@ -112,9 +112,9 @@ def test_two_equal_pairs_of_responses_are_decoded_once_unless_ids_changed(
 
     def noting(api_key: int, version: int, frame: bytes) -> object:
         read.append(frame)
-        return read_response_and_its_version(api_key, version, frame)
+        return read_response_with_version(api_key, version, frame)
 
-    monkeypatch.setattr("kafka_shim.traces.replay.compare.read_response_and_its_version", noting)
+    monkeypatch.setattr("kafka_shim.traces.replay.compare.read_response_with_version", noting)
     mapping = RecordedToTargetMapping()
     event = Event(("w", 1), "User:a", 1, "PLAINTEXT", Response(1, 0, 0, ApiKey.METADATA, 12, b""))
     for host, port, cluster_id, reads in (

@@ -32,9 +32,7 @@ def ids() -> IdMapping:
 
 def take(leaders: GroupLeaderExchanges, leader: str, actual: str, **fields: Any) -> bool:
     request = JoinGroupRequest(group_id=GROUP, **fields)
-    return leaders.leaders_differ_exchanging_members_if_possible(
-        request, joined("old-c", leader), joined("new-c", actual)
-    )
+    return leaders.exchange_leaders(request, joined("old-c", leader), joined("new-c", actual))
 
 
 def test_the_recorded_leader_continues_as_the_actual_leader(ids: IdMapping) -> None:

@@ -40,7 +40,7 @@ def made(folder: Path, writers: int = 1) -> Path:
                 time_us = at * writers + number
                 entries.append(Request(0, at, time_us, asked))
                 entries.append(Response(0, at, time_us, ApiKey.API_VERSIONS, VERSION, responded))
-            writer.write_block_and_rotate(BlockBody([who], entries))
+            writer.write_block(BlockBody([who], entries))
         writer.close()
     return folder
 

@@ -11,7 +11,7 @@ from kafka_shim.authorizer.requirement import (
     Requirement,
     VersionRange,
     bind_to_release,
-    is_release_from_since_to_before_until,
+    is_in_release,
 )
 from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.protocol.api_versions import RELEASES
@@ -30,16 +30,16 @@ def _texts_with_releases(
     releases_by_text: dict[str, set[str]] = {}
     for item in items:
         releases_by_text.setdefault(text(item), set()).update(
-            r for r in all_releases if is_release_from_since_to_before_until(item, r)
+            r for r in all_releases if is_in_release(item, r)
         )
     return {
-        line: _subset_of_releases_text_unless_all(held, all_releases)
+        line: _release_subset_text(held, all_releases)
         for line, held in releases_by_text.items()
         if held
     }
 
 
-def _subset_of_releases_text_unless_all(subset: set[str], releases: tuple[str, ...]) -> str:
+def _release_subset_text(subset: set[str], releases: tuple[str, ...]) -> str:
     """Return a subset of releases as text: `up to 0.11`, `2.4-2.8 and since 3.3`; "" for all."""
     if subset == set(releases):
         return ""
@@ -61,7 +61,7 @@ def _release_range_text(releases: tuple[str, ...], first: int, last: int) -> str
     return releases[first] if first == last else f"{releases[first]}-{releases[last]}"
 
 
-def releases_with_reachable_check_or_any_check(row: Requirement) -> tuple[str, ...]:
+def effective_releases(row: Requirement) -> tuple[str, ...]:
     """Return the releases in which clients can trigger the row's check; if none, all of its own."""
     met = tuple(
         r
@@ -82,7 +82,7 @@ def _release_ranges_text(releases: tuple[str, ...]) -> str:
     )
 
 
-def _versions_text_unless_all(
+def _versions_text(
     versions: VersionRange, single: str = "version ", several: str = "versions "
 ) -> str:
     low, high = versions
@@ -96,9 +96,7 @@ def _versions_text_unless_all(
 def _denial_text(denial: Denial) -> str:
     error = denial.error_in_response
     code = f"{error.name} ({error:d}), " if error else ""
-    return _join_nonempty(
-        ", ", f"{code}{denial.effect.value}", _versions_text_unless_all(denial.versions)
-    )
+    return _join_nonempty(", ", f"{code}{denial.effect.value}", _versions_text(denial.versions))
 
 
 def _join_nonempty(separator: str, *parts: str) -> str:
@@ -109,12 +107,12 @@ def detailed_lines(rows: list[Requirement], open_apis: dict[ApiKey, str]) -> Ite
     """Yield all facts about each row, with its changes between releases."""
     for row in rows:
         kip = f"KIP-{row.kip}" if row.kip else ""
-        releases_of_row = releases_with_reachable_check_or_any_check(row)
+        releases_of_row = effective_releases(row)
         yield _join_nonempty(
             "  ",
             row.id,
             _release_ranges_text(releases_of_row),
-            _versions_text_unless_all(row.versions),
+            _versions_text(row.versions),
             kip,
             row.source,
         )
@@ -165,15 +163,13 @@ def _one_release_columns(row: Requirement, release: str) -> tuple[str, str, str]
     needs = " or ".join(dict.fromkeys(_need_text(need) for need in bound.needs))
     effects: dict[str, list[str]] = {}
     for denial in bound.denials:
-        effects.setdefault(denial.effect.value, []).append(
-            _versions_text_unless_all(denial.versions)
-        )
+        effects.setdefault(denial.effect.value, []).append(_versions_text(denial.versions))
     shown = [
         f"{effect} ({', '.join(limits)})" if any(limits) else effect
         for effect, limits in effects.items()
     ]
     code = f"{bound.error.name} ({bound.error:d})" if bound.error else ""
-    versions = _versions_text_unless_all(row.versions, "in version ", "in versions ")
+    versions = _versions_text(row.versions, "in version ", "in versions ")
     condition = _join_nonempty(", ", versions, f"when {row.when}" if row.when else "")
     return row.id, needs, _join_nonempty("; ", ", ".join(filter(None, [code, *shown])), condition)
 
@@ -234,7 +230,7 @@ def markdown_lines(rows: list[Requirement], open_apis: dict[ApiKey, str]) -> Ite
 
 def markdown_cells(row: Requirement) -> Iterator[str]:
     """Yield the columns of `markdown_lines`."""
-    releases_of_row = releases_with_reachable_check_or_any_check(row)
+    releases_of_row = effective_releases(row)
     yield f"**{row.id}**" + (f" (KIP-{row.kip})" if row.kip else "")
     yield "<br>".join(
         _join_nonempty(", ", line, releases)
@@ -252,6 +248,6 @@ def markdown_cells(row: Requirement) -> Iterator[str]:
         "<br>", *(_join_nonempty(", ", line, releases) for line, releases in denied), hidden
     )
     yield _join_nonempty(
-        "<br>", _release_ranges_text(releases_of_row), _versions_text_unless_all(row.versions)
+        "<br>", _release_ranges_text(releases_of_row), _versions_text(row.versions)
     )
     yield _join_nonempty("<br>", f"when {row.when}" if row.when else "", row.note)

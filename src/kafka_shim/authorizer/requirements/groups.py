@@ -149,9 +149,7 @@ LIST_GROUPS = Requirement(
     api=ApiKey.LIST_GROUPS,
     name="group",
     any_of=(
-        *terms.need_pair_with_denial_logged_until(
-            Operation.DESCRIBE, ResourceType.CLUSTER, release="3.4"
-        ),
+        *terms.needs_logged_before(Operation.DESCRIBE, ResourceType.CLUSTER, release="3.4"),
         NeedAlternative(Operation.DESCRIBE, ResourceType.GROUP, since="2.1", until="3.4"),
         NeedAlternative(Operation.DESCRIBE, ResourceType.GROUP, since="3.4", log_if_denied=False),
     ),

@@ -12,7 +12,7 @@ from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
 
-def need_pair_with_denial_logged_until(
+def needs_logged_before(
     operation: Operation, resource_type: ResourceType, release: str = "2.4"
 ) -> tuple[NeedAlternative, NeedAlternative]:
     """Return a need whose denial is in the audit log until `release`, and

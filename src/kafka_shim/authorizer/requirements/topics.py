@@ -87,7 +87,7 @@ METADATA_TOPIC = Requirement(
 METADATA_ALL_TOPICS = Requirement(
     api=ApiKey.METADATA,
     name="all_topics",
-    any_of=terms.need_pair_with_denial_logged_until(Operation.DESCRIBE, ResourceType.TOPIC),
+    any_of=terms.needs_logged_before(Operation.DESCRIBE, ResourceType.TOPIC),
     denied=terms.LEFT_OUT,
     names=("response.topics[].name",),
     when="topics is null (in version 0: empty)",
@@ -96,7 +96,7 @@ METADATA_AUTO_CREATE = Requirement(
     api=ApiKey.METADATA,
     name="auto_create",
     any_of=(
-        *terms.need_pair_with_denial_logged_until(Operation.CREATE, ResourceType.CLUSTER),
+        *terms.needs_logged_before(Operation.CREATE, ResourceType.CLUSTER),
         NeedAlternative(Operation.CREATE, ResourceType.TOPIC, since="2.0"),
     ),
     denied=terms.TOPIC_EACH,
@@ -201,7 +201,7 @@ OFFSET_FOR_LEADER_EPOCH = Requirement(
     api=ApiKey.OFFSET_FOR_LEADER_EPOCH,
     name="topic",
     any_of=(
-        *terms.need_pair_with_denial_logged_until(Operation.CLUSTER_ACTION, ResourceType.CLUSTER),
+        *terms.needs_logged_before(Operation.CLUSTER_ACTION, ResourceType.CLUSTER),
         NeedAlternative(Operation.DESCRIBE, ResourceType.TOPIC, since="2.1"),
     ),
     denied=(

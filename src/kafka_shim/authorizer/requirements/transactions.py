@@ -29,9 +29,7 @@ INIT_PRODUCER_ID_IDEMPOTENT = Requirement(
     api=ApiKey.INIT_PRODUCER_ID,
     name="idempotent",
     any_of=(
-        *terms.need_pair_with_denial_logged_until(
-            Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, release="2.8"
-        ),
+        *terms.needs_logged_before(Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, release="2.8"),
         NeedAlternative(
             Operation.WRITE, ResourceType.TOPIC, since="2.8", until="3.0", any_name=True
         ),

@@ -80,16 +80,14 @@ def run(args: argparse.Namespace) -> int:
             print(f"can be applied: {count_with_noun(total - position.done, 'request')}")
             return 0
         write_plan(_undo_path(args.plan), plan_object(plan.inverse()))
-        return _send_remaining_requests_and_verify(args, plan, position.done)
+        return _send_remaining_requests(args, plan, position.done)
 
 
 def _undo_path(path: str) -> Path:
     return Path(path).with_suffix(".undo.json")
 
 
-def _send_remaining_requests_and_verify(
-    args: argparse.Namespace, plan: SavedPlan, done: int
-) -> int:
+def _send_remaining_requests(args: argparse.Namespace, plan: SavedPlan, done: int) -> int:
     total = len(plan.requests)
     advice = f"run the command again to go on, or apply {_undo_path(args.plan)} to undo"
     try:

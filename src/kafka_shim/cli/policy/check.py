@@ -137,12 +137,10 @@ def _old_and_new_policy(args: argparse.Namespace) -> tuple[Policy, Policy]:
 def _scope_of_options(args: argparse.Namespace) -> ChangeScope:
     for principal in args.principal:
         check_principal_option("--principal", principal)
-    return ChangeScope(
-        tuple(map(_parse_type_with_names_unless_cluster, args.only)), tuple(args.principal)
-    )
+    return ChangeScope(tuple(map(_parse_resource_pattern, args.only)), tuple(args.principal))
 
 
-def _parse_type_with_names_unless_cluster(text: str) -> tuple[ResourceType, NameSet | None]:
+def _parse_resource_pattern(text: str) -> tuple[ResourceType, NameSet | None]:
     try:
         kind, name = parse_resource(text)
     except AclTextError as error:
@@ -157,7 +155,5 @@ def _parse_type_with_names_unless_cluster(text: str) -> tuple[ResourceType, Name
 def _operations_of_options(args: argparse.Namespace) -> set[Operation] | None:
     if not args.operation:
         return None
-    kinds = [_parse_type_with_names_unless_cluster(text)[0] for text in args.only] or [
-        ResourceType.TOPIC
-    ]
+    kinds = [_parse_resource_pattern(text)[0] for text in args.only] or [ResourceType.TOPIC]
     return {parse_supported_operation(text, kind) for text in args.operation for kind in kinds}

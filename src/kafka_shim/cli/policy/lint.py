@@ -20,7 +20,7 @@ from kafka_shim.policy.checked_accesses import InexactReleaseError
 from kafka_shim.policy.lint import (
     FINDING_KINDS,
     LocatedAcl,
-    add_acls_and_find_probable_mistakes,
+    find_probable_mistakes,
 )
 from kafka_shim.policy.lint_report import (
     finding_object,
@@ -29,7 +29,7 @@ from kafka_shim.policy.lint_report import (
 )
 from kafka_shim.policy.policy import Policy
 from kafka_shim.text.message_text import (
-    escaped_result_line_with_overlong_words_cut,
+    safe_result_line,
 )
 from kafka_shim.text.sarif import sarif_log
 
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         with ProgressBar("checking ACLs", len(written), delay_s=1.0) as progress:
             all_findings = list(
-                add_acls_and_find_probable_mistakes(written, rules.authorizer(), release, progress)
+                find_probable_mistakes(written, rules.authorizer(), release, progress)
             )
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(log, indent=2, ensure_ascii=False))
     else:
         for line in lint_report_lines(findings, len(written), release, github=args.github):
-            print(escaped_result_line_with_overlong_words_cut(line))
+            print(safe_result_line(line))
     return EXIT_MISMATCH if findings else 0
 
 

@@ -23,9 +23,9 @@ from kafka_shim.policy.matrix import (
     MatrixResource,
     MatrixRow,
     access_matrix,
-    principals_in_acls_and_everyone,
+    listed_principals,
     resources_in_acls,
-    rows_and_columns_with_access,
+    without_empty_lines,
 )
 from kafka_shim.policy.matrix_tables import (
     cell_objects,
@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     for principal in args.principal:
         check_principal_option("--principal", principal)
     resources = [*topics, *_resources_of_options(args)] or resources_in_acls(policy.acls)
-    principals = args.principal or principals_in_acls_and_everyone(policy.acls)
+    principals = args.principal or listed_principals(policy.acls)
     if len(principals) * len(resources) > CELLS_MAX:
         raise UsageError(
             f"{len(principals)} principals and {len(resources)} resources are too many for a"
@@ -104,20 +104,16 @@ def run(args: argparse.Namespace) -> int:
         rows = access_matrix(policy.authorizer(), policy.release, principals, resources, operations)
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {policy.release}: {error}") from error
-    shown = (
-        (resources, rows)
-        if args.json
-        else _leave_out_and_note_those_without_access(args, resources, rows)
-    )
+    shown = (resources, rows) if args.json else _leave_out_empty(args, resources, rows)
     print(_format_matrix(args, *shown, policy), end="")
     return 0
 
 
-def _leave_out_and_note_those_without_access(
+def _leave_out_empty(
     args: argparse.Namespace, resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]
 ) -> tuple[Sequence[MatrixResource], Sequence[MatrixRow]]:
     """Leave out rows and columns without access that no option names; name them on stderr."""
-    kept_resources, kept_rows = rows_and_columns_with_access(
+    kept_resources, kept_rows = without_empty_lines(
         resources,
         rows,
         keeps_all_rows=bool(args.principal),

@@ -34,7 +34,7 @@ from kafka_shim.policy.plan_formats import (
 )
 from kafka_shim.policy.planned_change import COMMANDS, PlannedChange, plan_change
 from kafka_shim.policy.policy import Policy
-from kafka_shim.text.input_errors import file_and_line
+from kafka_shim.text.input_errors import place_text
 
 DESCRIPTION = """\
 Print kafka-acls commands that turn OLD into NEW. With --bootstrap-server, OLD is what the cluster
@@ -117,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out:
         write_plan(args.out, plan_object(plan.saved, plan.interim_between_requests))
     if args.apply and plan.steps:
-        return _confirm_and_apply_with_rollback(args, plan)
+        return _apply_confirmed(args, plan)
     return EXIT_MISMATCH if args.detailed_exitcode and plan.steps else 0
 
 
@@ -131,7 +131,7 @@ def _plan_of_arguments(
     if cluster is None:
         rules = policy_without_acls(args)
         written = read_accepted_located_acls(old_files, rules.release)
-        old_acl_places = {each.acl: file_and_line(each.path, each.line) for each in written}
+        old_acl_places = {each.acl: place_text(each.path, each.line) for each in written}
         old = msgspec.structs.replace(rules, acls=list(old_acl_places), source=old_files[0])
     else:
         old = cluster
@@ -166,7 +166,7 @@ def _check_option_combination(args: argparse.Namespace) -> None:
         raise UsageError("--stage requires a --format of a declarative tool, such as terraform")
 
 
-def _confirm_and_apply_with_rollback(args: argparse.Namespace, plan: PlannedChange) -> int:
+def _apply_confirmed(args: argparse.Namespace, plan: PlannedChange) -> int:
     if plan.interim_between_requests and not args.accept_interim_changes:
         texts = "; ".join(interim_text(each) for each in plan.interim_between_requests)
         raise UsageError(

@@ -52,13 +52,10 @@ def sides_of_arguments(args: argparse.Namespace) -> tuple[Policy, Policy]:
     if len(args.files) + len(from_cluster) != 2:
         raise UsageError("give two sets of ACLs: files A and B, or --a or --b instead of a file")
     own = vars(args)
-    clusters = {name: _side_of_cluster_a_or_b(args, name) for name in "ab" if own[name] is not None}
+    clusters = {name: _side_of_cluster(args, name) for name in "ab" if own[name] is not None}
     cluster = next(iter(clusters.values()), None)
     paths = iter(args.files)
-    sides = [
-        clusters.get(name) or _side_of_file_a_or_b(args, name, next(paths), cluster)
-        for name in "ab"
-    ]
+    sides = [clusters.get(name) or _side_of_file(args, name, next(paths), cluster) for name in "ab"]
     first, second = (
         with_settings(side, own[f"{name}_set"], f"--{name}-set")
         for name, side in zip("ab", sides, strict=True)
@@ -66,7 +63,7 @@ def sides_of_arguments(args: argparse.Namespace) -> tuple[Policy, Policy]:
     return first, second
 
 
-def _side_of_cluster_a_or_b(args: argparse.Namespace, name: str) -> Policy:
+def _side_of_cluster(args: argparse.Namespace, name: str) -> Policy:
     own = vars(args)
     options = argparse.Namespace(**own)
     options.kafka_version = own[f"{name}_version"] or args.kafka_version
@@ -75,9 +72,7 @@ def _side_of_cluster_a_or_b(args: argparse.Namespace, name: str) -> Policy:
     return policy_of_cluster(options, f"--{name}")
 
 
-def _side_of_file_a_or_b(
-    args: argparse.Namespace, name: str, path: str, cluster: Policy | None
-) -> Policy:
+def _side_of_file(args: argparse.Namespace, name: str, path: str, cluster: Policy | None) -> Policy:
     options = argparse.Namespace(**vars(args))
     options.kafka_version = vars(args)[f"{name}_version"] or args.kafka_version
     return policy_of_files(options, [path], cluster)

@@ -201,7 +201,7 @@ async def expect_acls_deleted_by_filter(
 ) -> None:
     await _grant_everything_create_acls_open_client(context, *_ALL_ACLS)
     response = await context.run_command("delete_acls", filters=[acl_filter])
-    item = response.item_or_whole_error_response("0")
+    item = response.item_response("0")
     if item.ok is None:
         raise UnmetExpectationError("delete_acls succeeds", f"the client reported {item}")
     _expect_equal_acls(list(deleted_acls), _without_acls_of_user(item.ok["acls"]))
@@ -297,7 +297,7 @@ async def expect_prefixed_acl_rejected_for_broker_without_patterns(context: Case
     response = await context.run_command("create_acls", acls=[PREFIXED])
     if created_acls := await acls_of_other_users_as_fields(context):
         raise UnmetExpectationError("no ACL", f"there is {_acl_descriptions(created_acls)}")
-    if response.ok is not None and response.item_or_whole_error_response("0").ok is not None:
+    if response.ok is not None and response.item_response("0").ok is not None:
         raise UnmetExpectationError("an error", f"the client reported {response}")
 
 
@@ -333,8 +333,8 @@ async def expect_any_filter_works_on_broker_without_patterns(context: CaseContex
 
 def _expect_only_second_item_rejected(response: DriverResponse) -> None:
     first, second = (
-        response.item_or_whole_error_response("0"),
-        response.item_or_whole_error_response("1"),
+        response.item_response("0"),
+        response.item_response("1"),
     )
     if first.ok is None:
         raise UnmetExpectationError("the first succeeds", f"the client reported {first}")
@@ -386,7 +386,7 @@ async def expect_failed_deletion_of_match_reported(context: CaseContext) -> None
     field = "filter_results.*.matching_acls.*.error_code"
     context.inject_fault("DeleteAcls", set={field: -1}, times=0)
     response = await context.run_command("delete_acls", filters=[ACL])
-    item = response.item_or_whole_error_response("0")
+    item = response.item_response("0")
     if item.error is None and (item.ok or {}).get("acls"):
         raise UnmetExpectationError("an error, or no deleted ACL", f"the client reported {item}")
 

@@ -10,7 +10,7 @@ from kafka_shim.conformance.cases.moves import (
     CONSUME,
     PRODUCE,
     READER,
-    create_topic_and_open_unrestricted_client,
+    open_topic_client,
     write_record_without_driver,
 )
 from kafka_shim.conformance.requirement_level import RequirementLevel
@@ -35,14 +35,14 @@ _KINDS: tuple[tuple[str, Mapping[str, Any], str], ...] = (
 )
 
 
-async def expect_success_after_broken_response(
+async def expect_broken_response_recovery(
     api: str,
     command: str,
     fields: Mapping[str, Any],
     action: Mapping[str, Any],
     context: CaseContext,
 ) -> None:
-    await create_topic_and_open_unrestricted_client(context, READER)
+    await open_topic_client(context, READER)
     if command == "consume":
         await write_record_without_driver(context)
     fault = context.inject_fault(api, match=_OF_CLIENT, **action)
@@ -76,7 +76,7 @@ for _kind, _action, _what in _KINDS:
         _TROUBLE.add_case(
             f"{_kind}.{_command.replace('_', '-')}",
             f"{_command} works, or works when called again, if the {_api} response {_what}",
-            partial(expect_success_after_broken_response, _api, _command, _fields, _action),
+            partial(expect_broken_response_recovery, _api, _command, _fields, _action),
             origin="connections",
             expected_response="ok from the first or the second call",
             expected_requests=f"{_api} again, on a new connection if necessary",

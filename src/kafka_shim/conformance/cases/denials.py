@@ -49,7 +49,7 @@ async def expect_denial_reported_without_retry_storm(
     row: DeniedCommand, context: CaseContext, *, omitted_check: RecommendedCheck | None = None
 ) -> None:
     await _prepare_denied_client(row, context)
-    response = await _run_and_get_denied_name_response(row, context)
+    response = await _denied_name_response(row, context)
     if omitted_check is not RecommendedCheck.ERROR_CODE:
         _expect_denial_error(row, context, response)
     elif response.error is None:
@@ -70,24 +70,24 @@ async def expect_success_for_allowed_name(row: DeniedCommand, context: CaseConte
     assert row.items is not None
     await _prepare_denied_client(row, context)
     response = await context.run_command(row.command, **row.fields)
-    allowed = response.item_or_whole_error_response(row.items[1])
+    allowed = response.item_response(row.items[1])
     if allowed.ok is None:
         raise UnmetExpectationError(
             f"success for `{row.items[1]}`", f"the client reported {allowed}"
         )
-    _expect_denial_error(row, context, response.item_or_whole_error_response(row.items[0]))
+    _expect_denial_error(row, context, response.item_response(row.items[0]))
 
 
-async def expect_success_after_permission_granted(row: DeniedCommand, context: CaseContext) -> None:
+async def expect_success_once_granted(row: DeniedCommand, context: CaseContext) -> None:
     denied_row = _without_allowed_name(row)
     await _prepare_denied_client(row, context)
-    _expect_denial_error(row, context, await _run_and_get_denied_name_response(denied_row, context))
+    _expect_denial_error(row, context, await _denied_name_response(denied_row, context))
     await context.grant_to_user(row.missing_rule)
-    response = await _rerun_denied_command_after_write_if_read(denied_row, context)
+    response = await _rerun_denied_command(denied_row, context)
     for _ in range(_TRIES):
         if response.ok is None or response.ok.get("values") == []:
             await asyncio.sleep(_PAUSE_S)
-            response = await _rerun_denied_command_after_write_if_read(denied_row, context)
+            response = await _rerun_denied_command(denied_row, context)
     if row.reads_records and response.ok is not None and not response.ok["values"]:
         raise UnmetExpectationError(
             "the value that was written after the permission was granted",
@@ -100,13 +100,11 @@ async def expect_success_after_permission_granted(row: DeniedCommand, context: C
         )
 
 
-async def _rerun_denied_command_after_write_if_read(
-    row: DeniedCommand, context: CaseContext
-) -> DriverResponse:
+async def _rerun_denied_command(row: DeniedCommand, context: CaseContext) -> DriverResponse:
     """Return the response; a consumer has a new record to read, also if it begins at the end."""
     if row.reads_records:
         await context.write_record(DENIED, b"after the grant")
-    return await _run_and_get_denied_name_response(row, context)
+    return await _denied_name_response(row, context)
 
 
 def _without_allowed_name(row: DeniedCommand) -> DeniedCommand:
@@ -138,13 +136,11 @@ async def _prepare_denied_client(row: DeniedCommand, context: CaseContext) -> No
         await context.run_successfully_unwrapping_single_item(command, **fields)
 
 
-async def _run_and_get_denied_name_response(
-    row: DeniedCommand, context: CaseContext
-) -> DriverResponse:
+async def _denied_name_response(row: DeniedCommand, context: CaseContext) -> DriverResponse:
     response = await context.run_command(row.command, **row.fields)
     if row.then is not None and (response.error is None or response.error.code is None):
         response = await context.run_command(row.then)
-    return response if row.items is None else response.item_or_whole_error_response(row.items[0])
+    return response if row.items is None else response.item_response(row.items[0])
 
 
 def _expect_denial_error(
@@ -190,7 +186,7 @@ def _add_cases(family: CaseFamily, row: DeniedCommand) -> None:
         family.add_case(
             f"{row.name}.recovers",
             f"{row.command} succeeds after the permission is granted",
-            partial(expect_success_after_permission_granted, row),
+            partial(expect_success_once_granted, row),
             origin=row.origin,
             expected_response=f"{error}, and ok after the ACL was added",
             **common,

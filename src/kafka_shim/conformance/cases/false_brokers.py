@@ -8,7 +8,7 @@ import msgspec
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import PLAIN_LOGIN, CaseContext, UnmetExpectationError
 from kafka_shim.conformance.cases.logins import (
-    open_client_and_produce_or_return_error,
+    login_result,
     password_login_fields,
 )
 from kafka_shim.conformance.denied_command import supports_api
@@ -24,9 +24,7 @@ _HAS_MESSAGES = supports_api(ApiKey.SASL_AUTHENTICATE)
 _SALT = b"salt of the suite"
 
 
-def _expect_error_and_no_request_after_login(
-    response: DriverResponse, context: CaseContext
-) -> None:
+def _expect_rejected_login(response: DriverResponse, context: CaseContext) -> None:
     if response.error is None:
         raise UnmetExpectationError("an error", f"the client reported {response}")
     others = [each for each in context.client_requests() if each.api not in _APIS_OF_LOGIN]
@@ -46,10 +44,8 @@ async def expect_wrong_server_signature_rejected(
     context.shim_broker.cluster.users.store_credential(
         mechanism, USER, msgspec.structs.replace(credential, server_key=other.server_key)
     )
-    response = await open_client_and_produce_or_return_error(
-        context, {"login": password_login_fields(mechanism.wire_name)}
-    )
-    _expect_error_and_no_request_after_login(response, context)
+    response = await login_result(context, {"login": password_login_fields(mechanism.wire_name)})
+    _expect_rejected_login(response, context)
 
 
 async def expect_wrong_nonce_rejected(mechanism: ScramMechanism, context: CaseContext) -> None:
@@ -57,9 +53,7 @@ async def expect_wrong_nonce_rejected(mechanism: ScramMechanism, context: CaseCo
     salt = base64.b64encode(_SALT).decode()
     first = f"r=nonce-of-another-client,s={salt},i=4096".encode()
     context.inject_fault("SaslAuthenticate", set={"auth_bytes": first}, times=0)
-    response = await open_client_and_produce_or_return_error(
-        context, {"login": password_login_fields(mechanism.wire_name)}
-    )
+    response = await login_result(context, {"login": password_login_fields(mechanism.wire_name)})
     if response.error is None:
         raise UnmetExpectationError("an error", f"the client reported {response}")
     connections = [each.connection for each in context.client_requests(ApiKey.SASL_AUTHENTICATE)]
@@ -99,7 +93,7 @@ for _mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
     setup=_FOREIGN_HOST,
 )
 async def expect_certificate_of_other_host_rejected(context: CaseContext) -> None:
-    response = await open_client_and_produce_or_return_error(
+    response = await login_result(
         context, {"login": PLAIN_LOGIN, "tls": context.trusting_tls_fields}
     )
     if response.error is None:

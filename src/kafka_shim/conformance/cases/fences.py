@@ -14,7 +14,7 @@ from kafka_shim.conformance.cases.moves import (
     CONSUME,
     PRODUCE,
     READER,
-    create_topic_and_open_unrestricted_client,
+    open_topic_client,
     write_record_without_driver,
 )
 from kafka_shim.conformance.client_settings import IDEMPOTENT_PRODUCER, TRANSACTIONAL_PRODUCER
@@ -41,7 +41,7 @@ _HEARTBEAT_S, _ROUNDS = 0.5, 8
 _BEATING = {**READER, "heartbeat_interval_ms": "300"}
 
 
-def _is_error_with_code_or_fence_name(response: DriverResponse, *codes: int) -> bool:
+def _is_fence_error(response: DriverResponse, *codes: int) -> bool:
     """Return whether the answer is an error with one of these codes.
 
     For the codes in FENCES, an error without a code is enough if it is fatal or named after a
@@ -67,7 +67,7 @@ def _is_error_with_code_or_fence_name(response: DriverResponse, *codes: int) -> 
     runs_on_real_cluster=True,
 )
 async def expect_fenced_producer_reported(context: CaseContext) -> None:
-    await create_topic_and_open_unrestricted_client(context, TRANSACTIONAL_PRODUCER)
+    await open_topic_client(context, TRANSACTIONAL_PRODUCER)
     await context.run_successfully_unwrapping_single_item("begin")
     await context.open_client(TRANSACTIONAL_PRODUCER, client="other")
     await context.run_successfully_unwrapping_single_item("begin", client="other")
@@ -75,9 +75,9 @@ async def expect_fenced_producer_reported(context: CaseContext) -> None:
     if response.ok is not None:
         response = await context.run_command("commit")
     expect_client_error(response)
-    if not _is_error_with_code_or_fence_name(response, 47, 90):
+    if not _is_fence_error(response, 47, 90):
         response = await context.run_command("commit")
-    if not _is_error_with_code_or_fence_name(response, 47, 90):
+    if not _is_fence_error(response, 47, 90):
         raise UnmetExpectationError(
             "INVALID_PRODUCER_EPOCH (47) or PRODUCER_FENCED (90)", f"it reported {response}"
         )
@@ -91,7 +91,7 @@ async def expect_injected_final_error_reported(
     context: CaseContext,
 ) -> None:
     """Run the commands until one reports the error, which every request of the API gets."""
-    await create_topic_and_open_unrestricted_client(context, settings)
+    await open_topic_client(context, settings)
     if "group_id" in settings:
         await write_record_without_driver(context)
     injected_errors = inject_error_as_each_version_returns_it(
@@ -101,9 +101,7 @@ async def expect_injected_final_error_reported(
     for command, fields in commands:
         responses.append(await context.run_command(command, **fields))
         is_any = error in OWN_WORDS and responses[-1].error is not None
-        if is_any or _is_error_with_code_or_fence_name(
-            responses[-1], *injected_errors.fired_error_codes()
-        ):
+        if is_any or _is_fence_error(responses[-1], *injected_errors.fired_error_codes()):
             return
         if command == "consume" and (responses[-1].ok or {}).get("values") == []:
             raise UnmetExpectationError("an error, or a record", "the client reported neither")
@@ -207,8 +205,8 @@ for _name, _api, _error, _settings, _commands, _capability, _level in (
     capabilities="transactions",
     runs_on_real_cluster=True,
 )
-async def expect_success_after_aborted_transaction(context: CaseContext) -> None:
-    await create_topic_and_open_unrestricted_client(context, TRANSACTIONAL_PRODUCER)
+async def expect_abort_recovery(context: CaseContext) -> None:
+    await open_topic_client(context, TRANSACTIONAL_PRODUCER)
     denied = {"deny": ["Write"], "topic": PRODUCE["topic"]}
     await context.grant_to_user(denied)
     await context.run_successfully_unwrapping_single_item("begin")
@@ -220,10 +218,10 @@ async def expect_success_after_aborted_transaction(context: CaseContext) -> None
         await context.run_successfully_unwrapping_single_item(command, **fields)
 
 
-async def expect_consumer_recovers_after_injected_error(
+async def expect_consumer_recovery(
     api: str, error: int, settings: Mapping[str, str], context: CaseContext
 ) -> None:
-    await create_topic_and_open_unrestricted_client(context, settings)
+    await open_topic_client(context, settings)
     await write_record_without_driver(context)
     await context.consume_at_least_one_value(**CONSUME)
     injected_errors = inject_error_as_each_version_returns_it(context, api, error, match=_OF_CLIENT)
@@ -274,7 +272,7 @@ for _name, _api, _error, _settings, _capability, _key in (
     _TROUBLE.add_case(
         f"recovers.{_name}",
         f"a consumer continues after {error_name_with_code(_error)} from {_api}",
-        partial(expect_consumer_recovers_after_injected_error, _api, _error, _settings),
+        partial(expect_consumer_recovery, _api, _error, _settings),
         origin=_api,
         expected_response="the values that were written",
         expected_requests=f"{_api} is answered once with {error_name_with_code(_error)}",
@@ -294,8 +292,8 @@ for _name, _api, _error, _settings, _capability, _key in (
     commands="produce consume commit_offsets",
     capabilities="classic-groups",
 )
-async def expect_commit_during_rebalance_fails_or_succeeds(context: CaseContext) -> None:
-    await create_topic_and_open_unrestricted_client(context, READER)
+async def expect_commit_during_rebalance(context: CaseContext) -> None:
+    await open_topic_client(context, READER)
     await write_record_without_driver(context)
     await context.consume_at_least_one_value(**CONSUME)
     context.inject_fault("OffsetCommit", error=27, match=_OF_CLIENT)
@@ -318,17 +316,15 @@ async def expect_commit_during_rebalance_fails_or_succeeds(context: CaseContext)
 )
 async def expect_fenced_static_member_reported(context: CaseContext) -> None:
     settings = {**READER, "group_instance_id": "i"}
-    await create_topic_and_open_unrestricted_client(context, settings)
+    await open_topic_client(context, settings)
     await write_record_without_driver(context)
     await context.consume_at_least_one_value(**CONSUME)
     await context.open_client(settings, client="other")
     await context.run_successfully_unwrapping_single_item("consume", client="other", **CONSUME)
     response = await context.run_command("commit_offsets")
-    if not _is_error_with_code_or_fence_name(
-        response, 82, 25
-    ):  # a heartbeat may have been answered with it before
+    if not _is_fence_error(response, 82, 25):  # a heartbeat may have been answered with it before
         response = await context.run_command("consume", **_SHORT)
-    if not _is_error_with_code_or_fence_name(response, 82, 25):
+    if not _is_fence_error(response, 82, 25):
         raise UnmetExpectationError("FENCED_INSTANCE_ID (82)", f"the client reported {response}")
 
 

@@ -15,8 +15,8 @@ from kafka_shim.conformance.cases.moves import (
     PRODUCE,
     READER,
     TOPIC,
-    create_topic_and_open_unrestricted_client,
-    repeat_until_success,
+    open_topic_client,
+    retry_command,
     write_record_without_driver,
 )
 from kafka_shim.conformance.denied_command import supports_api
@@ -38,7 +38,7 @@ _PAUSE_S = 0.2
 _SLOW = {"metadata_max_age_ms": "300000"}
 
 
-async def _expect_produce_or_consume_of_new_record(command: str, context: CaseContext) -> None:
+async def _expect_new_record(command: str, context: CaseContext) -> None:
     if command == "produce":
         await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
         return
@@ -49,21 +49,21 @@ async def _expect_produce_or_consume_of_new_record(command: str, context: CaseCo
 
 
 async def expect_new_leader_found_by_metadata(command: str, api: str, context: CaseContext) -> None:
-    await create_topic_and_open_unrestricted_client(context, READER)
+    await open_topic_client(context, READER)
     context.inject_fault(api, set=_HINTS[api], times=0)
     for _ in range(3):
-        await _expect_produce_or_consume_of_new_record(command, context)
+        await _expect_new_record(command, context)
         await context.cluster_control.move_leader(TOPIC)
-    await _expect_produce_or_consume_of_new_record(command, context)
+    await _expect_new_record(command, context)
 
 
 async def expect_new_leader_found_by_response(command: str, context: CaseContext) -> None:
-    await create_topic_and_open_unrestricted_client(context, {**READER, **_SLOW})
-    await _expect_produce_or_consume_of_new_record(command, context)
+    await open_topic_client(context, {**READER, **_SLOW})
+    await _expect_new_record(command, context)
     if context.runs_on_shim:
         _make_metadata_return_old_leader(context)
     await context.cluster_control.move_leader(TOPIC)
-    await _expect_produce_or_consume_of_new_record(command, context)
+    await _expect_new_record(command, context)
     if command == "produce":
         context.require_request_with_minimum_version(ApiKey.PRODUCE, 10)
     else:
@@ -72,7 +72,7 @@ async def expect_new_leader_found_by_response(command: str, context: CaseContext
 
 def _make_metadata_return_old_leader(context: CaseContext) -> None:
     """Have Metadata name the old leader to the client, like a broker with outdated metadata."""
-    partition = context.shim_broker.cluster.topics.partition_once_led(TOPIC, 0)
+    partition = context.shim_broker.cluster.topics.led_partition(TOPIC, 0)
     assert partition is not None
     stale = {"leader_id": partition.leader_id, "leader_epoch": partition.leader_epoch}
     fields = {f"topics.*.partitions.*.{name}": value for name, value in stale.items()}
@@ -111,16 +111,16 @@ for _command, _api, _version in (("produce", "Produce", 10), ("consume", "Fetch"
     )
 
 
-async def expect_success_after_restart_on_new_port(command: str, context: CaseContext) -> None:
-    await create_topic_and_open_unrestricted_client(context, READER)
-    await _expect_produce_or_consume_of_new_record(command, context)
+async def expect_new_port_found(command: str, context: CaseContext) -> None:
+    await open_topic_client(context, READER)
+    await _expect_new_record(command, context)
     stopped_node_id = await context.cluster_control.leader_id(TOPIC)
     await context.cluster_control.stop_broker(stopped_node_id)
     await context.cluster_control.restart_broker(stopped_node_id, on_new_port=True)
     if await context.cluster_control.leader_id(TOPIC) != stopped_node_id:
         await context.cluster_control.move_leader(TOPIC)
     if command == "produce":
-        await repeat_until_success(command, PRODUCE, context)
+        await retry_command(command, PRODUCE, context)
     else:
         await write_record_without_driver(context)
         await _expect_value_consumed_before_deadline(context)
@@ -145,7 +145,7 @@ for _command in ("produce", "consume"):
     _TROUBLE.add_case(
         f"broker-gone.other-port-{_command}",
         f"{_command} continues when the leader restarts on another port",
-        partial(expect_success_after_restart_on_new_port, _command),
+        partial(expect_new_port_found, _command),
         origin="brokers",
         expected_response="ok, maybe after an error that passes",
         expected_requests="requests to the new port, which Metadata contains",

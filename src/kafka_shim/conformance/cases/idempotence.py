@@ -123,7 +123,7 @@ async def expect_write_suffices_for_idempotent_producer(context: CaseContext) ->
     supports_release=_needs_idempotent_write,
     runs_on_real_cluster=True,
 )
-async def expect_default_producer_falls_back_or_reports_denial(context: CaseContext) -> None:
+async def expect_default_producer_outcome(context: CaseContext) -> None:
     response = await _produce_with_write_permission(context, set_enable_idempotence=False)
     if response.error is not None and response.error.code != 31:
         raise UnmetExpectationError(
@@ -222,7 +222,7 @@ async def expect_acks_of_leader_disables_idempotence(context: CaseContext) -> No
     capabilities="idempotence",
     runs_on_real_cluster=True,
 )
-async def expect_acks_conflict_rejected_or_ignored(context: CaseContext) -> None:
+async def expect_acks_conflict_outcome(context: CaseContext) -> None:
     response = await _produce_with_acks_of_leader(context, IDEMPOTENT_PRODUCER)
     if response.ok is not None and any(each.acks != -1 for each in _produce_requests(context)):
         raise UnmetExpectationError(

@@ -8,7 +8,7 @@ from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import PLAIN_LOGIN, CaseContext, UnmetExpectationError
 from kafka_shim.conformance.cases.logins import (
     expect_login_succeeds,
-    open_client_and_produce_or_return_error,
+    login_result,
 )
 from kafka_shim.conformance.fixtures import ClusterSetup
 
@@ -36,7 +36,7 @@ async def expect_error_on_wrong_listener(
     client_options: dict[str, Any] = {"listener": listener, "login": login}
     if trust is not None:
         client_options["tls"] = context.trusting_tls_fields if trust == "own" else {"ca": None}
-    response = await open_client_and_produce_or_return_error(context, client_options)
+    response = await login_result(context, client_options)
     if response.error is None:
         raise UnmetExpectationError("an error, in time", f"the client reported {response}")
 

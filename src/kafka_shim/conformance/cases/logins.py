@@ -38,11 +38,11 @@ _HAS_SESSIONS = supports_api(ApiKey.SASL_AUTHENTICATE, 1)
 _HAS_CODES = supports_api(ApiKey.SASL_AUTHENTICATE)
 
 
-def error_with_or_without_code(code: int) -> str:
+def login_error(code: int) -> str:
     return f"{error_name_with_code(code)}, or an error without a code"
 
 
-REFUSED = error_with_or_without_code(ErrorCode.SASL_AUTHENTICATION_FAILED)
+REFUSED = login_error(ErrorCode.SASL_AUTHENTICATION_FAILED)
 
 
 def unsecured_jwt(context: CaseContext, user: str, seconds: float) -> str:
@@ -65,17 +65,15 @@ def oauthbearer_login_fields(
     return {"mechanism": "OAUTHBEARER", "token": unsecured_jwt(context, user, seconds)}
 
 
-async def create_topic_and_grant_everything(context: CaseContext) -> None:
+async def create_open_topic(context: CaseContext) -> None:
     """A topic, and a user who may do everything."""
     await context.create_topics(TOPIC)
     await context.grant_to_user(*EVERYTHING)
 
 
-async def open_client_and_produce_or_return_error(
-    context: CaseContext, client_options: Mapping[str, Any]
-) -> DriverResponse:
+async def login_result(context: CaseContext, client_options: Mapping[str, Any]) -> DriverResponse:
     """Return what a client reports that logs in like this and produces."""
-    await create_topic_and_grant_everything(context)
+    await create_open_topic(context)
     open_response = await context.try_open_client(**client_options)
     if open_response.ok is None:
         return open_response
@@ -83,7 +81,7 @@ async def open_client_and_produce_or_return_error(
 
 
 async def expect_login_succeeds(client_options: Mapping[str, Any], context: CaseContext) -> None:
-    response = await open_client_and_produce_or_return_error(context, client_options)
+    response = await login_result(context, client_options)
     if response.ok is None:
         raise UnmetExpectationError("authentication succeeds", f"the client reported {response}")
 
@@ -124,26 +122,24 @@ async def expect_token_login_succeeds(context: CaseContext) -> None:
     await expect_login_succeeds({"login": oauthbearer_login_fields(context)}, context)
 
 
-async def expect_login_rejected_with_or_without_code(
+async def expect_login_rejected(
     client_options: Mapping[str, Any], code: int | None, context: CaseContext
 ) -> None:
-    response = await open_client_and_produce_or_return_error(context, client_options)
+    response = await login_result(context, client_options)
     _expect_login_error(response, code)
 
 
 def _expect_login_error(response: DriverResponse, code: int | None) -> None:
     error = expect_client_error(response)
     if code is not None and error.code not in (code, None):
-        raise UnmetExpectationError(
-            error_with_or_without_code(code), f"the client reported {response}"
-        )
+        raise UnmetExpectationError(login_error(code), f"the client reported {response}")
 
 
 async def expect_login_promptly_rejected_with_code(
     client_options: Mapping[str, Any], context: CaseContext
 ) -> None:
     start = time.monotonic()
-    response = await open_client_and_produce_or_return_error(context, client_options)
+    response = await login_result(context, client_options)
     seconds = time.monotonic() - start
     if response.error is None or response.error.code != 58:
         raise UnmetExpectationError(
@@ -161,7 +157,7 @@ for _name, _login, _capability in _MECHANISMS:
     _LOGINS.add_case(
         f"wrong-password.{_name}",
         f"a wrong password with {_login['mechanism']} is an error",
-        partial(expect_login_rejected_with_or_without_code, _wrong, 58),
+        partial(expect_login_rejected, _wrong, 58),
         origin="KIP-152",
         expected_response=REFUSED,
         commands="produce",
@@ -182,9 +178,7 @@ for _name, _login, _capability in _MECHANISMS:
     _LOGINS.add_case(
         f"unknown-user.{_name}",
         f"an unknown user with {_login['mechanism']} is an error",
-        partial(
-            expect_login_rejected_with_or_without_code, {"login": {**_login, "user": "nobody"}}, 58
-        ),
+        partial(expect_login_rejected, {"login": {**_login, "user": "nobody"}}, 58),
         origin="KIP-152",
         expected_response=REFUSED,
         commands="produce",
@@ -204,14 +198,14 @@ for _name, _login, _capability in _MECHANISMS:
     needs_cluster_control=True,
 )
 async def expect_expired_token_rejected(context: CaseContext) -> None:
-    await expect_login_rejected_with_or_without_code(
+    await expect_login_rejected(
         {"login": oauthbearer_login_fields(context, seconds=-60)}, 58, context
     )
 
 
 async def expect_injected_login_error_reported(api: str, error: int, context: CaseContext) -> None:
     """Check a login with this error; for an unknown code, the client may report any error."""
-    await create_topic_and_grant_everything(context)
+    await create_open_topic(context)
     context.inject_fault(api, error=error, times=0)
     open_response = await context.try_open_client()
     response = (
@@ -223,7 +217,7 @@ async def expect_injected_login_error_reported(api: str, error: int, context: Ca
 
 
 async def expect_few_login_attempts(context: CaseContext) -> None:
-    await expect_login_rejected_with_or_without_code(
+    await expect_login_rejected(
         {"login": password_login_fields("PLAIN", password=WRONG)}, 58, context
     )
     attempts = len(context.client_requests(ApiKey.SASL_HANDSHAKE))
@@ -246,11 +240,9 @@ _LOGINS.add_case(
 _LOGINS.add_case(
     "unknown-mechanism",
     "a mechanism that the broker does not support is an error",
-    partial(
-        expect_login_rejected_with_or_without_code, {"login": password_login_fields("PLAIN")}, 33
-    ),
+    partial(expect_login_rejected, {"login": password_login_fields("PLAIN")}, 33),
     origin="KIP-43",
-    expected_response=error_with_or_without_code(33),
+    expected_response=login_error(33),
     expected_requests="SaslHandshake is answered with UNSUPPORTED_SASL_MECHANISM (33)",
     commands="produce",
     setup=ClusterSetup(mechanisms=("SCRAM-SHA-512",)),
@@ -276,9 +268,7 @@ for _name, _api, _error, _what in (
         f"the client reports {_what} to its caller",
         partial(expect_injected_login_error_reported, _api, _error),
         origin="KIP-152",
-        expected_response="an error"
-        if _error == _UNKNOWN_CODE
-        else error_with_or_without_code(_error),
+        expected_response="an error" if _error == _UNKNOWN_CODE else login_error(_error),
         expected_requests=f"{_api} is answered with {error_name_with_code(_error)}",
         commands="produce",
         supports_release=_HAS_CODES,
@@ -296,8 +286,8 @@ for _name, _api, _error, _what in (
     supports_release=_HAS_SESSIONS,
     runs_on_real_cluster=True,
 )
-async def expect_login_after_session_end(context: CaseContext) -> None:
-    await create_topic_and_grant_everything(context)
+async def expect_reauthentication(context: CaseContext) -> None:
+    await create_open_topic(context)
     await context.open_client()
     deadline = time.monotonic() + 2 * _SESSION_MS / 1000
     while time.monotonic() < deadline:
@@ -321,7 +311,7 @@ async def expect_login_after_session_end(context: CaseContext) -> None:
     runs_on_real_cluster=True,
 )
 async def expect_reauthentication_on_open_connection(context: CaseContext) -> None:
-    await expect_login_after_session_end(context)
+    await expect_reauthentication(context)
     handshakes = context.client_requests(ApiKey.SASL_HANDSHAKE)
     if context.can_inspect_requests and len({each.connection for each in handshakes}) == len(
         handshakes
@@ -344,8 +334,8 @@ async def expect_reauthentication_on_open_connection(context: CaseContext) -> No
     runs_on_real_cluster=True,
     needs_cluster_control=True,
 )
-async def expect_no_hang_after_principal_change(context: CaseContext) -> None:
-    await create_topic_and_grant_everything(context)
+async def expect_principal_change_noticed(context: CaseContext) -> None:
+    await create_open_topic(context)
     await context.open_client(client="other")  # a slow start of the client is not the token's time
     await context.run_successfully_unwrapping_single_item("produce", client="other", **PRODUCE)
     await context.open_client(
@@ -370,8 +360,8 @@ async def expect_no_hang_after_principal_change(context: CaseContext) -> None:
     runs_on_real_cluster=True,
     needs_cluster_control=True,
 )
-async def expect_error_after_password_change(context: CaseContext) -> None:
-    await create_topic_and_grant_everything(context)
+async def expect_password_change_noticed(context: CaseContext) -> None:
+    await create_open_topic(context)
     await context.open_client()
     await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
     await context.cluster_control.set_password(USER, WRONG)
@@ -396,7 +386,7 @@ async def expect_error_after_password_change(context: CaseContext) -> None:
     runs_on_real_cluster=True,
 )
 async def expect_delegation_token_login_succeeds(context: CaseContext) -> None:
-    await create_topic_and_grant_everything(context)
+    await create_open_topic(context)
     await context.open_client(client="owner")
     created_token = await context.run_successfully_unwrapping_single_item(
         "create_token", client="owner", renewers=[], owner=None

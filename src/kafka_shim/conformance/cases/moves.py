@@ -28,9 +28,7 @@ CONSUME: Mapping[str, Any] = {"topics": [TOPIC], "count": 1, "seconds": 10}
 READER = {"group_id": GROUP, "session_timeout_ms": "6000", "heartbeat_interval_ms": "500"}
 
 
-async def create_topic_and_open_unrestricted_client(
-    context: CaseContext, settings: Mapping[str, str] = {}
-) -> None:
+async def open_topic_client(context: CaseContext, settings: Mapping[str, str] = {}) -> None:
     """A topic, and a client that may do everything."""
     await context.create_topics(TOPIC)
     await context.grant_to_user(*EVERYTHING)
@@ -45,7 +43,7 @@ async def write_record_without_driver(context: CaseContext) -> None:
 async def expect_producer_follows_moved_leader(
     settings: Mapping[str, str], context: CaseContext
 ) -> None:
-    await create_topic_and_open_unrestricted_client(context, settings)
+    await open_topic_client(context, settings)
     for _ in range(2):
         await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
         await context.cluster_control.move_leader(TOPIC)
@@ -80,7 +78,7 @@ for _name, _settings in (("producer", {}), ("idempotent-producer", IDEMPOTENT_PR
     needs_cluster_control=True,
 )
 async def expect_consumer_follows_moved_leader(context: CaseContext) -> None:
-    await create_topic_and_open_unrestricted_client(context, READER)
+    await open_topic_client(context, READER)
     for _ in range(2):
         await write_record_without_driver(context)
         await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
@@ -105,7 +103,7 @@ async def expect_consumer_follows_moved_leader(context: CaseContext) -> None:
     level=RequirementLevel.SHOULD,
 )
 async def expect_list_offsets_follows_moved_leader(context: CaseContext) -> None:
-    await create_topic_and_open_unrestricted_client(context)
+    await open_topic_client(context)
     await context.run_successfully_unwrapping_single_item("list_offsets", partitions=[f"{TOPIC}-0"])
     await context.cluster_control.move_leader(TOPIC)
     await context.run_successfully_unwrapping_single_item("list_offsets", partitions=[f"{TOPIC}-0"])
@@ -123,7 +121,7 @@ async def expect_list_offsets_follows_moved_leader(context: CaseContext) -> None
     needs_cluster_control=True,
 )
 async def expect_commit_at_moved_coordinator(context: CaseContext) -> None:
-    await create_topic_and_open_unrestricted_client(context, READER)
+    await open_topic_client(context, READER)
     await write_record_without_driver(context)
     await context.consume_at_least_one_value(**CONSUME)
     await context.cluster_control.move_coordinator(KeyType.GROUP, GROUP)
@@ -147,36 +145,34 @@ async def expect_commit_at_moved_coordinator(context: CaseContext) -> None:
     needs_cluster_control=True,
 )
 async def expect_transaction_ends_at_moved_coordinator(context: CaseContext) -> None:
-    await create_topic_and_open_unrestricted_client(context, TRANSACTIONAL_PRODUCER)
+    await open_topic_client(context, TRANSACTIONAL_PRODUCER)
     await context.run_successfully_unwrapping_single_item("begin")
     await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
     await context.cluster_control.move_coordinator(KeyType.TRANSACTION, "tx")
     await context.run_successfully_unwrapping_single_item("commit")
 
 
-async def expect_success_with_each_broker_stopped_once(
+async def expect_broker_stops_survived(
     command: str, fields: Mapping[str, Any], context: CaseContext
 ) -> None:
     """Stop each broker once, since the client may be connected to either."""
-    await create_topic_and_open_unrestricted_client(context)
+    await open_topic_client(context)
     await context.run_successfully_unwrapping_single_item(command, **fields)
     for _ in range(2):
         stopped_node_id = await context.cluster_control.leader_id(TOPIC)
         await context.cluster_control.move_leader(TOPIC)
         await context.cluster_control.stop_broker(stopped_node_id)
-        await repeat_until_success(command, fields, context)
+        await retry_command(command, fields, context)
         await context.cluster_control.restart_broker(stopped_node_id)
-        await repeat_until_success(command, fields, context)
+        await retry_command(command, fields, context)
         await asyncio.sleep(_RESTED_S)
 
 
-async def repeat_until_success(
-    command: str, fields: Mapping[str, Any], context: CaseContext
-) -> None:
+async def retry_command(command: str, fields: Mapping[str, Any], context: CaseContext) -> None:
     """Repeat a command until it succeeds, at most until the deadline."""
     deadline = time.monotonic() + DEADLINE_S
     while True:
-        response = (await context.run_command(command, **fields)).first_item_or_whole_response()
+        response = (await context.run_command(command, **fields)).first_item_response()
         if response.ok is not None:
             return
         if time.monotonic() > deadline:
@@ -192,7 +188,7 @@ for _command, _fields in (
     _TROUBLE.add_case(
         f"broker-gone.{_command.replace('_', '-')}",
         f"{_command} works while either of two brokers is stopped, and after its restart",
-        partial(expect_success_with_each_broker_stopped_once, _command, _fields),
+        partial(expect_broker_stops_survived, _command, _fields),
         origin="brokers",
         expected_response="ok, maybe after errors that pass",
         expected_requests="requests to the running broker",
@@ -213,7 +209,7 @@ for _command, _fields in (
     needs_cluster_control=True,
 )
 async def expect_producer_survives_restart_of_only_broker(context: CaseContext) -> None:
-    await create_topic_and_open_unrestricted_client(context)
+    await open_topic_client(context)
     await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
     await context.cluster_control.stop_broker(1)
     await context.cluster_control.restart_broker(1)
@@ -221,7 +217,7 @@ async def expect_producer_survives_restart_of_only_broker(context: CaseContext) 
 
 
 async def expect_success_with_recreated_topic(command: str, context: CaseContext) -> None:
-    await create_topic_and_open_unrestricted_client(context, READER)
+    await open_topic_client(context, READER)
     await write_record_without_driver(context)
     if command == "consume":
         await context.run_successfully_unwrapping_single_item("consume", **CONSUME)

@@ -96,7 +96,7 @@ async def _create_resource_grant_operations_open_client(
     await context.open_client()
 
 
-async def _run_and_get_reported_operations(
+async def _reported_operations(
     row: ResourceWithAuthorizedOperations, context: CaseContext, *, request_operations: bool = True
 ) -> list[str] | None:
     flags = await context.run_successfully_unwrapping_single_item(
@@ -112,7 +112,7 @@ def _replace_faults_with_operation_bits(
     row: ResourceWithAuthorizedOperations, context: CaseContext, bits: int
 ) -> None:
     """Put these bits into every response."""
-    context.shim_broker.faults.remove_all_and_send_held_responses()
+    context.shim_broker.faults.remove_all()
     for api, (field, _) in row.apis.items():
         context.inject_fault(api.wire_name, set={field: bits}, times=0)
 
@@ -133,7 +133,7 @@ async def expect_exactly_granted_operations(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> None:
     await _create_resource_grant_operations_open_client(row, context)
-    reported_operations = await _run_and_get_reported_operations(row, context)
+    reported_operations = await _reported_operations(row, context)
     if reported_operations is None or set(reported_operations) != row.reported_operations:
         raise UnmetExpectationError(
             f"{sorted(row.reported_operations)}", f"the client reported {reported_operations}"
@@ -144,9 +144,7 @@ async def expect_no_operations_without_request_flag(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> None:
     await _create_resource_grant_operations_open_client(row, context)
-    reported_operations = await _run_and_get_reported_operations(
-        row, context, request_operations=False
-    )
+    reported_operations = await _reported_operations(row, context, request_operations=False)
     if reported_operations:
         raise UnmetExpectationError(
             "no operations, as they were not asked for",
@@ -166,7 +164,7 @@ async def expect_each_operation_bit_decoded(
         if operation > Operation.IDEMPOTENT_WRITE:
             continue  # newer than the KIP
         _replace_faults_with_operation_bits(row, context, 1 << operation)
-        reported_operations = await _run_and_get_reported_operations(row, context)
+        reported_operations = await _reported_operations(row, context)
         if reported_operations != [operation.name]:
             raise UnmetExpectationError(
                 f"{operation.name} for bit {int(operation)}",
@@ -179,7 +177,7 @@ async def expect_int32_min_means_no_operations(
 ) -> None:
     await _create_resource_grant_operations_open_client(row, context)
     _replace_faults_with_operation_bits(row, context, _NOT_ASKED)
-    reported_operations = await _run_and_get_reported_operations(row, context)
+    reported_operations = await _reported_operations(row, context)
     if reported_operations is not None:
         raise UnmetExpectationError(
             "null, since Int32.MIN means that the operations are unknown",
@@ -192,7 +190,7 @@ async def expect_unknown_operation_bit_ignored(
 ) -> None:
     await _create_resource_grant_operations_open_client(row, context)
     _replace_faults_with_operation_bits(row, context, 1 << Operation.DESCRIBE | 1 << 29)
-    reported_operations = await _run_and_get_reported_operations(row, context)
+    reported_operations = await _reported_operations(row, context)
     if reported_operations is None or set(reported_operations) - {"UNKNOWN"} != {"DESCRIBE"}:
         raise UnmetExpectationError(
             "DESCRIBE, without the unknown bit", f"the client reported {reported_operations}"
@@ -204,7 +202,7 @@ async def expect_empty_operations_are_not_null(
 ) -> None:
     await _create_resource_grant_operations_open_client(row, context)
     _replace_faults_with_operation_bits(row, context, 0)
-    reported_operations = await _run_and_get_reported_operations(row, context)
+    reported_operations = await _reported_operations(row, context)
     if reported_operations != []:
         raise UnmetExpectationError(
             "an empty list, which is not null", f"the client reported {reported_operations}"
@@ -217,7 +215,7 @@ async def expect_no_operations_from_old_broker(
     await _create_resource_grant_operations_open_client(row, context)
     response = (
         await context.run_command(row.command, **row.fields, operations=True)
-    ).first_item_or_whole_response()
+    ).first_item_response()
     if response.ok is not None and response.ok["operations"]:
         raise UnmetExpectationError("an error, or no operations", f"the client reported {response}")
 

@@ -12,7 +12,7 @@ from kafka_shim.conformance.cases.moves import (
     CONSUME,
     READER,
     TOPIC,
-    create_topic_and_open_unrestricted_client,
+    open_topic_client,
     write_record_without_driver,
 )
 from kafka_shim.conformance.denied_command import supports_api
@@ -110,10 +110,8 @@ REFUSALS = (
 
 
 async def expect_rejection_reported(row: RejectedCommand, context: CaseContext) -> None:
-    await create_topic_and_open_unrestricted_client(context)
-    response = (await context.run_command(row.command, **row.fields)).item_or_whole_error_response(
-        row.item
-    )
+    await open_topic_client(context)
+    response = (await context.run_command(row.command, **row.fields)).item_response(row.item)
     _expect_error_code(row.error_code_in_release(context.release), response)
 
 
@@ -146,13 +144,13 @@ for _row in REFUSALS:
     runs_on_real_cluster=True,
 )
 async def expect_nonempty_group_error_reported(context: CaseContext) -> None:
-    await create_topic_and_open_unrestricted_client(context, READER)
+    await open_topic_client(context, READER)
     await write_record_without_driver(context)
     await context.consume_at_least_one_value(**CONSUME)
     await context.open_client(client="admin")
     group = READER["group_id"]
     response = await context.run_command("delete_groups", client="admin", names=[group])
-    _expect_error_code(ErrorCode.NON_EMPTY_GROUP, response.item_or_whole_error_response(group))
+    _expect_error_code(ErrorCode.NON_EMPTY_GROUP, response.item_response(group))
 
 
 @_TROUBLE.case(
@@ -168,7 +166,7 @@ async def expect_nonempty_group_error_reported(context: CaseContext) -> None:
     runs_on_real_cluster=True,
 )
 async def expect_full_group_error_reported(context: CaseContext) -> None:
-    await create_topic_and_open_unrestricted_client(context, READER)
+    await open_topic_client(context, READER)
     await write_record_without_driver(context)
     await context.open_client(READER, client="other")
     await context.consume_at_least_one_value(client="other", **CONSUME)

@@ -208,7 +208,7 @@ ROWS = (
 )
 
 
-async def _write_record_if_read(row: RevokedPermission, context: CaseContext) -> None:
+async def _prepare_record(row: RevokedPermission, context: CaseContext) -> None:
     if row.reads_records:
         await context.write_record(TOPIC, b"record %d" % next(_RECORD_NUMBERS))
 
@@ -220,7 +220,7 @@ async def _run_successfully_then_deny(row: RevokedPermission, context: CaseConte
     for command, fields in row.preceding_commands:
         await context.run_successfully_unwrapping_single_item(command, **fields)
     for _ in range(_ATTEMPTS):
-        await _write_record_if_read(row, context)  # share groups begin at the end
+        await _prepare_record(row, context)  # share groups begin at the end
         ok_fields = await context.run_successfully_unwrapping_single_item(row.command, **row.fields)
         if ok_fields.get("values", True):  # a slow machine may need longer to join a group
             break
@@ -229,11 +229,11 @@ async def _run_successfully_then_deny(row: RevokedPermission, context: CaseConte
     await context.grant_to_user(row.deny_rule)
     await asyncio.sleep(_LATER_S)
     if row.is_noticed_in_background:
-        await _write_record_if_read(row, context)
+        await _prepare_record(row, context)
         await context.let_client_run(_NOTICED_S)
 
 
-async def _repeat_until_denial_state_or_deadline(
+async def _await_denial_state(
     row: RevokedPermission, context: CaseContext, *, is_denied: bool
 ) -> DriverResponse:
     """Repeat the command until it is denied, or works again; return the last answer.
@@ -245,8 +245,8 @@ async def _repeat_until_denial_state_or_deadline(
     deadline = time.monotonic() + _SECONDS
     while time.monotonic() < deadline:
         if row.denied_command is None:
-            await _write_record_if_read(row, context)
-        response = (await context.run_command(command, **fields)).first_item_or_whole_response()
+            await _prepare_record(row, context)
+        response = (await context.run_command(command, **fields)).first_item_response()
         is_empty = command.startswith("consume") and (response.ok or {}).get("values") == []
         if (response.error is not None) == is_denied and (is_denied or not is_empty):
             break
@@ -261,11 +261,11 @@ async def _keep_client_running_while_denied(row: RevokedPermission, context: Cas
     await context.let_client_run(_NOTICED_S)
 
 
-async def expect_denial_without_storm_after_revocation(
+async def expect_quiet_denial(
     row: RevokedPermission, context: CaseContext, *, omitted_check: RecommendedCheck | None = None
 ) -> None:
     await _run_successfully_then_deny(row, context)
-    response = await _repeat_until_denial_state_or_deadline(row, context, is_denied=True)
+    response = await _await_denial_state(row, context, is_denied=True)
     if response.error is None or response.error.code != row.code:
         raise UnmetExpectationError(
             error_name_with_code(row.code), f"the client reported {response}"
@@ -277,12 +277,10 @@ async def expect_denial_without_storm_after_revocation(
     context.expect_no_retry_storm(row.code)
 
 
-async def expect_success_after_permission_restored(
-    row: RevokedPermission, context: CaseContext
-) -> None:
-    await expect_denial_without_storm_after_revocation(row, context)
+async def expect_restored_permission(row: RevokedPermission, context: CaseContext) -> None:
+    await expect_quiet_denial(row, context)
     await context.revoke_from_user(row.deny_rule)
-    response = await _repeat_until_denial_state_or_deadline(row, context, is_denied=False)
+    response = await _await_denial_state(row, context, is_denied=False)
     if response.ok is None:
         raise UnmetExpectationError(
             "success of the same client after the permission is restored",
@@ -313,7 +311,7 @@ def _revocation_cases() -> CaseFamily:
         family.add_case(
             f"revoked.{row.name}.reports-error",
             f"{denied_command} reports an error after its permission was removed",
-            partial(expect_denial_without_storm_after_revocation, row, omitted_check=omitted),
+            partial(expect_quiet_denial, row, omitted_check=omitted),
             expected_response=error,
             level=row.level,
             **common,
@@ -322,7 +320,7 @@ def _revocation_cases() -> CaseFamily:
             family.add_case(
                 f"revoked.{row.name}.{omitted.value}",
                 f"{denied_command} without its permission {RECOMMENDED_TITLES[omitted]}",
-                partial(expect_denial_without_storm_after_revocation, row),
+                partial(expect_quiet_denial, row),
                 expected_response=error,
                 level=RequirementLevel.SHOULD,
                 **common,
@@ -331,7 +329,7 @@ def _revocation_cases() -> CaseFamily:
             family.add_case(
                 f"revoked.{row.name}.recovers",
                 f"{denied_command} works again after its permission is restored",
-                partial(expect_success_after_permission_restored, row),
+                partial(expect_restored_permission, row),
                 expected_response=f"{error}, and ok after the permission is restored",
                 level=row.level,
                 **common,

@@ -11,8 +11,8 @@ from kafka_shim.conformance.case_context import CaseContext
 from kafka_shim.conformance.cases.logins import (
     PRODUCE,
     REFUSED,
-    create_topic_and_grant_everything,
-    expect_login_rejected_with_or_without_code,
+    create_open_topic,
+    expect_login_rejected,
     expect_login_succeeds,
     unsecured_jwt,
 )
@@ -63,7 +63,7 @@ def _valid_token_login_fields(context: CaseContext, seconds: float = _HOUR) -> d
     return _oauthbearer_login_fields(signed_jwt(_valid_claims(context, seconds)))
 
 
-def _token_with_claims_replaced_after_signing(context: CaseContext) -> str:
+def _forged_token(context: CaseContext) -> str:
     """Return a good token whose claims were replaced after it was signed."""
     header, _, signature = signed_jwt(_valid_claims(context, sub=OTHER_USER)).split(".")
     _, claims, _ = signed_jwt(_valid_claims(context)).split(".")
@@ -93,7 +93,7 @@ _REJECTED: tuple[tuple[str, str, TokenFactory], ...] = (
         "is signed with an unknown key",
         lambda s: signed_jwt(_valid_claims(s), UNKNOWN),
     ),
-    ("changed", "was changed after it was signed", _token_with_claims_replaced_after_signing),
+    ("changed", "was changed after it was signed", _forged_token),
     ("unsigned", "has no signature", lambda s: unsecured_jwt(s, USER, _HOUR)),
 )
 
@@ -103,7 +103,7 @@ async def expect_signed_token_login_succeeds(context: CaseContext) -> None:
 
 
 async def expect_signed_token_rejected(make_token: TokenFactory, context: CaseContext) -> None:
-    await expect_login_rejected_with_or_without_code(
+    await expect_login_rejected(
         {"login": _oauthbearer_login_fields(make_token(context))}, 58, context
     )
 
@@ -140,7 +140,7 @@ for _name, _what, _make_token in _REJECTED:
     **{**_COMMON, "setup": _SESSIONS},
 )
 async def expect_success_with_renewed_token(context: CaseContext) -> None:
-    await create_topic_and_grant_everything(context)
+    await create_open_topic(context)
     await context.open_client(client="writer", login=None)  # the first record may take seconds
     await context.run_successfully_unwrapping_single_item("produce", client="writer", **PRODUCE)
     await context.open_client(login=_valid_token_login_fields(context, _SESSION_S))

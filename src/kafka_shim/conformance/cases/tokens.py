@@ -9,7 +9,7 @@ from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import CaseContext, UnmetExpectationError
 from kafka_shim.conformance.cases.logins import (
     REFUSED,
-    expect_login_rejected_with_or_without_code,
+    expect_login_rejected,
     password_login_fields,
 )
 from kafka_shim.conformance.denied_command import supports_api
@@ -53,7 +53,7 @@ async def _create_token(context: CaseContext, **token_options: Any) -> dict[str,
     return created_token
 
 
-async def _create_other_users_token_and_open_client(context: CaseContext) -> dict[str, Any]:
+async def _open_other_owner_client(context: CaseContext) -> dict[str, Any]:
     """Create a token as another user; open a client for that user."""
     token_options = password_login_fields("PLAIN", OTHER_USER, OTHER_PASSWORD)
     await context.open_client(client="other", login=token_options)
@@ -63,7 +63,7 @@ async def _create_other_users_token_and_open_client(context: CaseContext) -> dic
 
 
 async def expect_token_of_other_user_rejected(command: str, context: CaseContext) -> None:
-    created_token = await _create_other_users_token_and_open_client(context)
+    created_token = await _open_other_owner_client(context)
     response = await context.run_command(command, hmac=created_token["hmac"], **_PERIODS[command])
     _expect_nonretriable_error_with_code(response, ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
     own = await _create_token(context)
@@ -115,7 +115,7 @@ for _command in ("renew_token", "expire_token"):
     **_COMMON,
 )
 async def expect_only_own_tokens_described(context: CaseContext) -> None:
-    other = await _create_other_users_token_and_open_client(context)
+    other = await _open_other_owner_client(context)
     own = await _create_token(context)
     described = await context.run_successfully_unwrapping_single_item("describe_tokens")
     reported = {token["token_id"] for token in described["tokens"]}
@@ -188,7 +188,7 @@ async def expect_login_with_expired_token_rejected(context: CaseContext) -> None
         "expire_token", client="owner", hmac=created_token["hmac"], milliseconds=-1
     )
     await context.wait_for_applied_changes()
-    await expect_login_rejected_with_or_without_code(
+    await expect_login_rejected(
         {"login": _token_login_fields(created_token)}, ErrorCode.SASL_AUTHENTICATION_FAILED, context
     )
 

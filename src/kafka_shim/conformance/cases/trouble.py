@@ -52,7 +52,7 @@ async def _run_command_with_fault_injected(
         if (row.api, row.error) in SINCE and context.client_requests(ApiKey(api_key(row.api))):
             raise UnsupportedByDriverError(f"{row.api} v{SINCE[row.api, row.error][0]}")
         raise UnmetExpectationError(f"a {row.api} request", "the client sent none")
-    return response if row.item is None else response.item_or_whole_error_response(row.item)
+    return response if row.item is None else response.item_response(row.item)
 
 
 async def expect_error_retried(row: ErrorScenario, context: CaseContext) -> None:
@@ -71,7 +71,7 @@ async def expect_final_error_reported(row: ErrorScenario, context: CaseContext) 
         )
 
 
-async def expect_success_after_lost_connection(
+async def expect_reconnect(
     row: ErrorScenario, action: Mapping[str, Any], context: CaseContext
 ) -> None:
     response = await _run_command_with_fault_injected(row, context, **action)
@@ -91,7 +91,7 @@ def _add_lost_connection_cases(family: CaseFamily, row: ErrorScenario) -> None:
         family.add_case(
             f"{row.command.replace('_', '-')}.{name}",
             f"{row.command} succeeds although its first connection breaks",
-            partial(expect_success_after_lost_connection, row, action),
+            partial(expect_reconnect, row, action),
             origin="connections",
             expected_response="ok",
             expected_requests="the request is repeated on a new connection",

@@ -40,9 +40,7 @@ BASICS: tuple[tuple[str, Fields, Mapping[str, str], ApiKey], ...] = (
 )
 
 
-async def create_topic_group_and_unrestricted_client(
-    context: CaseContext, settings: Mapping[str, str] = {}
-) -> None:
+async def open_group_client(context: CaseContext, settings: Mapping[str, str] = {}) -> None:
     """Create a topic with a group and a record, and open a client that may do everything."""
     await context.create_topics(TOPIC)
     await context.create_empty_groups(GROUP, topic=TOPIC)
@@ -61,7 +59,7 @@ async def write_as_other_client(context: CaseContext, *values: str) -> None:
 async def expect_command_succeeds(
     command: str, fields: Fields, settings: Mapping[str, str], context: CaseContext
 ) -> None:
-    await create_topic_group_and_unrestricted_client(context, settings)
+    await open_group_client(context, settings)
     await context.run_successfully_unwrapping_single_item(command, **fields)
 
 
@@ -79,10 +77,8 @@ for _command, _fields, _settings, _api in BASICS:
     )
 
 
-async def expect_group_member_reads_and_commits(
-    settings: Mapping[str, str], context: CaseContext
-) -> None:
-    await create_topic_group_and_unrestricted_client(context, settings)
+async def expect_group_read(settings: Mapping[str, str], context: CaseContext) -> None:
+    await open_group_client(context, settings)
     await write_as_other_client(context, "a", "b")
     consumed = await context.run_successfully_unwrapping_single_item(
         "consume", topics=[TOPIC], count=2, seconds=8
@@ -103,7 +99,7 @@ for _name, _settings, _capability in (
     _VERSIONS.add_case(
         f"basics.consume-{_name}",
         f"a group member with the {_name} protocol reads and commits",
-        partial(expect_group_member_reads_and_commits, _settings),
+        partial(expect_group_read, _settings),
         origin="KIP-848" if _name == "consumer" else "KIP-35",
         expected_response="the values that were written",
         commands="consume commit_offsets produce",
@@ -123,7 +119,7 @@ for _name, _settings, _capability in (
     runs_on_real_cluster=True,
 )
 async def expect_transaction_commits(context: CaseContext) -> None:
-    await create_topic_group_and_unrestricted_client(context, TRANSACTIONAL_PRODUCER)
+    await open_group_client(context, TRANSACTIONAL_PRODUCER)
     for command, fields in (("begin", {}), ("produce", PRODUCE), ("commit", {})):
         await context.run_successfully_unwrapping_single_item(command, **fields)
 
@@ -138,9 +134,7 @@ async def expect_transaction_commits(context: CaseContext) -> None:
     runs_on_real_cluster=True,
 )
 async def expect_compressed_records_read(context: CaseContext) -> None:
-    await create_topic_group_and_unrestricted_client(
-        context, {"group_id": "readers", "compression_type": "lz4"}
-    )
+    await open_group_client(context, {"group_id": "readers", "compression_type": "lz4"})
     await context.run_successfully_unwrapping_single_item(
         "produce", topic=TOPIC, values=["a" * 100, "b" * 100]
     )
@@ -166,7 +160,7 @@ def _lacks_api_versions_v3(release: str) -> bool:
     runs_on_real_cluster=True,
 )
 async def expect_older_api_versions_retried(context: CaseContext) -> None:
-    await create_topic_group_and_unrestricted_client(context)
+    await open_group_client(context)
     await context.run_successfully_unwrapping_single_item("list_topics")
 
 
@@ -186,7 +180,7 @@ async def expect_error_without_common_version(
     open_response = await context.try_open_client({"group_id": GROUP})
     if open_response.ok is None:
         return
-    response = (await context.run_command(command, **fields)).first_item_or_whole_response()
+    response = (await context.run_command(command, **fields)).first_item_response()
     if (response.ok or {}).get("values") != []:
         expect_client_error(response)
 
@@ -264,7 +258,7 @@ for _api, _command, _fields, _settings in _VANISHED:
 async def expect_unknown_apis_ignored(context: CaseContext) -> None:
     advertised_versions = {"4711": [0, 3], "32767": [5, 5]}
     context.inject_fault("ApiVersions", api_versions=advertised_versions, times=0)
-    await create_topic_group_and_unrestricted_client(context)
+    await open_group_client(context)
     await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
     await context.run_successfully_unwrapping_single_item("list_topics")
 
@@ -284,7 +278,7 @@ async def expect_newer_broker_versions_tolerated(context: CaseContext) -> None:
         api.wire_name: [served[api][0], 1000] for api in (ApiKey.METADATA, ApiKey.PRODUCE)
     }
     context.inject_fault("ApiVersions", api_versions=advertised_versions, times=0)
-    await create_topic_group_and_unrestricted_client(context)
+    await open_group_client(context)
     await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
     await context.run_successfully_unwrapping_single_item("list_topics")
 

@@ -91,7 +91,7 @@ def evaluate_behaviour(
 
 def _exchange_with_note(occurrence: Occurrence) -> str:
     return (
-        f"{occurrence.exchange.connection_sequence_and_api_text} ({occurrence.note})"
+        f"{occurrence.exchange.name_text} ({occurrence.note})"
         if occurrence.note
-        else occurrence.exchange.connection_sequence_and_api_text
+        else occurrence.exchange.name_text
     )

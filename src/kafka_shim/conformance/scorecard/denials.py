@@ -39,7 +39,7 @@ class Decisions:
         self.denied: Counter[Denial] = Counter()
         self._allowed: set[str] = set()  # resource types
 
-    def count_denials_and_note_allowed_types(self, block: Block) -> None:
+    def add_block(self, block: Block) -> None:
         """Process the decisions of a block."""
         principals = {
             connection.number: connection.principal for connection in block.body.connections

@@ -37,7 +37,7 @@ def _request_version_was_offered(exchanges: list[Exchange]) -> Iterator[Occurren
             yield Occurrence(low <= exchange.version <= high, exchange, f"offered {low} to {high}")
 
 
-def _older_api_versions_after_unsupported_version(
+def _api_versions_fallbacks(
     exchanges: list[Exchange],
 ) -> Iterator[Occurrence]:
     rejected_exchanges: dict[ConnectionId, Exchange] = {}
@@ -180,7 +180,7 @@ ENCODING = (
         "retries in an older version when its ApiVersions is refused",
         511,
         "after UNSUPPORTED_VERSION (35), the next ApiVersions is in a version of that response",
-        _older_api_versions_after_unsupported_version,
+        _api_versions_fallbacks,
     ),
     Behaviour(
         "versions.software-named",

@@ -10,7 +10,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header, write_request_header
 from kafka_shim.protocol.response_codes import nonzero_error_codes
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.traces.replay.events import ConnectionId, Event, Recording
 
@@ -50,7 +50,7 @@ class Exchange(msgspec.Struct):
         return [] if self.response is None else nonzero_error_codes(self.response, self.version)
 
     @property
-    def connection_sequence_and_api_text(self) -> str:
+    def name_text(self) -> str:
         """The name of the exchange, such as `connection 3 request 7: CreateAcls v2`."""
         try:
             api_key = ApiKey(self.api_key).wire_name
@@ -67,7 +67,7 @@ def exchanges_of_recording(recording: Recording) -> list[Exchange]:
     for event in recording.events:
         entry = event.entry
         if isinstance(entry, Request):
-            for exchange in _exchange_unless_header_undecodable(event, entry):
+            for exchange in _parse_exchange(event, entry):
                 exchanges_by_request[event.connection_id, entry.sequence] = exchange
         elif (
             isinstance(entry, Response)
@@ -86,7 +86,7 @@ def decoded_requests_of_apis(exchanges: list[Exchange], *apis: ApiKey) -> Iterat
     )
 
 
-def _exchange_unless_header_undecodable(event: Event, entry: Request) -> Iterator[Exchange]:
+def _parse_exchange(event: Event, entry: Request) -> Iterator[Exchange]:
     try:
         header, at = read_request_header(entry.frame)
     except ProtocolError:
@@ -101,7 +101,7 @@ def _exchange_unless_header_undecodable(event: Event, entry: Request) -> Iterato
     )
     try:
         exchange.request = codecs.read_request(header.api_key, header.api_version, entry.frame, at)
-        exchange.trailing_bytes = codecs.count_bytes_after_request(
+        exchange.trailing_bytes = codecs.count_trailing_bytes(
             header.api_key, header.api_version, entry.frame, at
         )
         if not entry.redacted:
@@ -118,7 +118,7 @@ def _exchange_unless_header_undecodable(event: Event, entry: Request) -> Iterato
 def _add_response(exchange: Exchange, entry: Response) -> None:
     exchange.responded_us = entry.time_us
     try:
-        exchange.response, _ = read_response_and_its_version(
+        exchange.response, _ = read_response_with_version(
             entry.api_key, entry.api_version, entry.frame
         )
     except ProtocolError:

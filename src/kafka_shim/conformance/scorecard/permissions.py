@@ -27,7 +27,7 @@ _FILTERED = (ApiKey.DESCRIBE_ACLS, ApiKey.DELETE_ACLS)
 _ACL_APIS = (*_FILTERED, ApiKey.CREATE_ACLS)
 
 
-def _acl_filters_with_exchange_and_names(
+def _named_acl_filters(
     exchanges: list[Exchange],
 ) -> Iterator[tuple[Exchange, Any, tuple[str | None, ...]]]:
     """Yield each ACL filter with its three names: resource, principal, host."""
@@ -62,7 +62,7 @@ def _prefixed_acls_use_version_1(exchanges: list[Exchange]) -> Iterator[Occurren
 
 
 def _absent_filter_names_are_null(exchanges: list[Exchange]) -> Iterator[Occurrence]:
-    for exchange, _, names in _acl_filters_with_exchange_and_names(exchanges):
+    for exchange, _, names in _named_acl_filters(exchanges):
         if None in names or "" in names:
             yield Occurrence(
                 "" not in names, exchange, "an empty text selects nothing" * ("" in names)
@@ -70,18 +70,18 @@ def _absent_filter_names_are_null(exchanges: list[Exchange]) -> Iterator[Occurre
 
 
 def _any_is_sent_as_any_code(exchanges: list[Exchange]) -> Iterator[Occurrence]:
-    for exchange, row, _ in _acl_filters_with_exchange_and_names(exchanges):
+    for exchange, row, _ in _named_acl_filters(exchanges):
         codes = (row.resource_type_filter, row.operation, row.permission_type)
         yield Occurrence(0 not in codes, exchange, "UNKNOWN in place of ANY" * (0 in codes))
 
 
 def _match_filters_use_version_1(exchanges: list[Exchange]) -> Iterator[Occurrence]:
-    for exchange, row, _ in _acl_filters_with_exchange_and_names(exchanges):
+    for exchange, row, _ in _named_acl_filters(exchanges):
         if row.pattern_type_filter == PatternType.MATCH:
             yield Occurrence(exchange.version >= 1, exchange)
 
 
-def _acl_requests_use_version_1_if_offered(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _acl_requests_have_pattern_types(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     for exchange, highest_version in _acl_requests_with_highest_offered_version(exchanges):
         yield Occurrence(
             exchange.version >= min(1, highest_version),
@@ -90,7 +90,7 @@ def _acl_requests_use_version_1_if_offered(exchanges: list[Exchange]) -> Iterato
         )
 
 
-def _acl_requests_use_version_0_if_only_offered(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _acl_requests_fall_back(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     """Check that a client works without pattern types on brokers before KIP-290."""
     for exchange, highest_version in _acl_requests_with_highest_offered_version(exchanges):
         if highest_version == 0:
@@ -212,14 +212,14 @@ PERMISSIONS = (
         "uses pattern types if the broker supports them",
         290,
         "ACL requests are in version 0 only where nothing higher is offered",
-        _acl_requests_use_version_1_if_offered,
+        _acl_requests_have_pattern_types,
     ),
     Behaviour(
         "acls.v0-fallback",
         "works without pattern types if the broker does not support them",
         290,
         "ACL requests are in version 0 where nothing higher is offered",
-        _acl_requests_use_version_0_if_only_offered,
+        _acl_requests_fall_back,
     ),
     Behaviour(
         "acls.any-name-null",

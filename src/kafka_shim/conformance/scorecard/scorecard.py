@@ -44,7 +44,7 @@ class Scorecard(msgspec.Struct, frozen=True):
         return [result for result in self.results if result.preventing_denial is not None]
 
     @property
-    def has_no_failure_or_total_denial(self) -> bool:
+    def is_good(self) -> bool:
         """Return whether no behaviour of level `must` failed, and not everything was denied."""
         failed = any(result.fails_run for result in self.results)
         return not failed and not self.decisions.are_all_denials
@@ -56,9 +56,7 @@ def evaluate_trace(trace: Path, on_bytes_read: Callable[[int], None] = lambda _:
     `on_bytes_read` is called with the number of bytes read.
     """
     decisions = Decisions()
-    exchanges = exchanges_of_recording(
-        load_recording(trace, on_bytes_read, decisions.count_denials_and_note_allowed_types)
-    )
+    exchanges = exchanges_of_recording(load_recording(trace, on_bytes_read, decisions.add_block))
     return Scorecard(
         [evaluate_behaviour(behaviour, exchanges, decisions) for behaviour in CATALOGUE], decisions
     )

@@ -8,7 +8,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 
 CLIENT_ID: Final = "kafka-shim-vectors"
 CLOSED: Final = "closed"
@@ -32,20 +32,18 @@ class VectorConnection(Client):
         except OSError:
             self.close()
 
-    def receive_response_or_outcome(self) -> Any:
+    def receive(self) -> Any:
         """Return the response, or CLOSED, WAITS, UNREADABLE, or SILENT if none is to come."""
         api, version, has_response = self._sent
         if not has_response:
-            response = self.send_and_receive_response_or_outcome(
-                ApiKey.API_VERSIONS, 0, ApiVersionsRequest()
-            )
+            response = self.call(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
             return response if isinstance(response, str) else SILENT
         try:
             size = int.from_bytes(self._receive_exactly(4), "big")
             if size > _FRAME_BYTES_MAX:
                 return UNREADABLE
             frame = self._receive_exactly(size)
-            return read_response_and_its_version(api, version, frame)[0]
+            return read_response_with_version(api, version, frame)[0]
         except TimeoutError:
             return WAITS
         except (OSError, EOFError):
@@ -53,7 +51,7 @@ class VectorConnection(Client):
         except ProtocolError:
             return UNREADABLE
 
-    def send_and_receive_response_or_outcome(self, api: ApiKey, version: int, request: Any) -> Any:
+    def call(self, api: ApiKey, version: int, request: Any) -> Any:
         """Send a request and return its response, or the outcome."""
         self.send(api, version, request)
-        return self.receive_response_or_outcome()
+        return self.receive()

@@ -103,7 +103,7 @@ def first_deviation_from_expected_ignoring_order(
     fields than expected.
     """
     if isinstance(expected, dict) and isinstance(actual, dict):
-        return _first_missing_or_differing_field(expected, actual, path)
+        return _first_difference(expected, actual, path)
     if isinstance(expected, list) and isinstance(actual, list):
         return _first_list_difference_ignoring_order(expected, actual, path)
     if expected in (None, []) and actual in (None, []):
@@ -115,7 +115,7 @@ def first_deviation_from_expected_ignoring_order(
     )
 
 
-def _first_missing_or_differing_field(
+def _first_difference(
     expected: Mapping[str, Any], actual: Mapping[str, Any], path: str
 ) -> str | None:
     for name, value in expected.items():

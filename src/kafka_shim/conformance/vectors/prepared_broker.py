@@ -88,18 +88,18 @@ def prepare_broker(client: Client, given: Situation) -> PreparedBroker:
 def _create_acls_of_known_types(client: Client, acls: Sequence[Acl]) -> frozenset[ResourceType]:
     """Create ACLs, without those of RARE_TYPES if the broker rejects them; return their types."""
     try:
-        _create_acls_if_authorizer_and_wait(client, acls)
+        _create_acls(client, acls)
     except ClientError as error:
         common = [acl for acl in acls if acl.resource_type not in RARE_TYPES]
         if error.code != ErrorCode.INVALID_REQUEST or len(common) == len(acls):
             raise
         if common:
-            _create_acls_if_authorizer_and_wait(client, common)
+            _create_acls(client, common)
         return RARE_TYPES
     return frozenset()
 
 
-def _create_acls_if_authorizer_and_wait(client: Client, acls: Sequence[Acl]) -> None:
+def _create_acls(client: Client, acls: Sequence[Acl]) -> None:
     """Create ACLs; a broker without an authorizer has none, which is part of its file."""
     try:
         create_acls(client, acls)
@@ -107,7 +107,7 @@ def _create_acls_if_authorizer_and_wait(client: Client, acls: Sequence[Acl]) -> 
         if error.code != ErrorCode.SECURITY_DISABLED:
             raise
         return
-    _wait_until("the ACLs are there", lambda: set(describe_acls(client)) >= set(acls))
+    _await("the ACLs are there", lambda: set(describe_acls(client)) >= set(acls))
 
 
 def send_in_newest_version_with_names(client: Client, api: ApiKey, request: Any) -> Any:
@@ -143,7 +143,7 @@ def _create_topics(client: Client, given: Situation) -> dict[bytes, bytes]:
             for topic in described
         ) and not any(_end_offset_errors(client, list(given.topics)))
 
-    _wait_until("the topics are there", are_up)
+    _await("the topics are there", are_up)
     return {
         uuid_bytes(given.topics[topic.name]): topic.topic_id
         for topic in described
@@ -183,7 +183,7 @@ def _commit_offset_five_of_partition_zero(
         )
         return not any(row.error_code for topic in response.topics for row in topic.partitions)
 
-    _wait_until(f"the offsets of {group} are committed", is_committed)
+    _await(f"the offsets of {group} are committed", is_committed)
 
 
 def _acl_from_entry(entry: AclEntry) -> Acl:
@@ -198,7 +198,7 @@ def _acl_from_entry(entry: AclEntry) -> Acl:
     )
 
 
-def _wait_until(goal: str, is_reached: Callable[[], bool]) -> None:
+def _await(goal: str, is_reached: Callable[[], bool]) -> None:
     """Wait for what brokers apply a little later. Raise SetupError if it does not happen."""
     deadline = time.monotonic() + _WAIT_S
     while not is_reached():
@@ -210,7 +210,7 @@ def _wait_until(goal: str, is_reached: Callable[[], bool]) -> None:
 def clean_broker(client: Client, group: VectorGroup, users: Mapping[str, Client]) -> None:
     """Remove what a group of vectors has left. Raise ClientError if a request is not answered."""
     if ApiKey.DELETE_ACLS in client.versions:
-        _delete_all_acls_if_authorizer_and_wait(client)
+        _delete_all_acls(client)
     prefix = group.given.prefix
     _delete_topics(client, prefix)
     apis = {vector.when.api for vector in group.vectors}
@@ -227,14 +227,14 @@ def clean_broker(client: Client, group: VectorGroup, users: Mapping[str, Client]
             undo(client, vector.when.request)
 
 
-def _delete_all_acls_if_authorizer_and_wait(client: Client) -> None:
+def _delete_all_acls(client: Client) -> None:
     try:
         delete_acls(client, [EVERY_ACL])
     except ClientError as error:
         if error.code != ErrorCode.SECURITY_DISABLED:
             raise
         return
-    _wait_until("the ACLs are deleted", lambda: not describe_acls(client))
+    _await("the ACLs are deleted", lambda: not describe_acls(client))
 
 
 def _delete_topics(client: Client, prefix: str) -> None:
@@ -251,7 +251,7 @@ def _delete_topics(client: Client, prefix: str) -> None:
     topics = [DeleteTopicState(name=name) for name in names]
     request = DeleteTopicsRequest(topics=topics, topic_names=names, timeout_ms=10_000)
     send_in_newest_version_with_names(client, ApiKey.DELETE_TOPICS, request)
-    _wait_until(
+    _await(
         "the topics are deleted",
         lambda: all(topic.error_code for topic in _described_topics(client, names)),
     )
@@ -276,7 +276,7 @@ def _remove_altered_client_quotas(client: Client, request: Mapping[str, Any]) ->
         }
         for entry in request.get("entries", ())
     ]
-    _send_request_from_fields_if_served(client, ApiKey.ALTER_CLIENT_QUOTAS, {"entries": entries})
+    _send_served_request(client, ApiKey.ALTER_CLIENT_QUOTAS, {"entries": entries})
 
 
 def _quota_entity_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -297,9 +297,7 @@ def _delete_altered_broker_configs(client: Client, request: Mapping[str, Any]) -
         if resource["resourceType"] == _BROKER
     ]
     if resources:
-        _send_request_from_fields_if_served(
-            client, ApiKey.INCREMENTAL_ALTER_CONFIGS, {"resources": resources}
-        )
+        _send_served_request(client, ApiKey.INCREMENTAL_ALTER_CONFIGS, {"resources": resources})
 
 
 def _delete_created_scram_credentials(client: Client, request: Mapping[str, Any]) -> None:
@@ -307,14 +305,10 @@ def _delete_created_scram_credentials(client: Client, request: Mapping[str, Any]
         {"name": each.get("name", ""), "mechanism": each["mechanism"]}
         for each in request.get("upsertions", ())
     ]
-    _send_request_from_fields_if_served(
-        client, ApiKey.ALTER_USER_SCRAM_CREDENTIALS, {"deletions": deletions}
-    )
+    _send_served_request(client, ApiKey.ALTER_USER_SCRAM_CREDENTIALS, {"deletions": deletions})
 
 
-def _send_request_from_fields_if_served(
-    client: Client, api: ApiKey, fields: Mapping[str, Any]
-) -> None:
+def _send_served_request(client: Client, api: ApiKey, fields: Mapping[str, Any]) -> None:
     if api not in client.versions:
         return
     name = f"{api.wire_name}Request"

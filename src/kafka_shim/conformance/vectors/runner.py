@@ -110,17 +110,15 @@ class VectorRunner:
         except SetupError as error:
             for vector in group.vectors:
                 on_result(VectorResult(vector, VectorOutcome.NOT_SET_UP, str(error)))
-            self._clean_broker_or_reconnect_on_error(group, {})
+            self._clean_broker(group, {})
             return
         group_run = _GroupRun(self, group, prepared, checks)
         for result in group_run.run_vectors_yielding_results():
             on_result(result)
-        self._clean_broker_or_reconnect_on_error(group, group_run.non_anonymous_connections_by_name)
+        self._clean_broker(group, group_run.non_anonymous_connections_by_name)
         group_run.close()
 
-    def _clean_broker_or_reconnect_on_error(
-        self, group: VectorGroup, users: Mapping[str, VectorConnection]
-    ) -> None:
+    def _clean_broker(self, group: VectorGroup, users: Mapping[str, VectorConnection]) -> None:
         """Clean the broker; after an error connect again, since it may have closed connections."""
         try:
             clean_broker(self._super_user, group, users)
@@ -131,17 +129,17 @@ class VectorRunner:
     def open_connection(self, user: str) -> VectorConnection:
         """Connect as a user. Raise ClientError if the broker rejects the authentication."""
         if user == _ANONYMOUS and not self._addresses.super_user_logs_in:
-            return VectorConnection(*_host_and_port(self._addresses.super_users))
+            return VectorConnection(*_split_address(self._addresses.super_users))
         user = "admin" if user == _ANONYMOUS else user
         login = Login(self._addresses.mechanism, user, f"{user}-secret")
         config = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login, timeout_s=4.0)
-        return VectorConnection(*_host_and_port(self._addresses.users), config)
+        return VectorConnection(*_split_address(self._addresses.users), config)
 
     def serves(self, api: ApiKey, version: int) -> bool:
         low, high = self._super_user.versions.get(api, (1, 0))
         return low <= version <= high
 
-    def wait_until_changes_have_settled(self) -> None:
+    def sleep_for_settle_time(self) -> None:
         """Wait until the broker has applied a change."""
         time.sleep(self._settle_s)
 
@@ -149,7 +147,7 @@ class VectorRunner:
         self._super_user.close()
 
 
-def _host_and_port(address: str) -> tuple[str, int]:
+def _split_address(address: str) -> tuple[str, int]:
     host, _, port = address.rpartition(":")
     return host.strip("[]"), int(port)
 
@@ -185,38 +183,36 @@ class _GroupRun:
         for vector in self._group.vectors:
             user = vector.when.user
             if user in self._waiting:
-                yield self._receive_and_judge_later_response(self._waiting.pop(user))
+                yield self._judge_later_response(self._waiting.pop(user))
             if self._has_other_state:
                 yield VectorResult(vector, VectorOutcome.AFTER_DIFFERENCE)
                 continue
-            result = self._send_and_judge_unless_response_is_later(vector)
+            result = self._play_vector(vector)
             if result is not None:
                 yield result
         while self._waiting:
-            yield self._receive_and_judge_later_response(
-                self._waiting.pop(next(iter(self._waiting)))
-            )
+            yield self._judge_later_response(self._waiting.pop(next(iter(self._waiting))))
 
     def close(self) -> None:
         for connection in self._connections.values():
             connection.close()
 
-    def _send_and_judge_unless_response_is_later(self, vector: Vector) -> VectorResult | None:
+    def _play_vector(self, vector: Vector) -> VectorResult | None:
         """Send the request of a vector; return its result unless the response comes later."""
         when = vector.when
         api = _APIS[when.api]
         is_served = self._runner.serves(api, when.version)
         if not is_served and vector.then.outcome != CLOSED:
-            self._settle_or_note_state_difference(vector, is_equal=False)
+            self._settle(vector, is_equal=False)
             return VectorResult(vector, VectorOutcome.NOT_SERVED, f"{when.api} v{when.version}")
         for resource_type in self._missing_types:
             if any(f"on {resource_type.name}" in self._checks[each] for each in vector.why):
                 reason = f"no ACLs on {resource_type.name}"
                 return VectorResult(vector, VectorOutcome.NOT_SET_UP, reason)
         try:
-            connection = self._open_or_cached_connection(when.user)
+            connection = self._connection(when.user)
         except (ClientError, OSError) as error:
-            self._settle_or_note_state_difference(vector, is_equal=False)
+            self._settle(vector, is_equal=False)
             return VectorResult(vector, VectorOutcome.NOT_SET_UP, str(error))
         request = codecs.read_request(api, when.version, base64.b64decode(when.body), 0)
         takes = {
@@ -229,33 +225,31 @@ class _GroupRun:
             time.sleep(_ARRIVAL_S)
             self._waiting[when.user] = vector
             return None
-        response = connection.send_and_receive_response_or_outcome(api, when.version, request)
+        response = connection.call(api, when.version, request)
         for _ in range(_ATTEMPTS):
             if isinstance(response, str) or not _TRANSIENT.intersection(
                 nonzero_error_codes(response, when.version)
             ):
                 break
             time.sleep(_PAUSE_S)
-            response = connection.send_and_receive_response_or_outcome(api, when.version, request)
-        return self._compare_response_and_note_its_effects(vector, response)
+            response = connection.call(api, when.version, request)
+        return self._judge_response(vector, response)
 
-    def _receive_and_judge_later_response(self, vector: Vector) -> VectorResult:
-        return self._compare_response_and_note_its_effects(
-            vector, self._connections[vector.when.user].receive_response_or_outcome()
-        )
+    def _judge_later_response(self, vector: Vector) -> VectorResult:
+        return self._judge_response(vector, self._connections[vector.when.user].receive())
 
-    def _compare_response_and_note_its_effects(self, vector: Vector, response: Any) -> VectorResult:
+    def _judge_response(self, vector: Vector, response: Any) -> VectorResult:
         if response in (CLOSED, WAITS):
             self._connections.pop(vector.when.user).close()
         if not isinstance(response, str):
-            self._store_labelled_response_and_created_ids(vector, response)
+            self._store_response(vector, response)
         reason = self._difference_from_expectation(vector, response)
-        self._settle_or_note_state_difference(vector, is_equal=reason is None)
+        self._settle(vector, is_equal=reason is None)
         if reason is not None:
             return VectorResult(vector, VectorOutcome.DIFFERENT, reason)
         return VectorResult(vector, VectorOutcome.EQUAL)
 
-    def _store_labelled_response_and_created_ids(self, vector: Vector, response: Any) -> None:
+    def _store_response(self, vector: Vector, response: Any) -> None:
         if vector.label:
             self._responses[vector.label] = response
         if vector.when.api == ApiKey.CREATE_TOPICS.wire_name:
@@ -270,7 +264,7 @@ class _GroupRun:
             expected = then.outcome or "a response"
             return None if outcome == expected else f"{outcome}, expected {expected}"
         api = _APIS[vector.when.api]
-        plain = plain_response(api, vector.when.version, response, self._topic_name_or_placeholder)
+        plain = plain_response(api, vector.when.version, response, self._topic_name)
         fields = permission_fields(api, vector.when.version, plain)
         if api in APIS_THAT_LIST_EVERYTHING:
             fields = without_names_of_other_vector_groups(
@@ -278,19 +272,19 @@ class _GroupRun:
             )
         return first_deviation_from_expected_ignoring_order(then.response, fields)
 
-    def _topic_name_or_placeholder(self, topic_id: bytes) -> str:
+    def _topic_name(self, topic_id: bytes) -> str:
         """Return the name of a topic by its id; ids of requests that stand for none stay as hex."""
         names = {uuid_bytes(text): name for name, text in self._group.given.topics.items()}
         for in_file, on_broker in self._ids.items():
             if on_broker == topic_id:
-                return names.get(in_file) or self._created_topic_name_or_placeholder(in_file)
+                return names.get(in_file) or self._created_topic_name(in_file)
         if topic_id == _GHOST_ID:
             return "<ghost>"
         if not any(topic_id):
             return ""
         return topic_id.hex() if len(set(topic_id)) == 1 else "<some>"
 
-    def _created_topic_name_or_placeholder(self, id_in_file: bytes) -> str:
+    def _created_topic_name(self, id_in_file: bytes) -> str:
         return next(
             (
                 name
@@ -300,18 +294,18 @@ class _GroupRun:
             "<some>",
         )
 
-    def _open_or_cached_connection(self, name: str) -> VectorConnection:
+    def _connection(self, name: str) -> VectorConnection:
         if name not in self._connections:
             self._connections[name] = self._runner.open_connection(name.partition("/")[0])
         return self._connections[name]
 
-    def _settle_or_note_state_difference(self, vector: Vector, *, is_equal: bool) -> None:
+    def _settle(self, vector: Vector, *, is_equal: bool) -> None:
         """Wait for a change to be applied; note if it was not made as on the real broker."""
         creates_topic = _LEADER_NOT_AVAILABLE in vector.then.error_codes  # by Metadata
         if _READ_ONLY.match(vector.when.api) and not creates_topic:
             return
         if is_equal:
-            self._runner.wait_until_changes_have_settled()
+            self._runner.sleep_for_settle_time()
         elif _expects_success_of_any_part(vector.then):
             self._has_other_state = True
 

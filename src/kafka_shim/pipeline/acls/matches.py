@@ -69,16 +69,12 @@ class SignatureFinder:
             *map(parse_alternative, row["instead"]),
         ):
             action = Action(operation, kind, name)
-            for acl in self._acls_on_name_or_any_topic(
-                actor, action, any_resource=is_any or name == WILDCARD
-            ):
+            for acl in self._acls_on_name(actor, action, any_resource=is_any or name == WILDCARD):
                 found[self._effect_on_action(acl, actor, action)].add(self._positions[acl])
         parts = (tuple(sorted(found[name])) for name in ("allows", "denies", "inapplicable"))
         return DecisionSignature(self._is_plain and not is_any and not row["instead"], *parts)
 
-    def _acls_on_name_or_any_topic(
-        self, actor: Actor, action: Action, *, any_resource: bool
-    ) -> Iterator[Acl]:
+    def _acls_on_name(self, actor: Actor, action: Action, *, any_resource: bool) -> Iterator[Acl]:
         if not any_resource or action.resource_type is not ResourceType.TOPIC:
             yield from self._acls_on_resource_for_actor(
                 action.resource_type, action.resource_name, actor

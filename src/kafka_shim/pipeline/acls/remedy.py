@@ -14,7 +14,7 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, narrowest_allow_acl
 from kafka_shim.authorizer.remedy import Step, steps_to_allow
 from kafka_shim.pipeline.acls.acl_set import PackedAclSet
-from kafka_shim.pipeline.acls.required_access import required_access_or_alternatives_of_row
+from kafka_shim.pipeline.acls.required_access import required_access_of_row
 from kafka_shim.pipeline.engines.engine import BatchFunction
 from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
 
@@ -72,7 +72,7 @@ def _is_of_any_resource(row: dict[str, Any]) -> bool:
     return any(
         check.any_name
         for each in checks
-        for way in required_access_or_alternatives_of_row(each).alternatives
+        for way in required_access_of_row(each).alternatives
         for check in way
     )
 
@@ -84,9 +84,7 @@ def complete_remedy(
 
     The rows have the same principal, operation and resource, and the columns of `DECISION_COLUMNS`.
     """
-    return Remedy(
-        steps_to_allow(authorizer, map(required_access_or_alternatives_of_row, denied_rows))
-    )
+    return Remedy(steps_to_allow(authorizer, map(required_access_of_row, denied_rows)))
 
 
 def remedy_from_recorded_rules(denied_rows: Sequence[dict[str, Any]]) -> Remedy:
@@ -96,7 +94,7 @@ def remedy_from_recorded_rules(denied_rows: Sequence[dict[str, Any]]) -> Remedy:
     steps = [Step(is_addition=False, acl=acl) for acl in named]
     without = next((row for row in denied_rows if parse_acl_rule(row["rule"]) is None), None)
     if without is not None:
-        access = required_access_or_alternatives_of_row(without)
+        access = required_access_of_row(without)
         for check in next(way for way in access.alternatives if not way[0].any_name):
             acl = narrowest_allow_acl(check.action, access.actor.principal)
             steps.append(Step(is_addition=True, acl=acl))

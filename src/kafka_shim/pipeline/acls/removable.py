@@ -13,8 +13,8 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.guards import RemovalGuard
 from kafka_shim.pipeline.acls.matches import DecisionSignature, SignatureFinder
-from kafka_shim.pipeline.acls.verdict import decide_access_or_alternatives
-from kafka_shim.policy.redundant_acls import find_covering_or_overruling_acl
+from kafka_shim.pipeline.acls.verdict import decide_access
+from kafka_shim.policy.redundant_acls import find_superseding_acl
 
 NEVER = "never used"
 SHADOWED = "shadowed"
@@ -45,7 +45,7 @@ CountedSignature = tuple[DecisionSignature, int, datetime]
 """A signature, its requests, and when it was last seen."""
 
 
-def usage_and_removability_of_each_acl(
+def usage_of_each_acl(
     acl_set: AclSet,
     counted_signatures: list[CountedSignature],
     authorizer_rows: list[dict[str, Any]],
@@ -58,11 +58,11 @@ def usage_and_removability_of_each_acl(
     everything that they do.
     """
     guard = RemovalGuard(acl_set)
-    uses = _usage_and_cover_of_each_acl(acl_set, counted_signatures)
+    uses = _usage_before_removals(acl_set, counted_signatures)
     signatures = [signature for signature, _, _ in counted_signatures]
     alone = _RemovalTrial(acl_set, signatures, authorizer_rows)
     for at, use in enumerate(uses):
-        if alone.remove_unless_decision_changes(at):
+        if alone.try_remove(at):
             alone.restore_acl(at)
             use.state = REDUNDANT if use.state == NEEDED else use.state
             if use.acl in without_evidence and use.shadowed_by is None:
@@ -73,14 +73,14 @@ def usage_and_removability_of_each_acl(
         use.can_be_removed_with_others = (
             use.state != NOT_KNOWN
             and not guard.holds_back_access(use.acl)
-            and together.remove_unless_decision_changes(at)
+            and together.try_remove(at)
         )
         if use.can_be_removed_with_others:
             guard.note_removal(use.acl)
     return uses
 
 
-def _usage_and_cover_of_each_acl(
+def _usage_before_removals(
     acl_set: AclSet, counted_signatures: list[CountedSignature]
 ) -> list[AclUsage]:
     """Return the findings about each ACL before any is removed."""
@@ -94,7 +94,7 @@ def _usage_and_cover_of_each_acl(
     store.set_whether_slash_hosts_are_networks(acl_rules_of_release(acl_set.release).host_networks)
     uses = []
     for at, acl in enumerate(acl_set.acls):
-        cover = find_covering_or_overruling_acl(acl, store, acl_set.release)
+        cover = find_superseding_acl(acl, store, acl_set.release)
         state = NEVER if at not in counts else SHADOWED if cover else NEEDED
         uses.append(AclUsage(acl, state, counts[at], last.get(at), cover))
     return uses
@@ -125,12 +125,11 @@ class _RemovalTrial:
             for at in _acl_positions(signature) if signature.determines_decision else ():
                 self._simple[at].append(signature)
         self._authorizer_rows = [
-            (row, decide_access_or_alternatives(self._authorizer, row).allowed)
-            for row in authorizer_rows
+            (row, decide_access(self._authorizer, row).allowed) for row in authorizer_rows
         ]
         self._touched = self._authorizer_row_numbers_by_acl()
 
-    def remove_unless_decision_changes(self, position: int) -> bool:
+    def try_remove(self, position: int) -> bool:
         """Remove an ACL unless that changes a decision; return whether it was removed."""
         self._gone.add(position)
         self._authorizer.store.remove(self._acl_set.acls[position])
@@ -152,7 +151,7 @@ class _RemovalTrial:
         ):
             return True
         return any(
-            decide_access_or_alternatives(self._authorizer, row).allowed != was
+            decide_access(self._authorizer, row).allowed != was
             for row, was in (
                 self._authorizer_rows[n] for n in self._touched.get(removed_position, ())
             )

@@ -13,11 +13,11 @@ from kafka_shim.protocol.enums import Operation, ResourceType
 
 def observed_access_of_row(row: Mapping[str, Any]) -> ObservedAccess:
     """Return a row with its decision, number of requests and time."""
-    required = required_access_or_alternatives_of_row(row)
+    required = required_access_of_row(row)
     return ObservedAccess(required, row["allowed"], row["requests"], row["last_seen"])
 
 
-def required_access_or_alternatives_of_row(row: Mapping[str, Any]) -> RequiredAccess:
+def required_access_of_row(row: Mapping[str, Any]) -> RequiredAccess:
     """Return the access of a row: its own, or all of those that are in `instead`."""
     own = (_checked_action_of_row(row, operation_on_resource(row)),)
     instead = tuple(_checked_action_of_row(row, parse_alternative(text)) for text in row["instead"])

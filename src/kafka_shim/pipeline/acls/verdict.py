@@ -29,20 +29,20 @@ def _access_type(api_key: int, operation: str, resource_type: str) -> _AccessTyp
     return _AccessType(key[1], key[2], key in accesses_to_any_resource())
 
 
-def decide_access_or_alternatives(authorizer: StandardAuthorizer, row: dict[str, Any]) -> Decision:
+def decide_access(authorizer: StandardAuthorizer, row: dict[str, Any]) -> Decision:
     """Decide whether the requirement of an observed access is met, by the access or an alternative.
 
     `row` has the columns of `DECISION_COLUMNS`.
     """
     actor = _actor(row["principal"], row["host"])
     what = _access_type(row["api_key"], row["operation"], row["resource_type"])
-    own = _decide_named_or_any_uncached(authorizer, actor, what, row["resource_name"])
+    own = _decide_uncached(authorizer, actor, what, row["resource_name"])
     if own.allowed or not row["instead"]:
         return own
-    return _first_decision_if_all_allowed(authorizer, actor, row["api_key"], row["instead"]) or own
+    return _alternatives_decision(authorizer, actor, row["api_key"], row["instead"]) or own
 
 
-def _decide_named_or_any_uncached(
+def _decide_uncached(
     authorizer: StandardAuthorizer, actor: Actor, access_type: _AccessType, name: str
 ) -> Decision:
     if access_type.star_means_any_resource and name == WILDCARD:
@@ -54,14 +54,12 @@ def _decide_named_or_any_uncached(
     )
 
 
-def _first_decision_if_all_allowed(
+def _alternatives_decision(
     authorizer: StandardAuthorizer, actor: Actor, api_key: int, alternatives: list[str]
 ) -> Decision | None:
     """Return the decision about the first alternative if all are allowed, else None."""
     found = [
-        _decide_named_or_any_uncached(
-            authorizer, actor, _access_type(api_key, operation, resource_type), name
-        )
+        _decide_uncached(authorizer, actor, _access_type(api_key, operation, resource_type), name)
         for operation, resource_type, name in map(split_alternative, alternatives)
     ]
     return found[0] if all(decision.allowed for decision in found) else None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.options import add_no_options
-from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_or_count_by_columns
+from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_by_columns
 from kafka_shim.pipeline.report.login_requests import rows_with_login_requests_as_own_principal
 from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_option
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _KEYS = "principal, software_name, software_version, client_id, api"
 
 
-def versions_and_requests_by_client_and_api(engine: SqlEngine, client_counts: Relation) -> Relation:
+def versions_by_client(engine: SqlEngine, client_counts: Relation) -> Relation:
     """Return one row per client and API; `client_counts` is the table `clients`."""
     return engine.sql(
         f"""
@@ -40,15 +40,15 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return table_outcome_with_fail_option(
         args,
         trace_input,
-        versions_and_requests_by_client_and_api(trace_input.engine, trace_input.table("clients")),
+        versions_by_client(trace_input.engine, trace_input.table("clients")),
         _SHOWN,
     )
 
 
-def _charts_by_software_and_principal(outcome: Outcome) -> list[Chart]:
+def _client_charts(outcome: Outcome) -> list[Chart]:
     rows = rows_with_login_requests_as_own_principal(outcome.rows)
-    software = sum_or_count_by_columns(rows, "software_name", "software_version")
-    principals = sum_or_count_by_columns(rows, "principal")
+    software = sum_by_columns(rows, "software_name", "software_version")
+    principals = sum_by_columns(rows, "principal")
     return [
         largest_bars_chart("Requests by client software", "requests", software),
         largest_bars_chart("Requests by principal", "requests", principals),
@@ -59,6 +59,6 @@ JOB = Job(
     "List client software and the versions of each API that it uses",
     add_no_options,
     _run,
-    _charts_by_software_and_principal,
+    _client_charts,
     runs_locally=True,
 )

@@ -13,7 +13,7 @@ from kafka_shim.pipeline.intervals import (
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import pa
 from kafka_shim.pipeline.options import (
-    add_present_acl_file_and_broker_options,
+    add_present_acl_options,
     check_no_bootstrap_server,
 )
 from kafka_shim.pipeline.report.charts import (
@@ -21,7 +21,7 @@ from kafka_shim.pipeline.report.charts import (
     Chart,
     largest_bars_chart,
     stacked_column_chart,
-    sum_or_count_by_columns,
+    sum_by_columns,
 )
 from kafka_shim.pipeline.report.outcome import (
     Outcome,
@@ -85,9 +85,7 @@ def _result_schema() -> "pa.Schema":
     )
 
 
-def denials_by_interval_and_access(
-    engine: SqlEngine, accesses: Relation, interval: str
-) -> Relation:
+def denials_by_interval(engine: SqlEngine, accesses: Relation, interval: str) -> Relation:
     """Return the number of denials per interval, in order of time, without empty intervals.
 
     `accesses` is the table of that name, limited by `accesses_of_requests`.
@@ -109,13 +107,13 @@ _TREND_SHOWN = ("time", "principal", *RESOURCE, "requests")
 _TREND_COLUMNS = ("time", "role", "allowed", "principal", *RESOURCE)
 
 
-def _add_interval_and_present_acl_options(job: argparse.ArgumentParser) -> None:
+def _add_options(job: argparse.ArgumentParser) -> None:
     text = "Count denials per interval, such as `1 hour` (default: one total)"
     job.add_argument("--interval", metavar="TIME", help=text)
-    add_present_acl_file_and_broker_options(job, "to suggest complete fixes")
+    add_present_acl_options(job, "to suggest complete fixes")
 
 
-def _run_total_or_trend(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     observation = trace_input.cached_observation(args)
     present = observation.read_acl_set_with_observed_settings(args.acls) if args.acls else None
     engine = trace_input.engine
@@ -149,7 +147,7 @@ def _denial_trend_of_trace(
         trace_input.table("accesses", *_TREND_COLUMNS),
         with_listed_accesses=args.lists,
     )
-    return denials_by_interval_and_access(trace_input.engine, accesses, interval)
+    return denials_by_interval(trace_input.engine, accesses, interval)
 
 
 def _denial_charts(outcome: Outcome) -> list[Chart]:
@@ -160,18 +158,18 @@ def _denial_charts(outcome: Outcome) -> list[Chart]:
             f"Denials {interval_words(outcome.interval)}, by principal", "denials", points, step
         ),
         largest_bars_chart(
-            "Denials by principal", "denials", sum_or_count_by_columns(outcome.rows, "principal")
+            "Denials by principal", "denials", sum_by_columns(outcome.rows, "principal")
         ),
         largest_bars_chart(
-            "Denials by resource", "denials", sum_or_count_by_columns(outcome.rows, *RESOURCE)
+            "Denials by resource", "denials", sum_by_columns(outcome.rows, *RESOURCE)
         ),
     ]
 
 
 JOB = Job(
     "List who was denied what, since when, and what would allow it",
-    _add_interval_and_present_acl_options,
-    _run_total_or_trend,
+    _add_options,
+    _run,
     _denial_charts,
     check_no_bootstrap_server,
     runs_locally=True,

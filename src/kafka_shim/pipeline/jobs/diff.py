@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import add_fail_option
-from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_or_count_by_columns
+from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_by_columns
 from kafka_shim.pipeline.report.outcome import (
     Outcome,
-    left_out_and_unattributed_notes,
+    left_out_notes,
     table_outcome_with_fail_option,
 )
 
@@ -32,19 +32,19 @@ def diff(
     the distinct error codes in the responses of an API. Hosts, times and counts are not compared.
     """
     accesses = _differing_outcomes(
-        _allowed_denied_or_both_by_access(before[0]),
-        _allowed_denied_or_both_by_access(after[0]),
+        _decisions_by_access(before[0]),
+        _decisions_by_access(after[0]),
         "access",
     )
     responses = _differing_outcomes(
-        _error_codes_by_principal_and_api(before[1]),
-        _error_codes_by_principal_and_api(after[1]),
+        _error_codes_by_principal(before[1]),
+        _error_codes_by_principal(after[1]),
         "responses",
     )
     return accesses.unionByName(responses).orderBy("difference", "principal", "what")
 
 
-def _allowed_denied_or_both_by_access(accesses: "DataFrame") -> "DataFrame":
+def _decisions_by_access(accesses: "DataFrame") -> "DataFrame":
     outcome = f.when(f.size("outcomes") > 1, "both").otherwise(
         f.when(f.col("outcomes")[0], "allowed").otherwise("denied")
     )
@@ -53,7 +53,7 @@ def _allowed_denied_or_both_by_access(accesses: "DataFrame") -> "DataFrame":
     return rows.select("principal", what.alias("what"), outcome.alias("outcome"))
 
 
-def _error_codes_by_principal_and_api(responses: "DataFrame") -> "DataFrame":
+def _error_codes_by_principal(responses: "DataFrame") -> "DataFrame":
     codes = f.explode_outer("error_codes").alias("code")
     rows = responses.select("principal", "api", codes).groupBy("principal", "api")
     codes_by_api = rows.agg(
@@ -83,15 +83,13 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     )
     for trace in (trace_input, after):
         head = trace.cached_observation(args).totals_and_settings
-        outcome.notes += [
-            f"{trace.paths[0]}: {note}" for note in left_out_and_unattributed_notes(head)
-        ]
+        outcome.notes += [f"{trace.paths[0]}: {note}" for note in left_out_notes(head)]
     after.release_observation()
     return outcome
 
 
-def _differences_by_kind_and_principal_chart(outcome: Outcome) -> list[Chart]:
-    kinds = sum_or_count_by_columns(outcome.rows, "difference", "principal", value_column="")
+def _differences_chart(outcome: Outcome) -> list[Chart]:
+    kinds = sum_by_columns(outcome.rows, "difference", "principal", value_column="")
     return [largest_bars_chart("Differences by kind and principal", "differences", kinds)]
 
 
@@ -99,6 +97,6 @@ JOB = Job(
     "Compare two traces of the same workload: permissions and responses (ACLs: `policy diff`)",
     add_fail_option,
     _run,
-    _differences_by_kind_and_principal_chart,
+    _differences_chart,
     compares_two_traces=True,
 )

@@ -106,7 +106,7 @@ def _iso_text(time: Any) -> str:
     return str(time.astimezone(UTC).isoformat())
 
 
-def _add_history_topics_and_fix_options(job: argparse.ArgumentParser) -> None:
+def _add_options(job: argparse.ArgumentParser) -> None:
     add = job.add_argument
     add("--acls", required=True, metavar="FILE", help=f"The ACLs in force ({ACL_FORMATS})")
     add(
@@ -135,7 +135,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     selection = selection_from_options(trace_input.options)
     apis = sorted(ApiKey(key).wire_name for key in selection.apis)
     principals = sorted(selection.principals)
-    _raise_if_history_has_other_selection(path, history, apis, principals)
+    _check_history_selection(path, history, apis, principals)
     observation = trace_input.cached_observation(args).with_all_that_acls_may_have_decided()
     present = observation.read_acl_set_with_observed_settings(args.acls)
     engine = trace_input.engine
@@ -165,7 +165,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         outcome.has_failing_findings |= args.fail
     elif args.pull_request:
         removed = removable_acls(present, found, needed_earlier)
-        _check_and_write_pull_request(args, observation, present, removed, found, outcome)
+        _write_pull_request(args, observation, present, removed, found, outcome)
     still_open = [finding for status, finding in statuses if status != RESOLVED]
     needs = {row["acl"]: until for row in usage if until is not None and not row["can_go"]}
     last_needs = latest_by_acl(history.last_need_by_acl, needs)
@@ -175,7 +175,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return outcome
 
 
-def _raise_if_history_has_other_selection(
+def _check_history_selection(
     path: Path, history: FindingsHistory, apis: list[str], principals: list[str]
 ) -> None:
     """Raise PipelineError if findings that are not selected would be called resolved."""
@@ -226,7 +226,7 @@ def _outcome_of_statuses(
     return outcome
 
 
-def _check_and_write_pull_request(
+def _write_pull_request(
     args: argparse.Namespace,
     observation: "Observation",
     present: AclSet,
@@ -269,7 +269,7 @@ def _check_and_write_pull_request(
 
 JOB = Job(
     "List new and resolved findings since the last run: unused ACLs, denials, missing topics",
-    _add_history_topics_and_fix_options,
+    _add_options,
     _run,
     runs_locally=True,
 )

@@ -16,7 +16,7 @@ import msgspec
 
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
-from kafka_shim.pipeline.options import absolute_path_or_url, add_every_option_and_output_defaults
+from kafka_shim.pipeline.options import absolute_location, add_stream_options
 from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.spark.lake import Lake
 
@@ -59,7 +59,7 @@ def ingest_new_data(
     from kafka_shim.pipeline.spark.lake_tables import lake_table
     from kafka_shim.pipeline.spark.run_stream import run_stream
     from kafka_shim.pipeline.spark.trace_facts_options import (
-        existence_option_if_derived,
+        existence_option,
         topic_names_option,
     )
 
@@ -72,10 +72,10 @@ def ingest_new_data(
             number
         ):  # the lake has it if Spark ended before it recorded that
             return
-        topic_ids = _stage_topic_ids_return_all_if_derived(spark, lake, splits)
+        topic_ids = _stage_topic_ids(spark, lake, splits)
         options = {"release": release} | topic_names_option(topic_ids)
         if topic_ids is not None:
-            options |= existence_option_if_derived(spark, splits)
+            options |= existence_option(spark, splits)
         options["splits"] = json.dumps([msgspec.structs.astuple(split) for split in splits])
         for table in INGESTED:
             rows = spark.read.format(FORMAT).option("table", table).options(**options).load()
@@ -90,7 +90,7 @@ def ingest_new_data(
             on_progress(totals)
 
     with lake.exclusive_lock():
-        totals.recovered = lake.complete_or_discard_interrupted_run()
+        totals.recovered = lake.settle_interrupted_run()
         pieces = spark.readStream.format(FORMAT).option("table", "pieces")
         run_stream(
             pieces.option("paths", json.dumps(paths)).load(),
@@ -101,7 +101,7 @@ def ingest_new_data(
     return totals
 
 
-def _stage_topic_ids_return_all_if_derived(
+def _stage_topic_ids(
     spark: "SparkSession", lake: Lake, splits: "list[Split]"
 ) -> "DataFrame | None":
     """Stage the topic ids of the splits; return them with those in the lake.
@@ -109,9 +109,9 @@ def _stage_topic_ids_return_all_if_derived(
     The result is None if no accesses of the splits are derived.
     """
     from kafka_shim.pipeline.spark.lake_tables import lake_table
-    from kafka_shim.pipeline.spark.trace_facts_options import topic_id_table_if_derived
+    from kafka_shim.pipeline.spark.trace_facts_options import topic_id_table
 
-    new = topic_id_table_if_derived(spark, splits)
+    new = topic_id_table(spark, splits)
     if new is None:
         return None
     topic_ids = new.persist()
@@ -134,14 +134,14 @@ def _add_ingest_options(job: argparse.ArgumentParser) -> None:
         "--output",
         required=True,
         metavar="LAKE",
-        type=absolute_path_or_url,
+        type=absolute_location,
         help="Folder to write the tables to",
     )
     job.add_argument("--json", action="store_true", help="Print one JSON object")
     job.add_argument(
         "--follow", action="store_true", help="Keep reading new entries until interrupted"
     )
-    add_every_option_and_output_defaults(job, "1 minute")
+    add_stream_options(job, "1 minute")
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:

@@ -105,7 +105,7 @@ def _parse_nonnegative_count(text: str) -> int:
     return int(text)
 
 
-def _check_format_without_json_or_csv(args: argparse.Namespace) -> None:
+def _check_output_format(args: argparse.Namespace) -> None:
     if args.format and (args.json or args.csv):
         raise PipelineError("--format cannot be combined with --json or --csv")
 
@@ -136,11 +136,9 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         problems = problems_unless_accepted(args, observation.totals_and_settings)
         outcome.totals["incomplete_input"] = problems
         outcome.notes += incomplete_notes(problems, "no commands are printed")
-        outcome.notes += _counts_and_commands_to_add_and_remove(
-            present.acls, acls, needed, with_commands=not problems
-        )
+        outcome.notes += _change_commands(present.acls, acls, needed, with_commands=not problems)
     if args.format:
-        outcome.text = _format_acls_losslessly_or_raise(acls, args.format)
+        outcome.text = _format_acls(acls, args.format)
     return outcome
 
 
@@ -235,7 +233,7 @@ def _generated_name_prefix_notes(acls: list[Acl]) -> list[str]:
     return found[:NOTED] + ([f"and {more} more such prefixes"] if more > 0 else [])
 
 
-def _format_acls_losslessly_or_raise(acls: list[Acl], acl_format: str) -> str:
+def _format_acls(acls: list[Acl], acl_format: str) -> str:
     try:
         return format_acls_losslessly(acls, acl_format)
     except AclTextError as error:
@@ -279,7 +277,7 @@ def _access_of_change(row: dict[str, Any]) -> tuple[str, Operation, ResourceType
     return row["principal"], Operation[row["operation"]], ResourceType[row["resource_type"]], name
 
 
-def _counts_and_commands_to_add_and_remove(
+def _change_commands(
     present: Collection[Acl],
     wanted: list[Acl],
     reasons_against_removal: Mapping[Acl, str],
@@ -317,6 +315,6 @@ JOB = Job(
     _add_least_acls_options,
     _run,
     _acls_by_principal_chart,
-    _check_format_without_json_or_csv,
+    _check_output_format,
     runs_locally=True,
 )

@@ -17,10 +17,10 @@ from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import (
     add_fail_option,
-    add_present_acl_file_and_broker_options,
+    add_present_acl_options,
     check_no_bootstrap_server,
 )
-from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_or_count_by_columns
+from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_by_columns
 from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_option
 from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation
@@ -50,7 +50,7 @@ def readiness(
     """Return findings by client: first dropped versions, then denied permissions.
 
     `clients` is the table of that name; `decided_needs` come from
-    `decide_added_needs_by_acls_or_observed`.
+    `decide_added_needs`.
     """
     dropped = rows_with_dropped_versions(
         clients, present_release, target_release, version_is_latest_of_present=False
@@ -58,7 +58,7 @@ def readiness(
     rows = dropped.withColumn("finding", f.lit(DROPPED))
     if decided_needs is not None:
         denied = decided_needs.where("not allowed").withColumns(
-            {"finding": f.lit(DENIED), "detail": _requirement_and_access_text(target_release)}
+            {"finding": f.lit(DENIED), "detail": _need_text(target_release)}
         )
         rows = rows.unionByName(denied.select(*rows.columns))
     grouped = rows.groupBy(*_KEYS).agg(
@@ -71,7 +71,7 @@ def readiness(
     return grouped.orderBy(order, f.desc("requests"), *_KEYS[1:])
 
 
-def decide_added_needs_by_acls_or_observed(
+def decide_added_needs(
     needs: "DataFrame", observed_accesses: "DataFrame", acl_set: AclSet | None
 ) -> "DataFrame":
     """Return `added_needs` with `allowed`: decided by the ACLs, or as observed, else null."""
@@ -139,7 +139,7 @@ def rows_with_dropped_versions(
     return clients.join(f.broadcast(known), ["api_key", "api_version"])
 
 
-def _requirement_and_access_text(target: str) -> "Column":
+def _need_text(target: str) -> "Column":
     return f.concat_ws(
         " ",
         f.col("requirement"),
@@ -157,12 +157,12 @@ FROM_HELP = "Kafka release that the cluster has now, such as 3.9"
 TO_HELP = "Kafka release to upgrade to, such as 4.4"
 
 
-def _add_release_and_acl_options(job: argparse.ArgumentParser) -> None:
+def _add_options(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--from-release", dest="present", required=True, metavar="RELEASE", help=FROM_HELP
     )
     job.add_argument("--to-release", dest="target", required=True, metavar="RELEASE", help=TO_HELP)
-    add_present_acl_file_and_broker_options(job, "to use instead of the observed decisions")
+    add_present_acl_options(job, "to use instead of the observed decisions")
     add_fail_option(job)
 
 
@@ -201,25 +201,25 @@ def _added_needs_with_decisions(args: argparse.Namespace, trace_input: "TraceInp
     acls = observation.read_acl_set_with_observed_settings(args.acls) if args.acls else None
     if acls is not None:
         acls = msgspec.structs.replace(acls, release=args.target)
-    return decide_added_needs_by_acls_or_observed(needs, observation.all_accesses, acls)
+    return decide_added_needs(needs, observation.all_accesses, acls)
 
 
-def _charts_by_version_and_principal(outcome: Outcome) -> list[Chart]:
-    apis = sum_or_count_by_columns(outcome.rows, "finding", "api", "api_version")
+def _readiness_charts(outcome: Outcome) -> list[Chart]:
+    apis = sum_by_columns(outcome.rows, "finding", "api", "api_version")
     return [
         largest_bars_chart("Requests concerned, by API and version", "requests", apis),
         largest_bars_chart(
             "Requests concerned, by principal",
             "requests",
-            sum_or_count_by_columns(outcome.rows, "principal"),
+            sum_by_columns(outcome.rows, "principal"),
         ),
     ]
 
 
 JOB = Job(
     "Find clients that an upgrade would break: dropped API versions, missing new permissions",
-    _add_release_and_acl_options,
+    _add_options,
     _run,
-    _charts_by_version_and_principal,
+    _readiness_charts,
     check_no_bootstrap_server,
 )

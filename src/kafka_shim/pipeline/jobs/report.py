@@ -41,7 +41,7 @@ def _add_options_of_optional_jobs(job: argparse.ArgumentParser) -> None:
     )
 
 
-def _check_no_csv_or_table_output(args: argparse.Namespace) -> None:
+def _check_output_format(args: argparse.Namespace) -> None:
     if args.csv or args.parquet:
         raise PipelineError(
             "report has several tables, so --csv and --parquet do not work;"
@@ -84,5 +84,5 @@ JOB = Job(
     "Run the main jobs and write one HTML page with charts",
     _add_options_of_optional_jobs,
     _run_parts,
-    check=_check_no_csv_or_table_output,
+    check=_check_output_format,
 )

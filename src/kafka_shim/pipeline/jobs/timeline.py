@@ -25,9 +25,7 @@ REQUEST_COLUMNS = (*_REQUEST, "time", *_KEYS)
 RESPONSE_COLUMNS = (*_REQUEST, *_RESPONSE)
 
 
-def responses_and_requests_without_response(
-    requests: "DataFrame", responses: "DataFrame"
-) -> "DataFrame":
+def answered_requests(requests: "DataFrame", responses: "DataFrame") -> "DataFrame":
     """Add the requests without a response (acks=0, or in flight at the end) to the responses.
 
     Both are tables of that name; a request without a response counts at its own time.
@@ -38,13 +36,11 @@ def responses_and_requests_without_response(
     )
 
 
-def timeline_by_principal_client_and_api(
-    responses: "DataFrame", interval: str = "1 minute"
-) -> "DataFrame":
+def timeline_by_client(responses: "DataFrame", interval: str = "1 minute") -> "DataFrame":
     """Return one row per interval, principal, client id and API, in order of time.
 
     `responses` is the table `responses`, or the result of
-    `responses_and_requests_without_response`. Latencies are microseconds between request and
+    `answered_requests`. Latencies are microseconds between request and
     response at the recorder. Latency and client id are null if the request was in another piece of
     the trace. `errors` counts responses that contain an error.
     """
@@ -75,15 +71,13 @@ def _add_interval_option(job: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     requests = trace_input.table("requests", *REQUEST_COLUMNS)
     responses = trace_input.table("responses", *RESPONSE_COLUMNS)
-    intervals = timeline_by_principal_client_and_api(
-        responses_and_requests_without_response(requests, responses), args.interval
-    )
+    intervals = timeline_by_client(answered_requests(requests, responses), args.interval)
     outcome = table_outcome_with_fail_option(args, trace_input, intervals, _SHOWN)
     outcome.interval = args.interval
     return outcome
 
 
-def _rate_error_and_latency_charts(outcome: Outcome) -> list[Chart]:
+def _timeline_charts(outcome: Outcome) -> list[Chart]:
     step, every = parse_interval_seconds(outcome.interval), interval_words(outcome.interval)
     rows = rows_with_login_requests_as_own_principal(outcome.rows)
 
@@ -117,5 +111,5 @@ JOB = Job(
     "Show rates, errors and latencies over time, by principal, client and API",
     _add_interval_option,
     _run,
-    _rate_error_and_latency_charts,
+    _timeline_charts,
 )

@@ -21,7 +21,7 @@ from kafka_shim.pipeline.report.charts import (
     Chart,
     count_acls_by_principal,
     largest_bars_chart,
-    sum_or_count_by_columns,
+    sum_by_columns,
 )
 from kafka_shim.pipeline.report.outcome import (
     Outcome,
@@ -56,12 +56,12 @@ def unused_acls(
     show; see `reasons_for_unknown_acl_use`. An ACL may be needed by requests that were not
     observed, so the observation must be long enough.
     """
-    from kafka_shim.pipeline.acl_signatures import signatures_and_other_rows
-    from kafka_shim.pipeline.acls.removable import NOT_KNOWN, usage_and_removability_of_each_acl
+    from kafka_shim.pipeline.acl_signatures import split_by_signature
+    from kafka_shim.pipeline.acls.removable import NOT_KNOWN, usage_of_each_acl
 
     reasons = reason_by_acl_without_evidence or {}
     allows = [acl for acl in present_acls.acls if acl.permission is Permission.ALLOW]
-    signature_counts, for_authorizer = signatures_and_other_rows(engine, accesses, present_acls)
+    signature_counts, for_authorizer = split_by_signature(engine, accesses, present_acls)
     rows = [
         {
             "acl": format_acl_rule(use.acl),
@@ -78,7 +78,7 @@ def unused_acls(
             if use.acl.permission is Permission.DENY
             else None,
         }
-        for use in usage_and_removability_of_each_acl(
+        for use in usage_of_each_acl(
             present_acls, signature_counts, for_authorizer, frozenset(reasons)
         )
     ]
@@ -187,7 +187,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         outcome = access_outcome_with_observation_notes(args, observation, cached, _SHOWN)
         outcome.totals["incomplete_input"] = problems
         outcome.notes += incomplete_notes(problems, "no commands are printed")
-        _check_removals_together_and_add_notes(observation, present, cached, outcome)
+        _prove_removals(observation, present, cached, outcome)
     return outcome
 
 
@@ -207,7 +207,7 @@ def acls_possibly_used_by_undecided_accesses(
         if any(
             (principal in (acl.principal, UNKNOWN_PRINCIPAL) or acl.principal == ANY_USER)
             and _may_decide(acl, operation)
-            and _covers_name_or_name_is_unknown(acl, name)
+            and _may_cover_name(acl, name)
             for principal, operation, name in by_type.get(acl.resource_type, ())
         )
     )
@@ -220,7 +220,7 @@ def _may_decide(acl: Acl, operation: Operation) -> bool:
     return acl.operation in operations_whose_allow_includes(operation)
 
 
-def _covers_name_or_name_is_unknown(acl: Acl, name: str) -> bool:
+def _may_cover_name(acl: Acl, name: str) -> bool:
     if not name or acl.resource_name == WILDCARD:
         return True
     is_prefix = acl.pattern_type is PatternType.PREFIXED
@@ -288,7 +288,7 @@ def _reasons_by_acl_outside_selection(trace_input: "TraceInput", present: AclSet
     }
 
 
-def _check_removals_together_and_add_notes(
+def _prove_removals(
     observation: "Observation", present: "AclSet", usage: Relation, outcome: Outcome
 ) -> None:
     """Add the lines that remove ACLs, after a check that no decision changes without them."""
@@ -376,8 +376,8 @@ def sources_text(sources: Sequence[str]) -> str:
     return ", ".join(_SOURCES[source] for source in sources)
 
 
-def _acl_state_and_removable_charts(outcome: Outcome) -> list[Chart]:
-    states = sum_or_count_by_columns(outcome.rows, "state", value_column="")
+def _usage_charts(outcome: Outcome) -> list[Chart]:
+    states = sum_by_columns(outcome.rows, "state", value_column="")
     removable = [row for row in outcome.rows if row["can_go"]]
     charts = [largest_bars_chart("ACLs by state", "ACLs", states)]
     if removable:
@@ -392,6 +392,6 @@ JOB = Job(
     "List ACLs that the trace never needed, with the commands to remove them",
     _add_required_acls_option,
     _run,
-    _acl_state_and_removable_charts,
+    _usage_charts,
     runs_locally=True,
 )

@@ -14,14 +14,14 @@ from kafka_shim.pipeline.jobs.denials import denials
 from kafka_shim.pipeline.jobs.what_breaks import DENIED, what_breaks
 from kafka_shim.pipeline.options import (
     ACL_FORMATS,
-    absolute_path_or_url,
-    add_every_option_and_output_defaults,
+    absolute_location,
+    add_stream_options,
 )
 from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.report.output import cell_text, rows_with_iso_times
 from kafka_shim.pipeline.request_accesses import (
     accesses_of_requests,
-    observed_super_users_and_allow_everyone,
+    observed_settings,
 )
 
 if TYPE_CHECKING:
@@ -58,19 +58,19 @@ class NewDenialFinder:
 
         engine = SparkEngine(observed_batch.sparkSession)
         with engine.cached(observed_batch) as accesses:
-            users, everyone = observed_super_users_and_allow_everyone(engine, accesses)
+            users, everyone = observed_settings(engine, accesses)
             self._super_users |= set() if self._has_super_users_option else set(users)
             self._allow_everyone |= everyone
             needed = accesses_of_requests(engine, accesses, with_listed_accesses=self._lists)
-            rows = engine.rows(self._recorded_denials_or_those_by_acls(engine, needed))
+            rows = engine.rows(self._denials(engine, needed))
             engine.release()
-        new_rows = [row for row in rows if _principal_and_access(row) not in self._reported]
+        new_rows = [row for row in rows if _denial_key(row) not in self._reported]
         if len(self._reported) > _REPORTED_MAX:
             self._reported.clear()
-        self._reported.update(map(_principal_and_access, new_rows))
+        self._reported.update(map(_denial_key, new_rows))
         return new_rows
 
-    def _recorded_denials_or_those_by_acls(self, engine: SqlEngine, accesses: Relation) -> Relation:
+    def _denials(self, engine: SqlEngine, accesses: Relation) -> Relation:
         if self._acls is None:
             return denials(engine, accesses)
         users = tuple(sorted(self._super_users))
@@ -107,7 +107,7 @@ def report_new_denials(
     run_stream(counts, take, every=every, checkpoint=checkpoint)
 
 
-def _principal_and_access(row: dict[str, Any]) -> tuple[str, ...]:
+def _denial_key(row: dict[str, Any]) -> tuple[str, ...]:
     return tuple(row[name] for name in _KEYS)
 
 
@@ -131,11 +131,11 @@ def _add_watch_options(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--checkpoint",
         metavar="FOLDER",
-        type=absolute_path_or_url,
+        type=absolute_location,
         help="Keep in this folder what was read, so that the next run continues there",
     )
     job.add_argument("--json", action="store_true", help="Print one JSON object per line")
-    add_every_option_and_output_defaults(job, "2 seconds")
+    add_stream_options(job, "2 seconds")
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:

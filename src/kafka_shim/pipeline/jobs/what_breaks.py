@@ -22,7 +22,7 @@ from kafka_shim.pipeline.report.charts import (
     RESOURCE,
     Chart,
     largest_bars_chart,
-    sum_or_count_by_columns,
+    sum_by_columns,
 )
 from kafka_shim.pipeline.report.outcome import (
     Outcome,
@@ -305,7 +305,7 @@ PRINCIPALS_NOTED = 10
 """How many principals the text output lists; the JSON has all."""
 
 
-def _add_acls_baseline_and_fail_options(job: argparse.ArgumentParser) -> None:
+def _add_options(job: argparse.ArgumentParser) -> None:
     text = f"The new ACLs ({ACL_FORMATS})"
     job.add_argument("--acls", required=True, metavar="FILE", help=text)
     job.add_argument(
@@ -336,7 +336,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         rows = _changes_with_request_counts(args, trace_input, decided)
         with engine.cached(sort_changes(engine, rows)) as changes:
             outcome = access_outcome_with_observation_notes(args, observation, changes, _SHOWN)
-            _note_totals_and_set_failing(args, engine, changes, outcome)
+            _note_totals(args, engine, changes, outcome)
     outcome.totals["lists"] = lists
     outcome.notes += [_listed_names_note(change) for change in lists]
     return outcome
@@ -397,7 +397,7 @@ def _listed_names_note(change: dict[str, Any]) -> str:
     return f"responses would {effect} {kind} to {change['principal']}; --lists has the names"
 
 
-def _note_totals_and_set_failing(
+def _note_totals(
     args: argparse.Namespace, engine: SqlEngine, changes: Relation, outcome: Outcome
 ) -> None:
     """Add a note: how many accesses and requests change, and of which principals."""
@@ -430,20 +430,18 @@ def _note_totals_and_set_failing(
     outcome.has_failing_findings = bool(args.fail and (denied or problems))
 
 
-def _accesses_and_requests_by_change_charts(outcome: Outcome) -> list[Chart]:
+def _change_charts(outcome: Outcome) -> list[Chart]:
     charts = []
     for change in dict.fromkeys(row["change"] for row in outcome.rows):
         rows = [row for row in outcome.rows if row["change"] == change]
         head = f"Accesses {change}"
         charts.append(
             largest_bars_chart(
-                f"{head}, by principal", "accesses", sum_or_count_by_columns(rows, "principal")
+                f"{head}, by principal", "accesses", sum_by_columns(rows, "principal")
             )
         )
         charts.append(
-            largest_bars_chart(
-                f"{head}, by resource", "accesses", sum_or_count_by_columns(rows, *RESOURCE)
-            )
+            largest_bars_chart(f"{head}, by resource", "accesses", sum_by_columns(rows, *RESOURCE))
         )
         # a request may have several causes, so a principal's total is not the sum of its rows
         principals = {row["principal"]: row["requests_changed_of_principal"] for row in rows}
@@ -455,8 +453,8 @@ def _accesses_and_requests_by_change_charts(outcome: Outcome) -> list[Chart]:
 
 JOB = Job(
     "Show what a new ACL set would newly deny and newly allow",
-    _add_acls_baseline_and_fail_options,
+    _add_options,
     _run,
-    _accesses_and_requests_by_change_charts,
+    _change_charts,
     runs_locally=True,
 )

@@ -123,9 +123,7 @@ def stacked_column_chart(title: str, unit: str, points: Sequence[Point], step_s:
                     f"<title>{_format_time(when)}, {escape(name)}: {format_number(value)} {unit}"
                     "</title></rect>"
                 )
-    return _chart_with_legend_table_and_summary(
-        title, unit, series, by_time, parts, is_stacked=True
-    )
+    return _complete_chart(title, unit, series, by_time, parts, is_stacked=True)
 
 
 def largest_series_line_chart(title: str, unit: str, points: Sequence[Point], step_s: int) -> Chart:
@@ -149,9 +147,7 @@ def largest_series_line_chart(title: str, unit: str, points: Sequence[Point], st
                 for (x, y), (when, value) in zip(middle, mine, strict=True)
             )
         )
-    return _chart_with_legend_table_and_summary(
-        title, unit, series, by_time, parts, is_stacked=False
-    )
+    return _complete_chart(title, unit, series, by_time, parts, is_stacked=False)
 
 
 class _PlotArea:
@@ -197,7 +193,7 @@ class _PlotArea:
         )
 
 
-def _chart_with_legend_table_and_summary(
+def _complete_chart(
     title: str,
     unit: str,
     series: list[str],
@@ -298,7 +294,7 @@ def _tick_label(when: datetime, every: timedelta) -> str:
     return f"{when:%H:%M}" if every >= timedelta(minutes=1) else f"{when:%H:%M:%S}"
 
 
-def sum_or_count_by_columns(
+def sum_by_columns(
     rows: Iterable[dict[str, Any]], *names: str, value_column: str = "requests"
 ) -> list[Bar]:
     """Sum the column `value` by the values of the columns `names`, `unknown` if all are empty;

@@ -53,7 +53,7 @@ def access_counts_period_super_users_note(totals: dict[str, Any]) -> str:
     return text
 
 
-def left_out_and_unattributed_notes(totals: dict[str, Any]) -> list[str]:
+def left_out_notes(totals: dict[str, Any]) -> list[str]:
     """Return a note for each reason to leave accesses out: how many, whose and why."""
     notes = [
         f"left out: {_accesses_of_top_principals_text(total)}: {total['reason']}"
@@ -102,14 +102,12 @@ def access_outcome_with_observation_notes(
     """Return the outcome of a job about accesses: its rows, and the
     observed accesses and period.
     """
-    outcome = _outcome_with_collected_or_written_rows(
-        args, observation.engine, relation, printed_columns
-    )
+    outcome = _outcome_with_rows(args, observation.engine, relation, printed_columns)
     outcome.totals = dict(observation.totals_and_settings)
     outcome.notes = [
         access_counts_period_super_users_note(observation.totals_and_settings),
         *damage_notes(observation.totals_and_settings),
-        *left_out_and_unattributed_notes(observation.totals_and_settings),
+        *left_out_notes(observation.totals_and_settings),
         *outcome.notes,
     ]
     return outcome
@@ -124,7 +122,7 @@ def table_outcome_with_fail_option(
     """Return the outcome of a job about clients, times or damage: its rows and their number."""
     engine = trace_input.engine
     with engine.cached(relation) as cached:
-        outcome = _outcome_with_collected_or_written_rows(args, engine, cached, printed_columns)
+        outcome = _outcome_with_rows(args, engine, cached, printed_columns)
         found = engine.count_rows(cached)
     outcome.totals = trace_input.damage_totals_except_unfinished_tails()
     outcome.notes = [count_with_noun(found, "row"), *damage_notes(outcome.totals), *outcome.notes]
@@ -132,7 +130,7 @@ def table_outcome_with_fail_option(
     return outcome
 
 
-def _outcome_with_collected_or_written_rows(
+def _outcome_with_rows(
     args: argparse.Namespace,
     engine: SqlEngine,
     relation: Relation,

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 CELL_MAX = 44
 
 
-def iso_text_if_time(value: Any) -> Any:
+def output_value(value: Any) -> Any:
     """Return a value for JSON and CSV; times become ISO text in UTC (Spark returns local times)."""
     return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
 
@@ -44,7 +44,7 @@ def _truncate(text: str, longest: int) -> str:
 
 
 def rows_with_iso_times(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{name: iso_text_if_time(value) for name, value in row.items()} for row in rows]
+    return [{name: output_value(value) for name, value in row.items()} for row in rows]
 
 
 def print_json(content: dict[str, Any], stream: TextIO) -> None:
@@ -59,6 +59,6 @@ def print_csv(columns: Sequence[str], rows: list[dict[str, Any]], stream: TextIO
     for row in rows:
         values = [row[name] for name in columns]
         writer.writerow(
-            " ".join(map(str, value)) if isinstance(value, list) else iso_text_if_time(value)
+            " ".join(map(str, value)) if isinstance(value, list) else output_value(value)
             for value in values
         )

@@ -7,7 +7,7 @@ from kafka_shim.pipeline.report.outcome import (
     Outcome,
     access_counts_period_super_users_note,
     damage_notes,
-    left_out_and_unattributed_notes,
+    left_out_notes,
 )
 
 
@@ -19,7 +19,7 @@ def summary_notes(parts: Iterable[Outcome], totals: dict[str, Any]) -> list[str]
         _denied_note(by_job["denials"]),
         _unused_note(by_job.get("unused-acls")),
         f"Based on {access_counts_period_super_users_note(totals)}.",
-        *left_out_and_unattributed_notes(totals),
+        *left_out_notes(totals),
         *damage_notes(totals),
     ]
 

@@ -16,7 +16,7 @@ from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.authorizer.requirement import WITHOUT_ERROR
 from kafka_shim.authorizer.requirements import TABLE, all_requirements_bound_to_release
-from kafka_shim.pipeline.rows.access_row import resource_type_or_unknown
+from kafka_shim.pipeline.rows.access_row import resource_type_of
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
 from kafka_shim.trace_format.entries import Access
 
@@ -147,7 +147,7 @@ def alternatives_by_access(release: str) -> dict[ApiOperationAndType, frozenset[
 
 
 @cache
-def _accesses_checked_after_denial(release: str) -> frozenset[tuple[ApiOperationAndType, ...]]:
+def _fallback_accesses(release: str) -> frozenset[tuple[ApiOperationAndType, ...]]:
     """Return pairs of accesses: if the first is denied, the same request asks for the second."""
     found = set[tuple[ApiOperationAndType, ...]]()
     for row, bound in all_requirements_bound_to_release(release).items():
@@ -158,12 +158,12 @@ def _accesses_checked_after_denial(release: str) -> frozenset[tuple[ApiOperation
     return frozenset(found)
 
 
-def is_checked_after_denial(earlier: Access, later: Access, release: str) -> bool:
+def is_fallback(earlier: Access, later: Access, release: str) -> bool:
     """Return whether `later` is an alternative that a request asks for if `earlier` is denied."""
     keys = tuple(
         (each.api_key, int(each.operation), int(each.resource_type)) for each in (earlier, later)
     )
-    return not earlier.allowed and keys in _accesses_checked_after_denial(release)
+    return not earlier.allowed and keys in _fallback_accesses(release)
 
 
 def has_probe_name_of_any_resource_check(access: Access) -> bool:
@@ -225,7 +225,7 @@ def _length_of_authorized_operations_run(accesses: Sequence[Access], position: i
     if first.api_key not in _LISTING:
         return 0
     for rules in _RULES:
-        wanted = supported_operations(resource_type_or_unknown(first.resource_type), rules)
+        wanted = supported_operations(resource_type_of(first.resource_type), rules)
         run = accesses[position : position + len(wanted)]
         if len(wanted) > 1 and tuple(access.operation for access in run) == wanted:
             same = (first.resource_type, first.resource_name)

@@ -42,21 +42,21 @@ api_name = cache(api_name_or_key)
 @cache
 def operation_name(code: int) -> str:
     """Return the operation's name; UNKNOWN for a code of a newer writer, whose access is kept."""
-    return _enum_member_or_unknown(Operation, code).name
+    return _enum_member(Operation, code).name
 
 
 @cache
 def resource_type_name(code: int) -> str:
     """Return the resource type's name; UNKNOWN for a code of a newer writer."""
-    return resource_type_or_unknown(code).name
+    return resource_type_of(code).name
 
 
-def resource_type_or_unknown(code: int) -> ResourceType:
+def resource_type_of(code: int) -> ResourceType:
     """Return the resource type; UNKNOWN for a code of a newer writer."""
-    return _enum_member_or_unknown(ResourceType, code)
+    return _enum_member(ResourceType, code)
 
 
-def _enum_member_or_unknown(enum: type[_E], code: int) -> _E:
+def _enum_member(enum: type[_E], code: int) -> _E:
     try:
         return enum(code)
     except ValueError:

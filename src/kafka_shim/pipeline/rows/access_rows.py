@@ -15,7 +15,7 @@ from kafka_shim.pipeline.rows.access_roles import (
     apis_whose_roles_need_request_names,
     format_alternatives_of_access,
     has_probe_name_of_any_resource_check,
-    is_checked_after_denial,
+    is_fallback,
 )
 from kafka_shim.pipeline.rows.access_row import (
     AccessRow,
@@ -32,10 +32,10 @@ from kafka_shim.pipeline.rows.columns import (
 from kafka_shim.pipeline.rows.derived_accesses import (
     DerivationContext,
     allowed_rows_without_response,
-    decide_rows_and_update_fetch_session,
-    plan_request_and_update_fetch_session,
+    decide_rows,
+    plan_request,
 )
-from kafka_shim.pipeline.rows.entity import node_and_listener
+from kafka_shim.pipeline.rows.entity import broker_of_connection
 from kafka_shim.pipeline.rows.existence import EMPTY_EXISTENCE
 from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.codec.resource_names import read_resource_names
@@ -58,7 +58,7 @@ _RequestId = tuple[int, int, int]
 """Accesses of one request: the connection and, of a log that names no requests, time and API."""
 
 
-def add_or_count_access_rows(
+def add_access_rows(
     columns: ColumnBuilder,
     block: Block,
     selection: Selection,
@@ -66,7 +66,7 @@ def add_or_count_access_rows(
 ) -> None:
     """Add a row for each access: recorded, from an authorizer's log, or derived."""
     who = connections_by_number(block)
-    add = _row_adder_or_counter(columns, pending)
+    add = _row_adder(columns, pending)
     if pending.counter is not None and block.body.entries:
         pending.counter.boundary_times = {
             entry.time_us for entry in (block.body.entries[0], block.body.entries[-1])
@@ -87,10 +87,10 @@ def add_or_count_access_rows(
                 groups.setdefault(request, []).append(entry)
         elif connection.access_source == DERIVED:
             key = connection.writer_connection, entry.sequence
-            context = _derivation_context(selection, pending, node_and_listener(connection))
+            context = _derivation_context(selection, pending, broker_of_connection(connection))
             add(
                 connection_values,
-                _plan_or_derive_rows(entry, key, connection_values, selection, pending, context),
+                _derive_rows(entry, key, connection_values, selection, pending, context),
             )
         elif isinstance(entry, Request) and entry.api_key in apis_whose_roles_need_request_names(
             selection.release
@@ -109,19 +109,17 @@ def flush_requests_without_response(
     columns: ColumnBuilder, selection: Selection, pending: PendingRequestsAndAccessCounts
 ) -> None:
     """Add rows of requests whose response is not in this split."""
-    add = _row_adder_or_counter(columns, pending)
+    add = _row_adder(columns, pending)
     for waiting in (pending.planned, *pending.silent.values()):
         for connection_values, planned in waiting.values():
             add(
                 connection_values,
-                decide_rows_and_update_fetch_session(
-                    planned, None, _derivation_context(selection, pending)
-                ),
+                decide_rows(planned, None, _derivation_context(selection, pending)),
             )
         waiting.clear()
 
 
-def add_topic_id_rows_if_derived(
+def add_topic_id_rows(
     columns: ColumnBuilder, block: Block, _: Selection, __: PendingRequestsAndAccessCounts
 ) -> None:
     """Add a row with the name of each topic id in responses, if accesses are derived."""
@@ -148,7 +146,7 @@ def _request_of_logged_access(
     """Return the request of a line: its time, unless the line continues an earlier request."""
     request = access.connection, access.time_us, access.api_key
     before = last_logged.get((access.connection, access.api_key), request)
-    if before != request and is_checked_after_denial(groups[before][-1], access, release):
+    if before != request and is_fallback(groups[before][-1], access, release):
         request = before
     last_logged[access.connection, access.api_key] = request
     return request
@@ -163,7 +161,7 @@ def _derivation_context(
     )
 
 
-def _plan_or_derive_rows(
+def _derive_rows(
     entry: Entry,
     connection_and_sequence: tuple[int, int],
     connection_values: ConnectionValues,
@@ -174,7 +172,7 @@ def _plan_or_derive_rows(
     """Add what requests needed, after their response or that of a later request."""
     found: list[AccessRow] = []
     if isinstance(entry, Request) and selection.selects_entry(entry.time_us, entry.api_key):
-        planned = plan_request_and_update_fetch_session(entry, context)
+        planned = plan_request(entry, context)
         if planned is not None and planned.gets_no_response:
             pending.silent.setdefault(connection_and_sequence[0], {})[connection_and_sequence] = (
                 connection_values,
@@ -188,7 +186,7 @@ def _plan_or_derive_rows(
             found += allowed_rows_without_response(silent.pop(earlier)[1], selection.release)
         if connection_and_sequence in pending.planned:
             planned = pending.planned.pop(connection_and_sequence)[1]
-            found += decide_rows_and_update_fetch_session(planned, entry, context)
+            found += decide_rows(planned, entry, context)
     return found
 
 
@@ -222,7 +220,7 @@ def _recorded_rows(
         )
 
 
-def _row_adder_or_counter(
+def _row_adder(
     columns: ColumnBuilder, pending: PendingRequestsAndAccessCounts
 ) -> Callable[[ConnectionValues, Iterable[AccessRow]], None]:
     """Return a function that takes accesses of one connection."""

@@ -18,8 +18,8 @@ from kafka_shim.pipeline.rows.access_counts import (
     DistinctRequests,
 )
 from kafka_shim.pipeline.rows.access_rows import (
-    add_or_count_access_rows,
-    add_topic_id_rows_if_derived,
+    add_access_rows,
+    add_topic_id_rows,
     flush_requests_without_response,
 )
 from kafka_shim.pipeline.rows.added_needs import add_added_need_rows
@@ -29,7 +29,7 @@ from kafka_shim.pipeline.rows.columns import (
     PendingRequestsAndAccessCounts,
 )
 from kafka_shim.pipeline.rows.complete_blocks import damage_at_block_start
-from kafka_shim.pipeline.rows.entity_rows import add_entity_rows_if_derived
+from kafka_shim.pipeline.rows.entity_rows import add_entity_rows
 from kafka_shim.pipeline.rows.frame_rows import add_request_rows, add_response_rows
 from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.pipeline.tables import (
@@ -57,11 +57,11 @@ _ROWS: dict[
     "requests": add_request_rows,
     "clients": add_request_rows,
     "responses": add_response_rows,
-    "accesses": add_or_count_access_rows,
-    "observed": add_or_count_access_rows,
-    "request_accesses": add_or_count_access_rows,
-    "topic_ids": add_topic_id_rows_if_derived,
-    "sightings": add_entity_rows_if_derived,
+    "accesses": add_access_rows,
+    "observed": add_access_rows,
+    "request_accesses": add_access_rows,
+    "topic_ids": add_topic_id_rows,
+    "sightings": add_entity_rows,
     "added_needs": add_added_need_rows,
 }
 _GROUPED = {
@@ -98,7 +98,7 @@ def plan_splits(paths: list[str], split_bytes: int = SPLIT_BYTES) -> list[Split]
     """
     found: list[Split] = []
     seen: set[tuple[int, int]] = set()
-    for name in _expand_wildcards_or_raise(paths):
+    for name in _expand_wildcards(paths):
         path = Path(name)
         if not path.exists():
             raise PipelineError(f"the trace `{name}` does not exist")
@@ -118,7 +118,7 @@ def plan_splits(paths: list[str], split_bytes: int = SPLIT_BYTES) -> list[Split]
     return found
 
 
-def _expand_wildcards_or_raise(paths: list[str]) -> Iterator[str]:
+def _expand_wildcards(paths: list[str]) -> Iterator[str]:
     """Yield paths; for one with wildcards, those that match. Raise PipelineError if none does."""
     for path in paths:
         if not has_magic(path) or Path(path).exists():

@@ -6,7 +6,7 @@ from kafka_shim.trace_format.blocks import HEADER_BYTES, BlockError, read_block_
 from kafka_shim.trace_format.segments import Damage, has_no_next_segment, read_segment
 
 
-def end_of_complete_or_damaged_blocks(path: Path, start: int) -> int:
+def end_of_blocks(path: Path, start: int) -> int:
     """Return the end of the last complete block, from a position where a block begins.
 
     An incomplete block at the end of a writer's newest segment may still be completed; other damage
@@ -20,14 +20,14 @@ def end_of_complete_or_damaged_blocks(path: Path, start: int) -> int:
             try:
                 header = read_block_header(file.read(HEADER_BYTES))
             except BlockError:
-                return _file_size_or_start_of_tail_damage(path, at, size)
+                return _end_of_intact_tail(path, at, size)
             if at + header.block_bytes > size:
-                return _file_size_or_start_of_tail_damage(path, at, size)
+                return _end_of_intact_tail(path, at, size)
             at += header.block_bytes
     return at
 
 
-def _file_size_or_start_of_tail_damage(path: Path, at: int, size: int) -> int:
+def _end_of_intact_tail(path: Path, at: int, size: int) -> int:
     found = list(read_segment(path, at))
     if not found:  # the reader searches the first intact header; there is none
         return at if has_no_next_segment(path) else size

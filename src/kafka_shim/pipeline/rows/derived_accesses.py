@@ -73,9 +73,7 @@ class DerivationContext(msgspec.Struct, frozen=True):
     sessions: FetchSessions
 
 
-def plan_request_and_update_fetch_session(
-    request: Request, context: DerivationContext
-) -> PendingPlannedRequest | None:
+def plan_request(request: Request, context: DerivationContext) -> PendingPlannedRequest | None:
     """Return the plan of a request; None if it needs nothing or cannot be read."""
     try:
         header, message = read_request_frame(request.frame)
@@ -83,7 +81,7 @@ def plan_request_and_update_fetch_session(
         return None
     fetch = None
     if header.api_key in SESSION_APIS:
-        fetch = context.sessions.update_session_and_expand_request(context.broker, message)
+        fetch = context.sessions.expand_request(context.broker, message)
         message = fetch.request
     plan = access_plan(
         header.api_key, header.api_version, message, context.release, context.topic_names_by_id
@@ -98,7 +96,7 @@ def plan_request_and_update_fetch_session(
     return PendingPlannedRequest(request, header, plan, is_unanswered, message, fetch)
 
 
-def decide_rows_and_update_fetch_session(
+def decide_rows(
     planned: PendingPlannedRequest, response: Response | None, context: DerivationContext
 ) -> list[AccessRow]:
     """Return the accesses of a request; without a response, no decision is known."""
@@ -108,17 +106,17 @@ def decide_rows_and_update_fetch_session(
     header, release = planned.header, context.release
     during = (planned.request.time_us, response.time_us)
     if planned.session_request is not None:
-        context.sessions.create_or_end_session(context.broker, planned.session_request, content)
+        context.sessions.complete_request(context.broker, planned.session_request, content)
     responded = evidence_from_response(
         *(header.api_key, header.api_version, planned.plan, content),
         release=release,
         topics=TopicKnowledge(
             context.topic_names_by_id,
-            partial(context.existence.topic_existed_before_and_not_deleted, context.broker, during),
+            partial(context.existence.topic_existed_throughout, context.broker, during),
         ),
     )
     found = _rows_of_plan(planned, release, responded.decision_about_need)
-    found += _rows_of_listed_and_hidden_names(planned, responded, context, during)
+    found += _list_rows(planned, responded, context, during)
     found += [
         _derived_row(planned, action, PROBE, allowed=allowed)
         for action, allowed in decisions_in_authorized_operations(header.api_key, content, release)
@@ -126,7 +124,7 @@ def decide_rows_and_update_fetch_session(
     return found
 
 
-def _rows_of_listed_and_hidden_names(
+def _list_rows(
     planned: PendingPlannedRequest,
     evidence: ResponseEvidence,
     context: DerivationContext,

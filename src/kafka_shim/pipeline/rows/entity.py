@@ -19,6 +19,6 @@ class ObservedEntity(NamedTuple):
     topic_id: str = ""
 
 
-def node_and_listener(connection: Connection) -> str:
+def broker_of_connection(connection: Connection) -> str:
     """Return the broker of a connection, as far as the connection shows it."""
     return f"{connection.node_id} {connection.listener}"

@@ -23,7 +23,7 @@ from kafka_shim.pipeline.rows.entity import (
     TOPIC,
     TRANSACTION,
     ObservedEntity,
-    node_and_listener,
+    broker_of_connection,
 )
 from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.codec import codecs
@@ -41,7 +41,7 @@ _NO_ID: Final = bytes(16)
 _CONSUMING: Final = (GROUP, CONSUMER_GROUP)
 
 
-def add_entity_rows_if_derived(
+def add_entity_rows(
     columns: ColumnBuilder, block: Block, _: Selection, pending: PendingRequestsAndAccessCounts
 ) -> None:
     """Add a row for each thing that a response shows, and for each that a request deletes."""
@@ -60,13 +60,13 @@ def add_entity_rows_if_derived(
             found = in_request.to_delete
         elif isinstance(entry, Response) and key in pending.named_entities:
             first, (last, named) = entry.time_us, pending.named_entities.pop(key)
-            found = list(_shown_entities_or_named_if_no_error(entry, named))
+            found = list(_shown_entities(entry, named))
         else:
             continue
         for sighting in found:
             columns.add_row(
                 {
-                    "broker": node_and_listener(connection),
+                    "broker": broker_of_connection(connection),
                     **sighting._asdict(),
                     "is_end": isinstance(entry, Request),
                     "requests": 1,
@@ -109,9 +109,7 @@ def _entities_in_request(entry: Request) -> _RequestEntities | None:
     return entities
 
 
-def _shown_entities_or_named_if_no_error(
-    entry: Response, named: list[ObservedEntity]
-) -> Iterator[ObservedEntity]:
+def _shown_entities(entry: Response, named: list[ObservedEntity]) -> Iterator[ObservedEntity]:
     response = read_response_or_none(entry)
     if response is None:
         return
@@ -211,7 +209,7 @@ def _topics_to_delete(message: Any) -> Iterator[ObservedEntity]:
     yield from (ObservedEntity(TOPIC, name) for name in message.topic_names)
 
 
-def _groups_and_offsets_to_delete(message: Any) -> Iterator[ObservedEntity]:
+def _deleted_entities(message: Any) -> Iterator[ObservedEntity]:
     for group in message.groups_names:
         yield from (ObservedEntity(kind, group) for kind in _CONSUMING)
         yield ObservedEntity(OFFSETS, "", owner=group)
@@ -223,7 +221,7 @@ def _all_offsets_of_group_to_delete(message: Any) -> Iterator[ObservedEntity]:
 
 _ENDED: Final[dict[ApiKey, Callable[[Any], Iterator[ObservedEntity]]]] = {
     ApiKey.DELETE_TOPICS: _topics_to_delete,
-    ApiKey.DELETE_GROUPS: _groups_and_offsets_to_delete,
+    ApiKey.DELETE_GROUPS: _deleted_entities,
     ApiKey.OFFSET_DELETE: _all_offsets_of_group_to_delete,
 }
 """What requests delete, whether or not they may."""

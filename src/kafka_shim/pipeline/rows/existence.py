@@ -53,7 +53,7 @@ class ExistenceIndex:
     def __init__(self, rows: Iterable[ExistenceRecord] = ()) -> None:
         deleted_at: dict[_DeletionTarget, TimeSpan] = {}
         shown = []
-        for row in _merge_records_and_fill_topic_names(rows):
+        for row in _merge_records(rows):
             if row.is_end:
                 deleted_at[_deletion_target(row)] = (row.first_us, row.last_us)
             elif row.name:
@@ -69,7 +69,7 @@ class ExistenceIndex:
             names.setdefault(row.name, []).append(period)
         for names in self._periods.values():
             for existence in names.values():
-                existence.extend(_merged_period_or_nothing_unless_ids_mixed(existence))
+                existence.extend(_merged_period(existence))
 
     def names_existing_throughout(
         self, broker: str, kind: str, during: TimeSpan, owner: str = ""
@@ -83,9 +83,7 @@ class ExistenceIndex:
             ):
                 yield name
 
-    def topic_existed_before_and_not_deleted(
-        self, broker: str, during: TimeSpan, name: str
-    ) -> bool:
+    def topic_existed_throughout(self, broker: str, during: TimeSpan, name: str) -> bool:
         """Return whether a topic was seen before, and after or no request deleted it since."""
         existence = self._periods.get((broker, TOPIC, ""), {}).get(name, ())
         return any(
@@ -103,7 +101,7 @@ class ExistenceIndex:
                 yield from self.names_existing_throughout(broker, kind, during, owner)
 
 
-def _merge_records_and_fill_topic_names(rows: Iterable[ExistenceRecord]) -> list[ExistenceRecord]:
+def _merge_records(rows: Iterable[ExistenceRecord]) -> list[ExistenceRecord]:
     """Return sightings; topics that some responses show only by id get their names."""
     kept = list(rows)
     names = {row.topic_id: row.name for row in kept if row.topic_id and row.name}
@@ -115,7 +113,7 @@ def _merge_records_and_fill_topic_names(rows: Iterable[ExistenceRecord]) -> list
     return merge_records_of_same_entity(map(named, kept))
 
 
-def _merged_period_or_nothing_unless_ids_mixed(
+def _merged_period(
     periods: list[_ExistencePeriod],
 ) -> Iterator[_ExistencePeriod]:
     """Join lives of a name that responses show both with and without an id."""

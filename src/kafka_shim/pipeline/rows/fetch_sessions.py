@@ -44,10 +44,10 @@ class FetchSessions:
     def __init__(self) -> None:
         self._open: dict[Hashable, _Topics] = {}
 
-    def update_session_and_expand_request(self, broker: Hashable, request: Any) -> SessionRequest:
+    def expand_request(self, broker: Hashable, request: Any) -> SessionRequest:
         """Process a request; return all topics that it reads."""
         named = _partition_indexes_by_topic(request.topics)
-        known = self._open.get((broker, *_session_id_or_group_member(request)))
+        known = self._open.get((broker, *_session_key(request)))
         if _session_epoch(request) in (_BEGINS, _ENDS) or known is None:
             return SessionRequest(
                 request, named, knows_all_topics=_session_epoch(request) in (_BEGINS, _ENDS)
@@ -61,11 +61,11 @@ class FetchSessions:
         request = msgspec.structs.replace(request, topics=list(known))
         return SessionRequest(request, dict(known), knows_all_topics=True)
 
-    def create_or_end_session(
+    def complete_request(
         self, broker: Hashable, session_request: SessionRequest, response: Any
     ) -> None:
         """Process a response, which may create or end a session."""
-        key = (broker, *_session_id_or_group_member(session_request.request))
+        key = (broker, *_session_key(session_request.request))
         epoch = _session_epoch(session_request.request)
         if response.error_code or epoch == _ENDS:
             self._open.pop(key, None)
@@ -76,7 +76,7 @@ class FetchSessions:
                 self._open[key] = session_request.topics
 
 
-def _session_id_or_group_member(request: Any) -> tuple[Hashable, ...]:
+def _session_key(request: Any) -> tuple[Hashable, ...]:
     if hasattr(request, "session_id"):
         return (request.session_id,)
     return request.group_id, request.member_id

@@ -13,7 +13,7 @@ from kafka_shim.protocol.codec.resource_names import ResourceNames, read_resourc
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.response_codes import nonzero_error_codes
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.trace_format.segments import Block
 
@@ -33,7 +33,7 @@ def add_request_rows(
             for request in requests
             if selection.selects_entry(request.time_us, request.api_key)
         ]
-    read = [_read_header_names_and_error(request, with_names=skim) for request in requests]
+    read = [_read_header(request, with_names=skim) for request in requests]
     headers = [header for header, _, _ in read]
     names = [found for _, found, _ in read]
     times = [request.time_us for request in requests]
@@ -76,18 +76,14 @@ def add_response_rows(
         connection, connection_values = who.get(entry.connection, (None, {}))
         key = (connection.writer_connection if connection else -1, entry.sequence)
         if isinstance(entry, Request):
-            client_id = (
-                _read_header_names_and_error(entry, with_names=False)[0].client_id
-                if has_client
-                else None
-            )
+            client_id = _read_header(entry, with_names=False)[0].client_id if has_client else None
             pending.sent[key] = entry.time_us, client_id
         if not isinstance(entry, Response):
             continue
         requested_us, client_id = pending.sent.pop(key, (None, None))
         if not selection.selects_entry(entry.time_us, entry.api_key):
             continue
-        codes, undecoded = _error_codes_or_reason(entry) if read else ([], None)
+        codes, undecoded = _error_codes(entry) if read else ([], None)
         columns.add_row(
             {
                 "sequence": entry.sequence,
@@ -105,7 +101,7 @@ def add_response_rows(
         )
 
 
-def _read_header_names_and_error(
+def _read_header(
     request: Request, *, with_names: bool
 ) -> tuple[RequestHeader, ResourceNames, str | None]:
     try:
@@ -124,10 +120,10 @@ def _read_header_names_and_error(
         return header, _NO_NAMES, str(error)
 
 
-def _error_codes_or_reason(entry: Response) -> tuple[list[int], str | None]:
+def _error_codes(entry: Response) -> tuple[list[int], str | None]:
     """Return the distinct error codes in a response, or why it cannot be read."""
     try:
-        response, version = read_response_and_its_version(
+        response, version = read_response_with_version(
             entry.api_key, entry.api_version, entry.frame
         )
     except ProtocolError as error:

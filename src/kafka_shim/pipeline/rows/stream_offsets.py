@@ -7,7 +7,7 @@ import itertools
 from pathlib import Path
 
 from kafka_shim.pipeline.rows.batches import Split, plan_splits
-from kafka_shim.pipeline.rows.complete_blocks import end_of_complete_or_damaged_blocks
+from kafka_shim.pipeline.rows.complete_blocks import end_of_blocks
 
 Offset = dict[str, int]
 
@@ -18,9 +18,7 @@ def written_offsets(paths: list[str], start: Offset) -> Offset:
     Deleted segments are dropped. Only the data after `start` is read.
     """
     names = dict.fromkeys(str(Path(split.path).resolve()) for split in plan_splits(paths))
-    now = {
-        name: end_of_complete_or_damaged_blocks(Path(name), start.get(name, 0)) for name in names
-    }
+    now = {name: end_of_blocks(Path(name), start.get(name, 0)) for name in names}
     return {name: at for name, at in start.items() if Path(name).exists()} | now
 
 

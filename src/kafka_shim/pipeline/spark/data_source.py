@@ -63,7 +63,7 @@ class KafkaTraceSource(DataSource):
         return spark_ddl(TABLES[self._table()])
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        splits = _splits_option_or_all_of_paths(self.options)
+        splits = _splits(self.options)
         split_bytes = size_option(self.options, "splitBytes", SPLIT_BYTES)
         selection = selection_from_options(self.options)
         if self._needs_trace_facts():
@@ -117,7 +117,7 @@ def trace_table(
     return reader.options(**(options or {})).load()
 
 
-def _splits_option_or_all_of_paths(options: Mapping[str, str]) -> list[Split]:
+def _splits(options: Mapping[str, str]) -> list[Split]:
     """Return the given splits, or all splits of the traces."""
     if "splits" in options:
         fields = decoded_json_option(options["splits"], "splits", list[tuple[str, int, int, bool]])

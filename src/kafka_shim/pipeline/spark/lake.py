@@ -66,7 +66,7 @@ class Lake:
                 raise PipelineError(f"another process is writing to {self.folder}") from None
             yield  # the system releases the lock when the process ends
 
-    def complete_or_discard_interrupted_run(self) -> bool:
+    def settle_interrupted_run(self) -> bool:
         """Complete a run with a note, discard one without; return whether one was completed."""
         self._runs.mkdir(parents=True, exist_ok=True)
         pending = sorted(self._runs.glob("*.pending.json"))

@@ -21,7 +21,7 @@ class Progress:
         # a Spark Connect server does not report its tasks
         self._spark = None if "SPARK_REMOTE" in os.environ else spark
         self._done = threading.Event()
-        self._thread = threading.Thread(target=self._show_until_done, daemon=True)
+        self._thread = threading.Thread(target=self._show, daemon=True)
 
     def __enter__(self) -> "Progress":
         if sys.stderr.isatty():
@@ -39,12 +39,12 @@ class Progress:
             self._thread.join()
             sys.stderr.write("\r\x1b[K")
 
-    def _show_until_done(self) -> None:
+    def _show(self) -> None:
         while not self._done.wait(INTERVAL_S):
-            sys.stderr.write(f"\r\x1b[K{progress_bar(self._what, *self._done_and_all_tasks())}")
+            sys.stderr.write(f"\r\x1b[K{progress_bar(self._what, *self._task_counts())}")
             sys.stderr.flush()
 
-    def _done_and_all_tasks(self) -> tuple[int, int]:
+    def _task_counts(self) -> tuple[int, int]:
         if self._spark is None:
             return 0, 0
         tracker = self._spark.sparkContext.statusTracker()

@@ -48,7 +48,7 @@ def run_stream(
     with _collect_stop_signals() as stopped:
         for attempts_left in reversed(range(_ATTEMPTS)):
             try:
-                _run_until_stopped(writer.start(), stopped)
+                _run(writer.start(), stopped)
             except StreamingQueryException as error:
                 if attempts_left and not taken and worker_started_late(error):
                     continue
@@ -58,7 +58,7 @@ def run_stream(
             return
 
 
-def _run_until_stopped(query: "StreamingQuery", stopped: list[int]) -> None:
+def _run(query: "StreamingQuery", stopped: list[int]) -> None:
     try:
         while not stopped and not query.awaitTermination(_WAIT_S):
             pass

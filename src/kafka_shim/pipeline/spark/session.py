@@ -55,7 +55,7 @@ def spark_session(
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
     builder = SparkSession.builder.appName(APP_NAME)
-    if not _runs_under_spark_submit_or_remote():
+    if not _is_configured_outside():
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the default is any `python3`
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         cores = os.cpu_count() or 2
@@ -73,10 +73,10 @@ def spark_session(
             raise
         reason = f"for the reason that Java printed; {OLD_JAVA}"
         raise PipelineError(f"Spark did not start, {reason}") from error
-    return _set_utc_and_register_source(session)
+    return _prepare_session(session)
 
 
-def active_or_new_connect_session_with_packages(address: str) -> "SparkSession":
+def connect_session(address: str) -> "SparkSession":
     """Return a session on a Spark Connect server (`sc://HOST:PORT`), and send it the packages."""
     problem = missing_requirement(is_remote=True)
     if problem is not None:
@@ -93,10 +93,10 @@ def active_or_new_connect_session_with_packages(address: str) -> "SparkSession":
         archive = Path(folder, "kafka-shim.zip")
         write_package_zip(archive)
         session.addArtifacts(str(archive), pyfile=True)
-    return _set_utc_and_register_source(session)
+    return _prepare_session(session)
 
 
-def _set_utc_and_register_source(session: "SparkSession") -> "SparkSession":
+def _prepare_session(session: "SparkSession") -> "SparkSession":
     session.conf.set("spark.sql.session.timeZone", "UTC")
     session.dataSource.register(KafkaTraceSource)
     return session
@@ -118,13 +118,13 @@ def _start_java_logging_errors(settings: dict[str, str], log: TemporarySparkLog)
             with delay_interrupts():
                 gateway = launch_gateway(conf, {"stderr": errors})  # type: ignore[no-untyped-call]
         except PySparkRuntimeError as error:
-            reason = log.first_error_line_or_first_line() or str(error)
+            reason = log.first_error_line() or str(error)
             advice = advice_for_failure_text(log.path.read_text("utf-8", "replace"))
             if advice == OLD_JAVA:  # the first lines are about a class
                 reason = advice
             elif advice:
                 reason = f"{reason} ({advice})"
-            log.append_failure_and_keep_file(str(error))
+            log.keep_failure(str(error))
             raise PipelineError(f"Spark did not start: {reason}; more in {log.path}") from error
     SparkContext._ensure_initialized(gateway=gateway)
     with keep_interrupt_handler():  # PySpark's would call Java in the middle of a call
@@ -144,7 +144,7 @@ def end_java() -> None:
         process.kill()
 
 
-def _runs_under_spark_submit_or_remote() -> bool:
+def _is_configured_outside() -> bool:
     """Return whether spark-submit or the environment define where and how Spark runs."""
     return "SPARK_REMOTE" in os.environ or "PYSPARK_GATEWAY_PORT" in os.environ
 

@@ -24,13 +24,13 @@ class TemporarySparkLog:
             self.path = Path(file.name)
         self._is_kept = False
 
-    def append_failure_and_keep_file(self, text: str) -> None:
+    def keep_failure(self, text: str) -> None:
         """Add the text of a failure, and keep the file."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(f"{text}\n")
         self._is_kept = True
 
-    def first_error_line_or_first_line(self) -> str:
+    def first_error_line(self) -> str:
         """Return why Java did not start: the first line with an error, or the first line."""
         lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
         messages = [line.strip() for line in lines if line.strip() and not line.startswith(_NOISE)]

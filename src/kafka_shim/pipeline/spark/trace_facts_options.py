@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-def topic_id_table_if_derived(spark: "SparkSession", splits: Iterable[Split]) -> "DataFrame | None":
+def topic_id_table(spark: "SparkSession", splits: Iterable[Split]) -> "DataFrame | None":
     """Return the table `topic_ids` of splits whose accesses are derived; None if there are none."""
     wanted = [
         [split.path, split.start, split.end, split.at_block]
@@ -40,7 +40,7 @@ def topic_names_option(rows: "DataFrame | None") -> dict[str, str]:
     return {TOPIC_IDS: json.dumps({row["topic_id"]: row["name"] for row in found})}
 
 
-def existence_option_if_derived(spark: "SparkSession", splits: Iterable[Split]) -> dict[str, str]:
+def existence_option(spark: "SparkSession", splits: Iterable[Split]) -> dict[str, str]:
     """Return the reader's option with what existed, from splits whose accesses are derived."""
     wanted = [
         msgspec.structs.astuple(split) for split in splits if may_have_derived_accesses(split.path)

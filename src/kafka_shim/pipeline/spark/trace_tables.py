@@ -9,8 +9,8 @@ from kafka_shim.pipeline.rows.trace_facts import TABLES_FROM_TRACE_FACTS
 from kafka_shim.pipeline.spark.data_source import trace_table
 from kafka_shim.pipeline.spark.lake_tables import lake_table
 from kafka_shim.pipeline.spark.trace_facts_options import (
-    existence_option_if_derived,
-    topic_id_table_if_derived,
+    existence_option,
+    topic_id_table,
     topic_names_option,
 )
 
@@ -32,11 +32,7 @@ class SparkTraceTables:
 
     def table(self, name: str, *columns: str) -> "DataFrame":
         """Return a table, or some of its columns, within the selection."""
-        options = (
-            self._options_with_topic_names_and_existence()
-            if name in TABLES_FROM_TRACE_FACTS
-            else self._options
-        )
+        options = self._reader_options() if name in TABLES_FROM_TRACE_FACTS else self._options
         if name in COUNTING_TABLES:
             options = {"splitBytes": str(self._bytes_of_large_task())} | options
         return trace_table(self._spark, name, self._paths, options, columns)
@@ -53,19 +49,19 @@ class SparkTraceTables:
 
     def added_needs(self, present_release: str, target_release: str) -> "DataFrame":
         """Return what requests need only in the target release."""
-        options = self._options_with_topic_names_and_existence() | {
+        options = self._reader_options() | {
             "release": target_release,
             "present": present_release,
         }
         return trace_table(self._spark, "added_needs", self._paths, options)
 
-    def _options_with_topic_names_and_existence(self) -> dict[str, str]:
+    def _reader_options(self) -> dict[str, str]:
         """Return the options, with names of topic ids and what existed if accesses are derived."""
         splits = plan_splits(self._paths)
         return (
             self._options
-            | topic_names_option(topic_id_table_if_derived(self._spark, splits))
-            | existence_option_if_derived(self._spark, splits)
+            | topic_names_option(topic_id_table(self._spark, splits))
+            | existence_option(self._spark, splits)
         )
 
 

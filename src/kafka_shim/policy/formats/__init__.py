@@ -83,7 +83,7 @@ def parse_acls_with_lines(
     A text of Terraform that uses a local module is rejected, unless the caller `reads_modules`.
     """
     text = text.removeprefix("\ufeff")
-    known = format_name or detect_format_or_default_yaml(text)
+    known = format_name or detect_format(text)
     module = import_module(f"{__name__}.{_module_name_of_format(known)}")
     reader = cast("Callable[[str], list[AclWithLine]]", module.parse_acls)
     try:
@@ -100,12 +100,12 @@ def parse_acls_with_lines(
     return acls
 
 
-def kinds_and_names_of_resources_without_acls(text: str, format_name: str) -> list[str]:
+def resources_without_acls(text: str, format_name: str) -> list[str]:
     """Return the names of resources without ACLs in a text of resources."""
     if format_name not in _FORMATS_OF_RESOURCES:
         return []
     module = import_module(f"{__name__}.files_without_acls")
-    return cast("list[str]", module.kinds_and_names_of_resources_without_acls(text, format_name))
+    return cast("list[str]", module.resources_without_acls(text, format_name))
 
 
 def format_acls_losslessly(acls: Iterable[Acl], format_name: str) -> str:
@@ -122,7 +122,7 @@ def format_acls_losslessly(acls: Iterable[Acl], format_name: str) -> str:
     return text
 
 
-def detect_format_or_default_yaml(text: str, file_name: str = "") -> str:
+def detect_format(text: str, file_name: str = "") -> str:
     """Return the format of a text, detected from its content, else from the name of its file."""
     text = text.removeprefix("\ufeff")
     for form, sign in _SIGNS.items():

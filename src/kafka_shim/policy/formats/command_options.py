@@ -10,7 +10,7 @@ def add_action_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--remove", action="store_true", help="Remove ACLs from the resources")
 
 
-def add_resource_and_pattern_type_options(group: argparse._ArgumentGroup) -> None:
+def add_resource_options(group: argparse._ArgumentGroup) -> None:
     """Add the options that name resources, and the pattern type of the names."""
     for option, description in (
         ("--topic", "Topic name"),
@@ -45,7 +45,7 @@ def add_resource_and_pattern_type_options(group: argparse._ArgumentGroup) -> Non
     )
 
 
-def add_operation_principal_and_shorthand_options(group: argparse._ArgumentGroup) -> None:
+def add_access_options(group: argparse._ArgumentGroup) -> None:
     """Add the options for operations, principals and hosts, and the shorthands for clients."""
     group.add_argument(
         "--operation",

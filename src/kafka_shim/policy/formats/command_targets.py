@@ -93,7 +93,7 @@ def acls_by_resource_filter(
     return acls_by_filter
 
 
-def resource_filters_listed_after_change(args: argparse.Namespace) -> list[AclFilter]:
+def listed_resource_filters(args: argparse.Namespace) -> list[AclFilter]:
     """Return the named resources, which are listed after a change; implied ones are not."""
     filters = resource_filters_of_options(args)
     return (
@@ -111,11 +111,7 @@ def _add_acls_of_shorthands(
     for resource in resource_filters_of_options(args):
         match resource.resource_type:
             case ResourceType.TOPIC:
-                roles += (
-                    _producer_operations_on_topic_and_cluster(resource, tool)
-                    if args.producer
-                    else []
-                )
+                roles += _producer_operations(resource, tool) if args.producer else []
                 roles += [(resource, CONSUMER_TOPIC)] if args.consumer else []
             case ResourceType.TRANSACTIONAL_ID if args.producer:
                 roles.append((resource, PRODUCER))
@@ -128,7 +124,7 @@ def _add_acls_of_shorthands(
         acls += [acl for acl in _acls_of_options(args, resource, operations) if acl not in acls]
 
 
-def _producer_operations_on_topic_and_cluster(
+def _producer_operations(
     topic: AclFilter, tool: AclToolOutput
 ) -> list[tuple[AclFilter, Iterable[Operation]]]:
     if not tool.producer_creates_by_cluster_acl:

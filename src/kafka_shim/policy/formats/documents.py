@@ -10,7 +10,7 @@ from kafka_shim.policy.formats.fields import add_line_to_errors
 from kafka_shim.policy.formats.values_with_lines import (
     ListWithLines,
     MappingWithLines,
-    line_of_key_or_of_parent,
+    line_of_key,
     line_of_mapping,
     load_json_with_lines,
 )
@@ -47,11 +47,7 @@ def load_documents(text: str, *, with_lines: bool = False) -> list[Any]:
         line = text.count("\n", 0, position) + 1
         raise AclTextError(f"unsupported YAML: nested more than {DEPTH_MAX} deep", line)
     try:
-        loader = (
-            _line_recording_loader_class()
-            if with_lines
-            else _loader_class_rejecting_duplicates_and_long_ints()
-        )(text)
+        loader = (_line_recording_loader_class() if with_lines else _strict_loader_class())(text)
         return list(_construct_documents(loader, has_aliases="&" in text and "*" in text))
     except yaml.YAMLError as error:
         if _JSON.match(text):
@@ -146,7 +142,7 @@ def _loader_class_with_fast_strings() -> Any:
 
 
 @cache
-def _loader_class_rejecting_duplicates_and_long_ints() -> Any:
+def _strict_loader_class() -> Any:
     """Return PyYAML's safe loader, which here reports duplicate keys (PyYAML drops the first)."""
     import yaml  # noqa: PLC0415 - as above
 
@@ -184,7 +180,7 @@ def _loader_class_rejecting_duplicates_and_long_ints() -> Any:
 
 @cache
 def _line_recording_loader_class() -> Any:
-    class _LinedLoader(_loader_class_rejecting_duplicates_and_long_ints()):  # type: ignore[misc]
+    class _LinedLoader(_strict_loader_class()):  # type: ignore[misc]
         def construct_lined(self, node: Any) -> Iterator[MappingWithLines]:
             found = MappingWithLines()
             found.line = node.start_mark.line + 1
@@ -234,7 +230,7 @@ def kubernetes_resources(text: str) -> list[Mapping[str, Any]]:
             raise AclTextError(f"{where}: expected a resource with `kind`, not `{document}`")
         if "items" in document:
             with add_line_to_errors(line_of_mapping(document)):
-                items = list_under_key_or_empty(document, "items", where)
+                items = list_under_key(document, "items", where)
                 resources_with_lines += [require_mapping(item, f"{where}: item") for item in items]
         else:
             resources_with_lines.append(document)
@@ -248,15 +244,13 @@ def require_mapping(value: Any, where: str) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value)
 
 
-def mapping_under_key_or_empty(
-    parent: Mapping[str, Any], key: str, where: str
-) -> Mapping[str, Any]:
+def mapping_under_key(parent: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
     """Return the mapping under a key; empty if the key is missing."""
     value = parent.get(key)
     return {} if value is None else require_mapping(value, f"{where}: `{key}`")
 
 
-def list_under_key_or_empty(parent: Mapping[str, Any], key: str, where: str) -> list[Any]:
+def list_under_key(parent: Mapping[str, Any], key: str, where: str) -> list[Any]:
     """Return the list under a key; empty if the key is missing."""
     value = parent.get(key)
     if value is None:
@@ -271,10 +265,8 @@ def list_under_key_rejecting_null(parent: Mapping[str, Any], key: str, where: st
     accident.
     """
     if key in parent and parent[key] is None:
-        raise AclTextError(
-            f"{where}: {empty_key_message(key)}", line_of_key_or_of_parent(parent, key)
-        )
-    return list_under_key_or_empty(parent, key, where)
+        raise AclTextError(f"{where}: {empty_key_message(key)}", line_of_key(parent, key))
+    return list_under_key(parent, key, where)
 
 
 def empty_key_message(key: str) -> str:
@@ -301,7 +293,7 @@ def check_keys_are_known(
             f"{where}: {unknown_word_message('key', key, names)}"
             if where
             else unknown_word_message("key", key, names),
-            line_of_key_or_of_parent(parent, key),
+            line_of_key(parent, key),
         )
         for key in sorted(str(key) for key in parent if key not in (*names, *ignored))
     ]

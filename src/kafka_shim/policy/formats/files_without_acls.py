@@ -9,10 +9,10 @@ from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.policy.formats import jikkou
 from kafka_shim.policy.formats.documents import kubernetes_resources, load_documents
 from kafka_shim.policy.formats.hcl import (
-    check_block_is_known_and_has_no_acls,
+    check_other_block,
     is_acl_resource_type,
-    is_local_module_used_once,
-    module_source_or_empty,
+    is_single_local_module,
+    module_source,
 )
 from kafka_shim.policy.formats.hcl_blocks import literal_count_or_none, parse_blocks
 from kafka_shim.policy.formats.resource_markers import is_marked_for_deletion
@@ -30,13 +30,13 @@ _PROSE = re.compile(r"principal|permission|ACLs for|kafka-acls|\bUser:", re.IGNO
 _TABLE = re.compile(r"principal|permission|operation|acl", re.IGNORECASE)
 
 
-def describe_file_if_surely_without_acls(text: str, file_name: str) -> str | None:
+def describe_other_file(text: str, file_name: str) -> str | None:
     """Return what the file is, in words; None if it may contain ACLs."""
     read = _BY_SUFFIX.get(PurePath(file_name).suffix)
     return None if read is None else read(text)
 
 
-def sources_and_lines_of_local_modules(text: str) -> Iterator[tuple[str, int]]:
+def local_modules(text: str) -> Iterator[tuple[str, int]]:
     """Yield sources and lines of Terraform modules that are folders beside the file."""
     if text.lstrip().startswith("{"):
         return
@@ -45,8 +45,8 @@ def sources_and_lines_of_local_modules(text: str) -> Iterator[tuple[str, int]]:
     except AclTextError:  # the file's own reader reports it
         return
     for block in found:
-        if block.keyword == "module" and is_local_module_used_once(block):
-            yield module_source_or_empty(block), block.line
+        if block.keyword == "module" and is_single_local_module(block):
+            yield module_source(block), block.line
 
 
 def reject_local_modules(text: str) -> None:
@@ -57,18 +57,18 @@ def reject_local_modules(text: str) -> None:
             " folder that contains both, or the output of `terraform show -json`",
             line,
         )
-        for source, line in sources_and_lines_of_local_modules(text)
+        for source, line in local_modules(text)
     ]
     if errors:
         raise AclTextError(errors[0].message, errors[0].line, errors[1:])
 
 
-def _describe_terraform_if_surely_without_acls(text: str) -> str | None:
+def _describe_other_terraform(text: str) -> str | None:
     kinds: dict[str, None] = {}
     try:
         for block in parse_blocks(text):
             if literal_count_or_none(block) != 0:
-                check_block_is_known_and_has_no_acls(block)
+                check_other_block(block)
             kinds[(block.labels or ("",))[0] if block.keyword == "resource" else block.keyword] = (
                 None
             )
@@ -77,7 +77,7 @@ def _describe_terraform_if_surely_without_acls(text: str) -> str | None:
     return ", ".join(kinds) or "nothing in it"
 
 
-def kinds_and_names_of_resources_without_acls(text: str, format_name: str) -> list[str]:
+def resources_without_acls(text: str, format_name: str) -> list[str]:
     """Return kinds and names of resources other than ACLs in a text."""
     if format_name in _OWN_KINDS:
         return [
@@ -105,7 +105,7 @@ def _reason_without_acls(resource: Mapping[str, Any], kinds: Sequence[str]) -> s
     return " (marked for deletion)" if is_marked_for_deletion(resource) else None
 
 
-def _describe_document_if_surely_without_acls(text: str) -> str | None:
+def _describe_other_document(text: str) -> str | None:
     """Return what a YAML or JSON file is; None if it may contain ACLs."""
     if _SURELY.search(text) and not re.search(r"^[\"']?expect\b", text, re.MULTILINE):
         return None
@@ -119,11 +119,11 @@ def _describe_document_if_surely_without_acls(text: str) -> str | None:
     if not others and "expect" in first and _EXPECTATIONS.issuperset(first):
         return "expectations"
     if not others and ("terraform_version" in first or "resource" in first):
-        return _describe_terraform_json_if_surely_without_acls(text, first)
-    return _describe_resource_kinds_if_surely_without_acls(documents)
+        return _describe_other_terraform_json(text, first)
+    return _describe_other_kinds(documents)
 
 
-def _describe_resource_kinds_if_surely_without_acls(
+def _describe_other_kinds(
     documents: Sequence[Mapping[str, Any]],
 ) -> str | None:
     if any(describe_sign_of_acls(document) is not None for document in documents):
@@ -132,9 +132,7 @@ def _describe_resource_kinds_if_surely_without_acls(
     return ", ".join(filter(None, kinds)) or "nothing about ACLs"
 
 
-def _describe_terraform_json_if_surely_without_acls(
-    text: str, content: Mapping[str, Any]
-) -> str | None:
+def _describe_other_terraform_json(text: str, content: Mapping[str, Any]) -> str | None:
     """Return what a Terraform JSON file is: a state without ACLs, or other resources."""
     types = re.findall(r'"type":\s*"(\w+)"', text)
     types += list(content.get("resource") or ())
@@ -143,31 +141,29 @@ def _describe_terraform_json_if_surely_without_acls(
     return "no resources of ACLs"
 
 
-def _describer_of_text_without_sign_or_acls(
-    sign: re.Pattern[str], description: str
-) -> Callable[[str], str | None]:
+def _other_text_describer(sign: re.Pattern[str], description: str) -> Callable[[str], str | None]:
     def read(text: str) -> str | None:
         return None if sign.search(text) or mentions_acls(text) or not text.strip() else description
 
     return read
 
 
-def _describe_table_if_surely_without_acls(text: str) -> str | None:
+def _describe_other_table(text: str) -> str | None:
     """Return what a table is, by the column names in its first line."""
-    return _describer_of_text_without_sign_or_acls(_TABLE, "other columns")(text.partition("\n")[0])
+    return _other_text_describer(_TABLE, "other columns")(text.partition("\n")[0])
 
 
-def _describe_script_if_surely_without_acls(text: str) -> str | None:
+def _describe_other_script(text: str) -> str | None:
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     return None if _SHELL.search("\n".join(lines)) else "no kafka-acls command"
 
 
 _BY_SUFFIX: Mapping[str, Callable[[str], str | None]] = {
-    ".tf": _describe_terraform_if_surely_without_acls,
-    ".yaml": _describe_document_if_surely_without_acls,
-    ".yml": _describe_document_if_surely_without_acls,
-    ".json": _describe_document_if_surely_without_acls,
-    ".csv": _describe_table_if_surely_without_acls,
-    ".sh": _describe_script_if_surely_without_acls,
-    ".txt": _describer_of_text_without_sign_or_acls(_PROSE, "no list of ACLs"),
+    ".tf": _describe_other_terraform,
+    ".yaml": _describe_other_document,
+    ".yml": _describe_other_document,
+    ".json": _describe_other_document,
+    ".csv": _describe_other_table,
+    ".sh": _describe_other_script,
+    ".txt": _other_text_describer(_PROSE, "no list of ACLs"),
 }

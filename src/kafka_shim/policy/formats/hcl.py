@@ -16,9 +16,9 @@ from kafka_shim.policy.formats.fields import ErrorCollector
 from kafka_shim.policy.formats.hcl_blocks import (
     Block,
     Token,
+    closing_bracket_position,
     literal_count_or_none,
     parse_blocks,
-    position_of_closing_bracket_or_end,
     quote,
     unquote,
 )
@@ -26,7 +26,7 @@ from kafka_shim.policy.formats.signs_of_acls import mentions_acls
 from kafka_shim.policy.formats.trace_rule import format_acl_rule
 from kafka_shim.policy.formats.values_with_lines import (
     MappingWithLines,
-    line_of_key_or_of_parent,
+    line_of_key,
     line_of_mapping,
     load_json_with_lines,
 )
@@ -73,13 +73,13 @@ def parse_resources_collecting_errors(
                     attributes = _attributes_of_block(block, name, known_attributes, errors)
                     yield TerraformResource(name, attributes, block.line)
                 else:
-                    check_block_is_known_and_has_no_acls(block)
+                    check_other_block(block)
 
 
-def check_block_is_known_and_has_no_acls(block: Block) -> None:
+def check_other_block(block: Block) -> None:
     """Raise AclTextError for a block that may be about ACLs but is not supported."""
     name = " ".join((block.keyword, *block.labels))
-    if block.keyword == "module" and not is_local_module_used_once(block):
+    if block.keyword == "module" and not is_single_local_module(block):
         raise AclTextError(f"{name}: its ACLs cannot be determined; {_ADVICE}")
     if block.keyword not in (*_HARMLESS, "resource", "module"):
         raise AclTextError(f"unknown Terraform block `{block.keyword}`")
@@ -103,13 +103,13 @@ def is_acl_resource_type(resource_type: str) -> bool:
     return _ACLS.fullmatch(resource_type) is not None
 
 
-def is_local_module_used_once(block: Block) -> bool:
+def is_single_local_module(block: Block) -> bool:
     """Return whether a module is a folder beside the file that is used once."""
-    is_local = module_source_or_empty(block).startswith(("./", "../"))
+    is_local = module_source(block).startswith(("./", "../"))
     return is_local and literal_count_or_none(block) == 1
 
 
-def module_source_or_empty(block: Block) -> str:
+def module_source(block: Block) -> str:
     """Return the source of a module; empty if it is missing or an expression."""
     values = {
         key.text: value.text
@@ -128,7 +128,7 @@ def require_text_attribute(
     value = attributes[key]
     if value is None:
         said = f"resource {resource_name}: `{key}` is an expression; {_ADVICE}"
-        raise AclTextError(said, line_of_key_or_of_parent(attributes, key))
+        raise AclTextError(said, line_of_key(attributes, key))
     return value
 
 
@@ -203,7 +203,7 @@ def _attributes_of_block(
     while at < len(tokens):
         key = tokens[at].text
         if key in ("{", "[", "("):
-            at = position_of_closing_bracket_or_end(tokens, at)
+            at = closing_bracket_position(tokens, at)
         elif _is_attribute_name_at(tokens, at):
             attributes.lines[key] = tokens[at].line
             with mistakes.collect_errors(tokens[at].line):
@@ -212,13 +212,13 @@ def _attributes_of_block(
                     raise AclTextError(
                         f"resource {resource_name}: `{key}` is an expression; {_ADVICE}"
                     )
-            attributes[key] = _text_if_whole_value_at(tokens, at + 2)
+            attributes[key] = _whole_text_value(tokens, at + 2)
             at += 1
         at += 1
     return attributes
 
 
-def _text_if_whole_value_at(tokens: Sequence[Token], position: int) -> str | None:
+def _whole_text_value(tokens: Sequence[Token], position: int) -> str | None:
     """Return the text that begins here if it is the whole value, else None."""
     if position >= len(tokens) or tokens[position].kind != "text":
         return None

@@ -72,7 +72,7 @@ def tokenize(text: str) -> Iterator[Token]:
         line += match[0].count("\n")
 
 
-def position_of_closing_bracket_or_end(tokens: Sequence[Token], opening: int) -> int:
+def closing_bracket_position(tokens: Sequence[Token], opening: int) -> int:
     """Return the position of the closing bracket, or the end."""
     depth = 0
     for at in range(opening, len(tokens)):
@@ -88,7 +88,7 @@ def literal_count_or_none(block: Block) -> int | None:
     tokens, at = block.body, 0
     while at < len(tokens):
         if tokens[at].text in ("{", "[", "("):
-            at = position_of_closing_bracket_or_end(tokens, at)
+            at = closing_bracket_position(tokens, at)
         elif tokens[at].text in ("count", "for_each"):
             line = tokens[at].line
             value = "".join(token.text for token in tokens[at + 2 :] if token.line == line)

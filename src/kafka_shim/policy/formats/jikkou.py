@@ -10,9 +10,9 @@ from kafka_shim.policy.formats.documents import (
     check_keys_are_known,
     dump_yaml_documents,
     kubernetes_resources,
-    list_under_key_or_empty,
+    list_under_key,
     list_under_key_rejecting_null,
-    mapping_under_key_or_empty,
+    mapping_under_key,
     require_mapping,
     text_under_key,
 )
@@ -30,7 +30,7 @@ from kafka_shim.policy.formats.resource_markers import (
 from kafka_shim.policy.formats.signs_of_acls import resources_of_kinds_rejecting_other_acls
 from kafka_shim.policy.formats.values_with_lines import (
     line_of_mapping,
-    lines_of_items_or_single_value,
+    lines_of_items,
 )
 
 AUTHORIZATION = "KafkaPrincipalAuthorization"
@@ -53,12 +53,12 @@ def parse_acls(text: str) -> list[AclWithLine]:
         with mistakes.collect_errors(line_of_mapping(resource)):
             kind = str(resource.get("kind"))
             name = text_under_key(
-                mapping_under_key_or_empty(resource, "metadata", kind),
+                mapping_under_key(resource, "metadata", kind),
                 "name",
                 f"{kind}: `metadata`",
             )
             reject_paused_resource(resource, _IGNORED, f"{kind} {name}")
-            spec = mapping_under_key_or_empty(resource, "spec", f"{kind} {name}")
+            spec = mapping_under_key(resource, "spec", f"{kind} {name}")
             known = ("acls",) if kind == ROLE else ("acls", "roles")
             check_keys_are_known(spec, known, f"{kind} {name}: `spec`")
             entries = list_under_key_rejecting_null(spec, "acls", f"{kind} {name}")
@@ -80,10 +80,8 @@ def _parse_acls_of_principal(
 ) -> list[AclWithLine]:
     where = f"{AUTHORIZATION} {principal}"
     mistakes = ErrorCollector()
-    acls = list(
-        _parse_rules(list_under_key_or_empty(spec, "acls", where), principal, where, mistakes)
-    )
-    for role in list_under_key_or_empty(spec, "roles", where):
+    acls = list(_parse_rules(list_under_key(spec, "acls", where), principal, where, mistakes))
+    for role in list_under_key(spec, "roles", where):
         with mistakes.collect_errors():
             if role not in roles:
                 raise AclTextError(f"{where}: unknown role `{role}`")
@@ -95,7 +93,7 @@ def _parse_acls_of_principal(
 def format_acls(acls: Iterable[Acl]) -> str:
     principals = groupby(sorted(acls, key=_rule_sort_key), key=lambda acl: acl.principal)
     return dump_yaml_documents(
-        authorization_or_deletion_resource(name, list(entries)) for name, entries in principals
+        authorization_resource(name, list(entries)) for name, entries in principals
     )
 
 
@@ -111,7 +109,7 @@ def _parse_rules(
 
 def _parse_rule(entry: Mapping[str, Any], principal: str, where: str) -> Iterator[AclWithLine]:
     check_keys_are_known(entry, ("resource", "type", "operations", "host"), where)
-    resource = mapping_under_key_or_empty(entry, "resource", where)
+    resource = mapping_under_key(entry, "resource", where)
     pattern_type = text_under_key(resource, "patternType", where)
     if pattern_type.upper() == "MATCH":
         raise AclTextError(
@@ -127,8 +125,8 @@ def _parse_rule(entry: Mapping[str, Any], principal: str, where: str) -> Iterato
         text_under_key(resource, "pattern", where),
         pattern_type,
     )
-    operations = list(map(str, list_under_key_or_empty(entry, "operations", where)))
-    lines = lines_of_items_or_single_value(entry, "operations", len(operations))
+    operations = list(map(str, list_under_key(entry, "operations", where)))
+    lines = lines_of_items(entry, "operations", len(operations))
     for text, line in zip(operations, lines, strict=True):
         operation = _SINGULAR.get(text.upper(), text)
         with add_line_to_errors(line):
@@ -146,7 +144,7 @@ def _rule_sort_key(acl: Acl) -> tuple[object, ...]:
     )
 
 
-def authorization_or_deletion_resource(principal: str, acls: list[Acl]) -> dict[str, Any]:
+def authorization_resource(principal: str, acls: list[Acl]) -> dict[str, Any]:
     """Return the authorization of a principal; without ACLs, one that is marked for deletion."""
     metadata: dict[str, Any] = {"name": principal}
     if not acls:

@@ -19,7 +19,7 @@ from kafka_shim.policy.formats.fields import (
     parse_acl_texts,
 )
 from kafka_shim.policy.formats.values_with_lines import (
-    line_of_key_or_of_parent,
+    line_of_key,
     line_of_mapping,
     load_json_with_lines,
 )
@@ -93,5 +93,5 @@ def parse_object(entry: object, where: str) -> Acl:
         if not isinstance(fields.get(key), str):
             raise AclTextError(f"{where}: `{key}` is missing, or is not a string")
     check_keys_are_known(fields, KEYS, where)
-    lines = [line_of_key_or_of_parent(entry, key) for key in KEYS]
+    lines = [line_of_key(entry, key) for key in KEYS]
     return parse_acl_texts(cast("AclTexts", tuple(fields[key] for key in KEYS)), where, lines)

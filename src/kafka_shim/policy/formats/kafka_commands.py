@@ -10,9 +10,9 @@ from typing import NoReturn
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.policy.formats.command_options import (
+    add_access_options,
     add_action_options,
-    add_operation_principal_and_shorthand_options,
-    add_resource_and_pattern_type_options,
+    add_resource_options,
 )
 from kafka_shim.policy.formats.command_targets import (
     acls_by_resource_filter,
@@ -148,8 +148,8 @@ def _create_command_parser() -> _CommandParser:
     parser = _CommandParser(prog="kafka-acls", add_help=False, allow_abbrev=False)
     for add in (
         add_action_options,
-        add_resource_and_pattern_type_options,
-        add_operation_principal_and_shorthand_options,
+        add_resource_options,
+        add_access_options,
     ):
         add(parser.add_argument_group())
     for option in sorted(_CONNECTION_OPTIONS):

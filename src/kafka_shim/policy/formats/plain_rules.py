@@ -34,7 +34,7 @@ _RESOURCES = {
 _OTHERS = frozenset(("principal", "host", "pattern"))
 
 
-def parse_plain_rules_if_valid(text: str) -> list[AclWithLine] | None:
+def parse_plain_rules(text: str) -> list[AclWithLine] | None:
     """Return the ACLs with their lines; None if the text is not plain, or has an error."""
     acls: list[AclWithLine] = []
     indent: str | None = None
@@ -49,14 +49,14 @@ def parse_plain_rules_if_valid(text: str) -> list[AclWithLine] | None:
         if match is None or match[1] != (match[1] if indent is None else indent):
             return None
         indent = match[1]
-        rule = _acls_of_plain_rule_if_valid(line, match.start(2), match.end(2))
+        rule = _acls_of_plain_rule(line, match.start(2), match.end(2))
         if rule is None:
             return None
         acls += [(acl, number) for acl in rule]
     return acls or None
 
 
-def _acls_of_plain_rule_if_valid(line: str, start: int, end: int) -> list[Acl] | None:
+def _acls_of_plain_rule(line: str, start: int, end: int) -> list[Acl] | None:
     """Return the ACLs of the pairs in braces; None for what the YAML parser has to judge."""
     fields: dict[str, list[str]] = {}
     while start < end:
@@ -74,7 +74,7 @@ def _acls_of_plain_rule_if_valid(line: str, start: int, end: int) -> list[Acl] |
     if len(resources) != 1 or not permissions or "principal" not in fields or not is_known:
         return None
     names = fields[resources[0]]
-    pattern = _pattern_type_unless_glob_or_invalid(fields.get("pattern"), names)
+    pattern = _plain_pattern_type(fields.get("pattern"), names)
     if pattern is None:
         return None
     operations = [
@@ -95,9 +95,7 @@ def _acls_of_plain_rule_if_valid(line: str, start: int, end: int) -> list[Acl] |
     )
 
 
-def _pattern_type_unless_glob_or_invalid(
-    values: list[str] | None, names: list[str]
-) -> PatternType | None:
+def _plain_pattern_type(values: list[str] | None, names: list[str]) -> PatternType | None:
     if values is None:
         globs = any(name.endswith(WILDCARD) and name != WILDCARD for name in names)
         return None if globs else PatternType.LITERAL

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.policy.formats.documents import mapping_under_key_or_empty
+from kafka_shim.policy.formats.documents import mapping_under_key
 from kafka_shim.policy.formats.values_with_lines import line_of_mapping
 
 DELETED = "jikkou.io/delete"
@@ -13,7 +13,7 @@ DELETED = "jikkou.io/delete"
 
 def is_marked_for_deletion(resource: Mapping[str, Any]) -> bool:
     """Return whether jikkou is to delete the resource, or Kubernetes deletes it already."""
-    metadata = mapping_under_key_or_empty(resource, "metadata", "resource")
+    metadata = mapping_under_key(resource, "metadata", "resource")
     return _is_annotated_true(resource, DELETED) or bool(metadata.get("deletionTimestamp"))
 
 
@@ -31,6 +31,6 @@ def reject_paused_resource(resource: Mapping[str, Any], annotation: str, where: 
 
 
 def _is_annotated_true(resource: Mapping[str, Any], annotation: str) -> bool:
-    metadata = mapping_under_key_or_empty(resource, "metadata", "resource")
-    annotations = mapping_under_key_or_empty(metadata, "annotations", "resource: `metadata`")
+    metadata = mapping_under_key(resource, "metadata", "resource")
+    annotations = mapping_under_key(metadata, "annotations", "resource: `metadata`")
     return str(annotations.get(annotation, "false")).lower() == "true"

@@ -16,7 +16,7 @@ from kafka_shim.policy.formats.shell_words import (
     split_shell_commands,
 )
 from kafka_shim.policy.formats.values_with_lines import (
-    line_of_key_or_of_parent,
+    line_of_key,
 )
 
 _TOOL = re.compile(r"(?:.*[/\\}])?kafka-acls(?:\.sh|\.bat)?", re.DOTALL)
@@ -199,11 +199,11 @@ def _find_in_value(value: Any, source: Sequence[str], construct: str) -> Iterato
     elif isinstance(value, Mapping):
         deciding = [str(key) for key in value if _DECIDING_KEYS.fullmatch(str(key))]
         if deciding:
-            line = line_of_key_or_of_parent(value, deciding[0])
+            line = line_of_key(value, deciding[0])
             construct = f"`{deciding[0]}` of line {line}"
         for key, item in _with_joined_arguments(value).items():
             if not (isinstance(item, str) and key in _TEXT_KEYS):
-                line = line_of_key_or_of_parent(value, str(key))
+                line = line_of_key(value, str(key))
                 yield from _find_in_item(item, line, source, construct)
 
 

@@ -15,9 +15,9 @@ from kafka_shim.policy.formats.documents import (
     check_keys_are_known,
     dump_yaml_documents,
     kubernetes_resources,
-    list_under_key_or_empty,
+    list_under_key,
     list_under_key_rejecting_null,
-    mapping_under_key_or_empty,
+    mapping_under_key,
     require_mapping,
     text_under_key,
 )
@@ -36,9 +36,9 @@ from kafka_shim.policy.formats.signs_of_acls import (
     resources_of_kinds_rejecting_other_acls,
 )
 from kafka_shim.policy.formats.values_with_lines import (
-    line_of_key_or_of_parent,
+    line_of_key,
     line_of_mapping,
-    lines_of_items_or_single_value,
+    lines_of_items,
 )
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
 
@@ -82,17 +82,17 @@ def parse_acls(text: str) -> list[AclWithLine]:
 
 def _parse_acls_of_user(resource: Mapping[str, Any]) -> list[AclWithLine]:
     name = text_under_key(
-        mapping_under_key_or_empty(resource, "metadata", _KIND), "name", f"{_KIND}: `metadata`"
+        mapping_under_key(resource, "metadata", _KIND), "name", f"{_KIND}: `metadata`"
     )
     where = f"{_KIND} {name}"
-    spec = mapping_under_key_or_empty(resource, "spec", where)
+    spec = mapping_under_key(resource, "spec", where)
     reject_paused_resource(resource, _PAUSED, where)
     reject_misspelt_keys(spec, _SPEC_KEYS, f"{where}: `spec`")
     mistakes = ErrorCollector()
     principal = ""
     with mistakes.collect_errors(line_of_mapping(spec)):
         principal = _principal_of_user(text_under_key(spec, "userName", where, name), spec, where)
-    authorization = mapping_under_key_or_empty(spec, "authorization", where)
+    authorization = mapping_under_key(spec, "authorization", where)
     if authorization.get("type", "simple") != "simple":
         raise AclTextError(f"{where}: authorization `{authorization['type']}` has no ACLs")
     check_keys_are_known(authorization, ("type", "acls"), f"{where}: `authorization`")
@@ -115,7 +115,7 @@ def format_acls(acls: Iterable[Acl]) -> str:
 
 
 def _principal_of_user(name: str, spec: Mapping[str, Any], where: str) -> str:
-    authentication = mapping_under_key_or_empty(spec, "authentication", where)
+    authentication = mapping_under_key(spec, "authentication", where)
     reject_misspelt_keys(authentication, ("type",), f"{where}: `authentication`")
     if not authentication:
         return f"User:{name}"
@@ -123,7 +123,7 @@ def _principal_of_user(name: str, spec: Mapping[str, Any], where: str) -> str:
     if login not in _LOGINS:
         raise AclTextError(
             f"{where}: authentication `{login}` is not one of {', '.join(_LOGINS)}",
-            line_of_key_or_of_parent(authentication, "type"),
+            line_of_key(authentication, "type"),
         )
     return f"User:CN={name}" if login in _TLS else f"User:{name}"
 
@@ -131,7 +131,7 @@ def _principal_of_user(name: str, spec: Mapping[str, Any], where: str) -> str:
 def _parse_rule(value: Any, principal: str, where: str) -> Iterator[AclWithLine]:
     entry = require_mapping(value, where)
     check_keys_are_known(entry, ("type", "resource", "operations", "operation", "host"), where)
-    resource = mapping_under_key_or_empty(entry, "resource", where)
+    resource = mapping_under_key(entry, "resource", where)
     check_keys_are_known(resource, ("type", "name", "patternType"), f"{where}: `resource`")
     kind = text_under_key(resource, "type", where)
     if kind not in _TYPES:
@@ -141,13 +141,13 @@ def _parse_rule(value: Any, principal: str, where: str) -> Iterator[AclWithLine]
         raise AclTextError(f"{where}: `{pattern}` is not one of {', '.join(_PATTERNS)}")
     is_cluster = kind == "cluster"
     name = CLUSTER_NAME if is_cluster else text_under_key(resource, "name", where)
-    key = "operations" if list_under_key_or_empty(entry, "operations", where) else "operation"
+    key = "operations" if list_under_key(entry, "operations", where) else "operation"
     operations = entry["operations"] if key == "operations" else [text_under_key(entry, key, where)]
     host = text_under_key(entry, "host", where, WILDCARD)
     permission = text_under_key(entry, "type", where, "allow")
     what = (_TYPES[kind].name, name, _PATTERNS[pattern].name)
     for operation, line in zip(
-        operations, lines_of_items_or_single_value(entry, key, len(operations)), strict=True
+        operations, lines_of_items(entry, key, len(operations)), strict=True
     ):
         with add_line_to_errors(line):
             yield parse_acl_texts((principal, host, *what, str(operation), permission), where), line

@@ -20,7 +20,7 @@ from kafka_shim.policy.formats.hcl import (
     require_text_attribute,
     terraform_resource_name_for_acl,
 )
-from kafka_shim.policy.formats.values_with_lines import line_of_key_or_of_parent
+from kafka_shim.policy.formats.values_with_lines import line_of_key
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 _KIND = "confluent_kafka_acl"
@@ -47,7 +47,7 @@ def parse_acls(text: str) -> list[AclWithLine]:
             parts = cast(
                 "AclTexts", tuple(require_text_attribute(attributes, key, name) for key in _KEYS)
             )
-            lines = [line_of_key_or_of_parent(attributes, key) for key in _KEYS]
+            lines = [line_of_key(attributes, key) for key in _KEYS]
             acls.append((parse_acl_texts(parts, f"resource {name}", lines), line))
     mistakes.raise_collected_errors()
     return acls

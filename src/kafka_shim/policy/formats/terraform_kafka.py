@@ -17,7 +17,7 @@ from kafka_shim.policy.formats.hcl import (
     require_text_attribute,
     terraform_resource_name_for_acl,
 )
-from kafka_shim.policy.formats.values_with_lines import line_of_key_or_of_parent
+from kafka_shim.policy.formats.values_with_lines import line_of_key
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 
 _KIND = "kafka_acl"
@@ -45,7 +45,7 @@ def parse_acls(text: str) -> list[AclWithLine]:
     mistakes = ErrorCollector()
     for name, attributes, line in parse_resources_collecting_errors(text, _KIND, _KEYS, mistakes):
         with mistakes.collect_errors(line):
-            lines = [line_of_key_or_of_parent(attributes, key) for key in _KEYS]
+            lines = [line_of_key(attributes, key) for key in _KEYS]
             parts = (
                 "Literal"
                 if key == _PATTERN not in attributes

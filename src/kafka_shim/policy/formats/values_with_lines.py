@@ -32,24 +32,20 @@ def line_of_mapping(value: object) -> int:
     return value.line if isinstance(value, MappingWithLines) else 0
 
 
-def line_of_key_or_of_parent(parent: object, key: str) -> int:
+def line_of_key(parent: object, key: str) -> int:
     """Return the line of the value under a key; 0 if unknown."""
     return parent.lines.get(key, parent.line) if isinstance(parent, MappingWithLines) else 0
 
 
-def lines_of_items_or_single_value(parent: object, key: str, count: int) -> list[int]:
+def lines_of_items(parent: object, key: str, count: int) -> list[int]:
     """Return the lines of `count` items under a key: of a list, or of a single value."""
     value = parent.get(key) if isinstance(parent, MappingWithLines) else None
-    return (
-        value.lines
-        if isinstance(value, ListWithLines)
-        else [line_of_key_or_of_parent(parent, key)] * count
-    )
+    return value.lines if isinstance(value, ListWithLines) else [line_of_key(parent, key)] * count
 
 
 def load_json_with_lines(text: str) -> Any:
     """Return a JSON value with its objects as MappingWithLines. Raise AclTextError if invalid."""
-    lines = _object_and_key_lines_in_closing_order(text)
+    lines = _lines_by_object(text)
 
     def lined(pairs: list[tuple[str, Any]]) -> MappingWithLines:
         found = MappingWithLines(pairs)
@@ -65,7 +61,7 @@ def load_json_with_lines(text: str) -> Any:
         raise AclTextError(f"unsupported JSON: {error}") from error
 
 
-def _object_and_key_lines_in_closing_order(text: str) -> Iterator[tuple[int, list[int]]]:
+def _lines_by_object(text: str) -> Iterator[tuple[int, list[int]]]:
     """Yield the lines of each object and of its keys, in the order in which objects end."""
     line, open_objects = 1, list[tuple[int, list[int]]]()
     for mark in _MARK.finditer(text):

@@ -28,12 +28,12 @@ from kafka_shim.policy.formats.other_files import (
     describe_node_without_path,
     describe_other_document,
 )
-from kafka_shim.policy.formats.plain_rules import parse_plain_rules_if_valid
+from kafka_shim.policy.formats.plain_rules import parse_plain_rules
 from kafka_shim.policy.formats.values_with_lines import (
     ListWithLines,
-    line_of_key_or_of_parent,
+    line_of_key,
     line_of_mapping,
-    lines_of_items_or_single_value,
+    lines_of_items,
 )
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 
@@ -50,12 +50,8 @@ _NO_KEY = "the key `acls` is missing; expected a list of ACLs, or a mapping with
 
 
 def parse_acls(text: str) -> list[AclWithLine]:
-    plain = parse_plain_rules_if_valid(text)
-    return (
-        parse_rules_or_objects_with_lines(load_document(text, with_lines=True))
-        if plain is None
-        else plain
-    )
+    plain = parse_plain_rules(text)
+    return parse_located_acls(load_document(text, with_lines=True)) if plain is None else plain
 
 
 def format_acls(acls: Iterable[Acl]) -> str:
@@ -63,14 +59,14 @@ def format_acls(acls: Iterable[Acl]) -> str:
     return "acls:\n" + "".join(f"  - {line}\n" for line in lines) if lines else "acls: []\n"
 
 
-def parse_rules_or_objects(content: Any) -> list[Acl]:
+def parse_acl_content(content: Any) -> list[Acl]:
     """Read a list of rules or objects (as in `json`), or a mapping
     with such a list under `acls`.
     """
-    return [acl for acl, _ in parse_rules_or_objects_with_lines(content)]
+    return [acl for acl, _ in parse_located_acls(content)]
 
 
-def parse_rules_or_objects_with_lines(content: Any) -> list[AclWithLine]:
+def parse_located_acls(content: Any) -> list[AclWithLine]:
     content, line = _list_of_rules_with_line(content)
     if content is None:
         return []
@@ -109,7 +105,7 @@ def _list_of_rules_with_line(content: Any) -> tuple[Any, int]:
         return content["matches"] or [], 1
     if "acls" not in content:
         raise AclTextError(_NO_KEY, line_of_mapping(content))
-    line = line_of_key_or_of_parent(content, "acls")
+    line = line_of_key(content, "acls")
     node = describe_node_without_path(content)
     if node is not None:
         raise AclTextError(node, line_of_mapping(content))
@@ -174,7 +170,7 @@ def _acls_of_all_combinations(
     fields: Mapping[str, object], resource: str, rule: Mapping[Any, Any]
 ) -> list[AclWithLine]:
     resource_type = _RESOURCE_KEYS[resource]
-    names = _parse_string_or_strings(
+    names = _parse_strings(
         fields[resource], resource, CLUSTER_NAME if resource == "cluster" else None
     )
     pattern = fields.get("pattern")
@@ -193,9 +189,9 @@ def _acls_of_all_combinations(
     ]
     return [
         (Acl(resource_type, name, pattern_type, principal, host, operation, permission), line)
-        for principal in _parse_string_or_strings(fields["principal"], "principal")
+        for principal in _parse_strings(fields["principal"], "principal")
         for name in names
-        for host in _parse_string_or_strings(fields.get("host", WILDCARD), "host")
+        for host in _parse_strings(fields.get("host", WILDCARD), "host")
         for permission, operation, line in operations
     ]
 
@@ -204,15 +200,13 @@ def _parse_operations_with_lines(
     value: object, key: str, rule: Mapping[Any, Any]
 ) -> Iterator[tuple[Operation, int]]:
     """Return the operations under a key with their lines."""
-    texts = _parse_string_or_strings(value, key)
-    for text, line in zip(
-        texts, lines_of_items_or_single_value(rule, key, len(texts)), strict=True
-    ):
+    texts = _parse_strings(value, key)
+    for text, line in zip(texts, lines_of_items(rule, key, len(texts)), strict=True):
         with add_line_to_errors(line):
             yield parse_operation(text), line
 
 
-def _parse_string_or_strings(value: object, key: str, default: str | None = None) -> list[str]:
+def _parse_strings(value: object, key: str, default: str | None = None) -> list[str]:
     if value is None and default is not None:
         return [default]
     texts = value if isinstance(value, list | tuple) else [value]

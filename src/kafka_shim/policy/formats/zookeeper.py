@@ -14,7 +14,7 @@ from typing import Any
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.policy.formats.documents import (
-    list_under_key_or_empty,
+    list_under_key,
     require_mapping,
     text_under_key,
 )
@@ -24,7 +24,7 @@ from kafka_shim.policy.formats.fields import (
     parse_acl_texts,
 )
 from kafka_shim.policy.formats.values_with_lines import (
-    line_of_key_or_of_parent,
+    line_of_key,
     line_of_mapping,
     load_json_with_lines,
 )
@@ -46,7 +46,7 @@ def parse_acls(text: str) -> list[AclWithLine]:
     acls: list[AclWithLine] = []
     for path, node in nodes.items():
         if not _CHANGES.search(path):
-            line = line_of_key_or_of_parent(nodes, path)
+            line = line_of_key(nodes, path)
             with add_line_to_errors(line):
                 acls += _parse_acls_of_node(path, node, line)
     return acls
@@ -90,7 +90,7 @@ def _parse_acls_of_node(path: str, value: Any, line: int) -> Iterator[AclWithLin
     if node.get("version") != _VERSION:
         raise AclTextError(f"{path}: version {node.get('version')} is not {_VERSION}")
     what = (match["type"], match["name"], match["pattern"] or "LITERAL")
-    for item in list_under_key_or_empty(node, "acls", path):
+    for item in list_under_key(node, "acls", path):
         with add_line_to_errors(line_of_mapping(item)):
             entry = require_mapping(item, path)
             principal_and_host = (

@@ -34,7 +34,7 @@ def compacted_acls(authorizer: StandardAuthorizer, release: str) -> set[Acl]:
 def _irreducible_acls(authorizer: StandardAuthorizer, release: str) -> set[Acl]:
     compacted = _copy_with_acls(authorizer, authorizer.store)
     for replaced, joined in _acl_groups_joinable_to_operation_all(authorizer.store, release):
-        _replace_if_equivalent(compacted, replaced, joined, release)
+        _try_replace(compacted, replaced, joined, release)
     effects = AclRemovalEffects(compacted, release)
     while _leave_out_unnecessary(compacted.store, effects):
         pass  # without an ALLOW, the DENY that it needed can become unnecessary
@@ -45,7 +45,7 @@ def _leave_out_unnecessary(acls: Iterable[Acl], effects: AclRemovalEffects) -> b
     """Remove each ACL without which no decision changes. Return whether there was one."""
     is_any_removed = False
     for acl in sorted(acls, key=_narrow_first_sort_key):
-        if effects.decisions_if_unchanged_without(acl) is not None:
+        if effects.unchanged_decisions(acl) is not None:
             effects.remove_for_good(acl)
             is_any_removed = True
     return is_any_removed
@@ -83,7 +83,7 @@ def _operations_possibly_implied_by(acls: Iterable[Acl]) -> set[Operation]:
     return {Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS} if is_allow else set()
 
 
-def _replace_if_equivalent(
+def _try_replace(
     authorizer: StandardAuthorizer, replaced: Iterable[Acl], joined: Acl, release: str
 ) -> None:
     before = _copy_with_acls(authorizer, authorizer.store)

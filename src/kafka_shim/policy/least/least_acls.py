@@ -92,7 +92,7 @@ def _least_grants_of_principal(
 ) -> list[Grant]:
     needed = _NeededCells(prefixes)
     for access in _least_flexible_first(access for access in accesses if access.is_allowed):
-        needed.count_on_meeting_cells_or_add_narrowest(access)
+        needed.add_access(access)
     denied = _denied_cells_on_named_resources(accesses)
     grants = [
         Grant(
@@ -118,13 +118,11 @@ def choose_alternatives(
     """
     needed: dict[str, _NeededCells] = defaultdict(lambda: _NeededCells(()))
     for need in other_needs:
-        needed[need.required.actor.principal].count_on_meeting_cells_or_add_narrowest(need)
+        needed[need.required.actor.principal].add_access(need)
     return [
         msgspec.structs.replace(access, required=RequiredAccess(access.required.actor, ((check,),)))
         for access in _least_flexible_first(accesses)
-        for check in needed[
-            access.required.actor.principal
-        ].count_on_meeting_cells_or_add_narrowest(access)
+        for check in needed[access.required.actor.principal].add_access(access)
     ]
 
 
@@ -147,9 +145,7 @@ class _NeededCells:
         self._prefixes = prefixes
         self._anywhere: set[tuple[ResourceType, OperationFromHost]] = set()
 
-    def count_on_meeting_cells_or_add_narrowest(
-        self, access: ObservedAccess
-    ) -> list[CheckedAction]:
+    def add_access(self, access: ObservedAccess) -> list[CheckedAction]:
         """Add the narrowest way to meet an access, unless other needs meet it in any way.
 
         Return the actions for which the requests count.
@@ -162,11 +158,7 @@ class _NeededCells:
             if met and check.any_name:
                 continue
             action = check.action
-            cell = (
-                self._existing_meeting_cell_or_exact(action, host)
-                if met
-                else (action.operation, host)
-            )
+            cell = self._meeting_cell(action, host) if met else (action.operation, host)
             cells = self.cells[self._pattern_of_action(action)]
             cells[cell] = cells.get(cell, 0) + access.request_count
             self._anywhere.add((action.resource_type, cell))
@@ -180,9 +172,9 @@ class _NeededCells:
         if check.any_name:  # KIP-679: implied operations do not count for a whole type
             return (action.resource_type, (action.operation, host)) in self._anywhere
         cells = self.cells.get(self._pattern_of_action(action), {})
-        return self._existing_meeting_cell_or_exact(action, host) in cells
+        return self._meeting_cell(action, host) in cells
 
-    def _existing_meeting_cell_or_exact(self, action: Action, host: str) -> OperationFromHost:
+    def _meeting_cell(self, action: Action, host: str) -> OperationFromHost:
         """Return the cell that meets an action, preferably with the same operation."""
         cells = self.cells.get(self._pattern_of_action(action), {})
         including = sorted(operations_whose_allow_includes(action.operation))
@@ -213,7 +205,7 @@ def _denied_cells_on_named_resources(accesses: Iterable[ObservedAccess]) -> _Cel
     for access in accesses:
         check = access.required.alternatives[0][0]
         if not (access.is_allowed or check.any_name):
-            operation, resource_type, name = _first_operation_with_resource_type_and_name(access)
+            operation, resource_type, name = _sort_key_of_access(access)
             cells = denied[_ResourcePattern(resource_type, name)]
             cell = operation, access.required.actor.host
             cells[cell] = cells.get(cell, 0) + access.request_count
@@ -240,7 +232,7 @@ def _unneeded_cells_denied_on_pattern_names(
     }
 
 
-def _first_operation_with_resource_type_and_name(
+def _sort_key_of_access(
     access: ObservedAccess,
 ) -> tuple[Operation, ResourceType, str]:
     action = access.required.alternatives[0][0].action

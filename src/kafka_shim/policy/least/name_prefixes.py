@@ -93,13 +93,9 @@ def _join_within_budget(
     rest = {grant.acl.resource_name: grant for grant in literal_grants}
     names = used_names.get(kind, frozenset())
     taken: list[Grant] = []
-    for prefix in sorted(
-        _prefixes_at_separators_or_generated_parts(rest), key=lambda prefix: (len(prefix), prefix)
-    ):
+    for prefix in sorted(_candidate_prefixes(rest), key=lambda prefix: (len(prefix), prefix)):
         covered = [name for name in rest if name.startswith(prefix)]
-        if len(covered) < 2 and not any(
-            _is_generated_after_prefix(name, prefix) for name in covered
-        ):
+        if len(covered) < 2 and not any(_has_generated_suffix(name, prefix) for name in covered):
             continue
         over = sorted(name for name in names if name.startswith(prefix) and name not in rest)
         if (
@@ -115,7 +111,7 @@ def _join_within_budget(
     return [*taken, *rest.values()]
 
 
-def _prefixes_at_separators_or_generated_parts(names: Iterable[str]) -> set[str]:
+def _candidate_prefixes(names: Iterable[str]) -> set[str]:
     found = set()
     for name in names:
         ends = [match.end() for match in _BOUNDARY.finditer(name)]
@@ -126,7 +122,7 @@ def _prefixes_at_separators_or_generated_parts(names: Iterable[str]) -> set[str]
     return {prefix for prefix in found if not prefix.startswith(WILDCARD)}
 
 
-def _is_generated_after_prefix(name: str, prefix: str) -> bool:
+def _has_generated_suffix(name: str, prefix: str) -> bool:
     return _GENERATED.fullmatch(name, len(prefix)) is not None
 
 

@@ -21,13 +21,13 @@ def decode_like_java(data: bytes) -> str:
 def _replace_malformed_part_like_java(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeDecodeError)
     data, start = error.object, error.start
-    if data[start] != 0xED or not 0xA0 <= _byte_or_zero(data, start + 1) <= 0xBF:
+    if data[start] != 0xED or not 0xA0 <= _byte(data, start + 1) <= 0xBF:
         return _REPLACEMENT, error.end
-    has_third = 0x80 <= _byte_or_zero(data, start + 2) <= 0xBF
+    has_third = 0x80 <= _byte(data, start + 2) <= 0xBF
     return _REPLACEMENT, start + (3 if has_third else 2)
 
 
-def _byte_or_zero(data: bytes, at: int) -> int:
+def _byte(data: bytes, at: int) -> int:
     return data[at] if at < len(data) else 0
 
 

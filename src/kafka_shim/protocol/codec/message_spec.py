@@ -71,7 +71,7 @@ class FieldSpec(NamedTuple):
         return self.struct.name if self.struct else self.element_kind
 
     @property
-    def is_nullable_or_defaults_to_null(self) -> bool:
+    def may_be_null(self) -> bool:
         return self.nullable_versions.low <= self.nullable_versions.high or self.default is None
 
 
@@ -147,7 +147,7 @@ def load_message_spec(name: str) -> MessageSpec:
     """Return a message's definition by its full name, such as `CreateAclsRequest`."""
     raw = msgspec.json.decode(definition_text(name), type=_MessageJson)
     builder = _SpecBuilder({struct.name: struct.fields for struct in raw.common_structs})
-    builder.build_struct_once(raw.name, raw.fields)
+    builder.build_struct(raw.name, raw.fields)
     return MessageSpec(
         raw.name,
         raw.type,
@@ -165,7 +165,7 @@ class _SpecBuilder:
         self._common_struct_fields = common_struct_fields
         self.specs_by_name: dict[str, StructSpec] = {}
 
-    def build_struct_once(self, name: str, raw_fields: list[_FieldJson]) -> StructSpec:
+    def build_struct(self, name: str, raw_fields: list[_FieldJson]) -> StructSpec:
         if name not in self.specs_by_name:
             fields = tuple(self._build_field(field) for field in raw_fields)
             self.specs_by_name[name] = StructSpec(name, fields)
@@ -175,7 +175,7 @@ class _SpecBuilder:
         type_name = raw_field.type.removeprefix("[]")
         struct = None
         if type_name[0].isupper():
-            struct = self.build_struct_once(
+            struct = self.build_struct(
                 type_name, raw_field.fields or self._common_struct_fields[type_name]
             )
         element_kind = "struct" if struct else type_name
@@ -190,9 +190,7 @@ class _SpecBuilder:
             nullable_versions=parse_version_range(raw_field.nullable_versions),
             tagged_versions=parse_version_range(raw_field.tagged_versions),
             tag=raw_field.tag,
-            default=_parse_default_or_zero_value(
-                element_kind, raw_field.default, is_array=is_array
-            ),
+            default=_parse_default(element_kind, raw_field.default, is_array=is_array),
             is_ignorable=raw_field.ignorable,
             can_be_compact=raw_field.flexible_versions != "none",
             entity_type=raw_field.entity_type,
@@ -208,9 +206,7 @@ _EMPTY: dict[str, object] = {
 }
 
 
-def _parse_default_or_zero_value(
-    element_kind: str, default_text: str | None, *, is_array: bool
-) -> object:
+def _parse_default(element_kind: str, default_text: str | None, *, is_array: bool) -> object:
     if default_text == "null":
         return None
     if is_array:

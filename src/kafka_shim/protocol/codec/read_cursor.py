@@ -29,7 +29,7 @@ class ReadCursor:
         """Let the next emitted read put a value of a struct code into a local."""
         self._deferred_reads.append((local, struct_code))
 
-    def slice_and_set_pos_expression(self, length: LocalName, extra_bytes: int) -> Expression:
+    def slice_expression(self, length: LocalName, extra_bytes: int) -> Expression:
         """Return the expression for bytes from here on, and move `pos` behind them.
 
         They end `length` plus `bytes_ahead` bytes after `pos`, which is the current position then.
@@ -37,7 +37,7 @@ class ReadCursor:
         plus = f" + {extra_bytes}" if extra_bytes else ""
         return f"buf[{self.position_expression()} : (pos := pos + {length}{plus})]"
 
-    def emit_deferred_reads_and_advance(self) -> None:
+    def emit_deferred_reads(self) -> None:
         """Emit the reading of the deferred fields, and set `pos` to the position after them."""
         self.emit_deferred_reads_without_advancing()
         if self.bytes_ahead:

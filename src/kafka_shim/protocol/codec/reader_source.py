@@ -74,9 +74,9 @@ class _ReaderGenerator:
         source.mark_insertion_point()
         with source.indented_block("try"):
             message = self._emit_struct(self._layout.message.top_level_struct, "message")
-            self._cursor.emit_deferred_reads_and_advance()
+            self._cursor.emit_deferred_reads()
             with source.indented_block("if pos > len(buf)"):
-                missing = self._add_runtime_or_limited_function("missing_bytes_error")
+                missing = self._add_runtime_function("missing_bytes_error")
                 source.add_line(f"raise {missing}(buf, pos)")
             source.add_line(f"return {message}, pos" if returns_end else f"return {message}")
         if not falls_back_on_invalid_utf8:
@@ -84,11 +84,11 @@ class _ReaderGenerator:
                 source.add_line("return again(buf, start)")
         source.add_constant("READ_ERRORS", READ_ERRORS)
         with source.indented_block("except READ_ERRORS as error"):
-            damaged = self._add_runtime_or_limited_function("undecodable_message_error")
+            damaged = self._add_runtime_function("undecodable_message_error")
             source.add_line(f'raise {damaged}("{title}", buf, start, error) from error')
         return source
 
-    def _add_runtime_or_limited_function(self, name: str) -> str:
+    def _add_runtime_function(self, name: str) -> str:
         """Add a function of `runtime`, its limited form if needed, and return its name."""
         function = getattr(runtime, name)
         if self._limits_counts:
@@ -100,8 +100,7 @@ class _ReaderGenerator:
     def _emit_struct(self, struct: StructSpec, name: str) -> LocalName:
         """Emit the reading of a struct; return its local."""
         values = {
-            field.name: self._emit_or_defer_field(field)
-            for field in self._layout.untagged_fields(struct)
+            field.name: self._read_field(field) for field in self._layout.untagged_fields(struct)
         }
         result = self.source.new_local(name)
         if not self._layout.is_flexible:
@@ -112,7 +111,7 @@ class _ReaderGenerator:
             return result
         tags = self.source.new_local("tags")
         self._cursor.defer_read(tags, "B")
-        self._cursor.emit_deferred_reads_and_advance()
+        self._cursor.emit_deferred_reads()
         known = self._layout.tagged_fields(struct)
         unknown = self._emit_tag_section_with_known_tags(known, tags, values) if known else ""
         self.source.add_line(
@@ -123,7 +122,7 @@ class _ReaderGenerator:
                 self.source.add_line(f"{result}.unknown_tags = tuple({unknown})")
         else:
             with self.source.indented_block(f"if {tags}"):
-                read_tags = self._add_runtime_or_limited_function("read_tags")
+                read_tags = self._add_runtime_function("read_tags")
                 self.source.add_line(f"{result}.unknown_tags, pos = {read_tags}(buf, pos, {tags})")
         return result
 
@@ -141,13 +140,13 @@ class _ReaderGenerator:
         unknown = source.new_local("unknown")
         source.add_line(f"{unknown} = ()")
         with source.indented_block(f"if {first_byte}"):
-            varint = self._add_runtime_or_limited_function("read_unsigned_varint")
+            varint = self._add_runtime_function("read_unsigned_varint")
             source.add_line(f"{unknown} = []")
             with source.indented_block(f"if {first_byte} > 127"):
                 source.add_line(f"{first_byte}, pos = {varint}(buf, pos - 1)")
                 if self._limits_counts:
                     source.add_line(
-                        f"{self._add_runtime_or_limited_function('raise_if_too_many_tags')}({first_byte})"
+                        f"{self._add_runtime_function('check_tag_count')}({first_byte})"
                     )
             tag, size = source.new_local("tag"), source.new_local("size")
             with source.indented_block(f"for _ in range({first_byte})"):
@@ -155,8 +154,8 @@ class _ReaderGenerator:
                 source.add_line(f"{size}, pos = {varint}(buf, pos)")
                 for index, field in enumerate(tagged_fields):
                     with source.indented_block(f"{'elif' if index else 'if'} {tag} == {field.tag}"):
-                        value = self._emit_or_defer_field(field)
-                        self._cursor.emit_deferred_reads_and_advance()
+                        value = self._read_field(field)
+                        self._cursor.emit_deferred_reads()
                         source.add_line(f"{locals_by_field[field.name]} = {value}")
                 with source.indented_block("else"):
                     source.add_line(f"end = pos + {size}")
@@ -166,20 +165,20 @@ class _ReaderGenerator:
 
     # --- values
 
-    def _emit_or_defer_field(self, field: FieldSpec) -> LocalName:
+    def _read_field(self, field: FieldSpec) -> LocalName:
         """Emit the reading of a field, or defer it; return its local."""
         if field.is_array:
             return self._emit_array(field)
-        return self._emit_or_defer_single_value(field, nullable=self._layout.is_nullable(field))
+        return self._read_single_value(field, nullable=self._layout.is_nullable(field))
 
-    def _emit_or_defer_single_value(self, field: FieldSpec, *, nullable: bool) -> LocalName:
+    def _read_single_value(self, field: FieldSpec, *, nullable: bool) -> LocalName:
         if field.element_kind in STRUCT_CODES:
             local = self.source.new_local(field.attribute)
             self._cursor.defer_read(local, STRUCT_CODES[field.element_kind])
             return local
         if field.struct:
             return self._emit_inner_struct(field, field.struct, nullable=nullable)
-        return self._emit_string_or_bytes(field, nullable=nullable)
+        return self._emit_bytes_like(field, nullable=nullable)
 
     def _emit_inner_struct(
         self, field: FieldSpec, struct: StructSpec, *, nullable: bool
@@ -188,7 +187,7 @@ class _ReaderGenerator:
             return self._emit_struct(struct, field.attribute)
         mark, result = self.source.new_local("mark"), self.source.new_local(field.attribute)
         self._cursor.defer_read(mark, "B")
-        self._cursor.emit_deferred_reads_and_advance()
+        self._cursor.emit_deferred_reads()
         is_null = (
             f"{mark} > 127" if self._layout.first_byte_of_null_struct(field) else f"not {mark}"
         )
@@ -196,48 +195,48 @@ class _ReaderGenerator:
             self.source.add_line(f"{result} = None")
         with self.source.indented_block("else"):
             inner = self._emit_struct(struct, field.attribute)
-            self._cursor.emit_deferred_reads_and_advance()
+            self._cursor.emit_deferred_reads()
             self.source.add_line(f"{result} = {inner}")
         return result
 
-    def _emit_string_or_bytes(self, field: FieldSpec, *, nullable: bool) -> LocalName:
+    def _emit_bytes_like(self, field: FieldSpec, *, nullable: bool) -> LocalName:
         """Emit the reading of a string, bytes or records."""
         is_text = field.element_kind == "string"
         decode = self._decode if is_text else ""
         if self._layout.is_compact(field):
-            return self._emit_compact_string_or_bytes(field, decode, nullable=nullable)
+            return self._emit_compact_bytes_like(field, decode, nullable=nullable)
         source, result = self.source, self.source.new_local(field.attribute)
-        length = self._emit_length_or_first_byte("h" if is_text else "i")
+        length = self._emit_length("h" if is_text else "i")
         if nullable:
-            self._cursor.emit_deferred_reads_and_advance()
+            self._cursor.emit_deferred_reads()
             source.add_line(f"{result} = None")
         else:
             with source.indented_block(f"if {length} < 0"):
-                null_error = self._add_runtime_or_limited_function("null_not_allowed_error")
+                null_error = self._add_runtime_function("null_not_allowed_error")
                 source.add_line(f'raise {null_error}("{field.name}", pos)')
         with (
             source.indented_block(f"if {length} >= 0") if nullable else source.unconditional_block()
         ):
-            content = self._cursor.slice_and_set_pos_expression(length, self._cursor.bytes_ahead)
+            content = self._cursor.slice_expression(length, self._cursor.bytes_ahead)
             source.add_line(f"{result} = {content}{decode}")
         self._cursor.bytes_ahead = 0
         return result
 
-    def _emit_compact_string_or_bytes(
+    def _emit_compact_bytes_like(
         self, field: FieldSpec, decode_call: str, *, nullable: bool
     ) -> LocalName:
         source, result = self.source, self.source.new_local(field.attribute)
-        length = self._emit_length_or_first_byte("B")
+        length = self._emit_length("B")
         with source.indented_block(f"if {length} and {length} < 128"):
             bytes_ahead = self._cursor.bytes_ahead - 1
-            content = self._cursor.slice_and_set_pos_expression(length, bytes_ahead)
+            content = self._cursor.slice_expression(length, bytes_ahead)
             source.add_line(f"{result} = {content}{decode_call}")
         if nullable:
             with source.indented_block(f"elif not {length}"):
                 source.add_line(f"{result}, pos = None, {self._cursor.position_expression()}")
         with source.indented_block("else"):
             kind = "string" if field.element_kind == "string" else "bytes"
-            long = self._add_runtime_or_limited_function(
+            long = self._add_runtime_function(
                 f"read_compact_{'nullable_' if nullable else ''}{kind}"
             )
             position = self._cursor.position_expression()
@@ -245,7 +244,7 @@ class _ReaderGenerator:
         self._cursor.bytes_ahead = 0
         return result
 
-    def _emit_length_or_first_byte(self, struct_code: str) -> LocalName:
+    def _emit_length(self, struct_code: str) -> LocalName:
         """Emit the reading of a length, of its first byte if it is compact; return its local."""
         length = self.source.new_local("n")
         self._cursor.defer_read(length, struct_code)
@@ -259,13 +258,13 @@ class _ReaderGenerator:
             return self._emit_number_array(field)
         source, result = self.source, self.source.new_local(field.attribute)
         compact, nullable = self._layout.is_compact(field), self._layout.is_nullable(field)
-        length = self._emit_length_or_first_byte("B" if compact else "i")
-        self._cursor.emit_deferred_reads_and_advance()
+        length = self._emit_length("B" if compact else "i")
+        self._cursor.emit_deferred_reads()
         low = 0 if compact else -1
         minimum = self._layout.min_element_bytes(field)
         is_long = f"{length} > 127" if nullable else f"not {low} < {length} < 128"
         with source.indented_block(f"if {is_long}"):
-            check = self._add_runtime_or_limited_function(
+            check = self._add_runtime_function(
                 "read_compact_count_plus_one" if compact else "check_int32_count"
             )
             arguments = f'buf, pos, {length}, {minimum}, {nullable}, "{field.name}"'
@@ -283,7 +282,7 @@ class _ReaderGenerator:
     def _emit_elements(self, field: FieldSpec, result: LocalName, length: LocalName) -> None:
         source = self.source
         if field.struct and self._layout.fixed_width_struct_codes(field.struct):
-            self._emit_fixed_width_elements_unless_tagged(field.struct, result, length)
+            self._emit_fixed_width_elements(field.struct, result, length)
             if not self._layout.is_flexible:
                 return
             with source.indented_block(f"if {result} is None"):
@@ -298,11 +297,11 @@ class _ReaderGenerator:
         count = f"{length} - 1" if self._layout.is_compact(field) else length
         self.source.add_line(f"{result} = []")
         with self.source.indented_block(f"for _ in range({count})"):
-            element = self._emit_or_defer_single_value(field, nullable=False)
-            self._cursor.emit_deferred_reads_and_advance()
+            element = self._read_single_value(field, nullable=False)
+            self._cursor.emit_deferred_reads()
             self.source.add_line(f"{result}.append({element})")
 
-    def _emit_fixed_width_elements_unless_tagged(
+    def _emit_fixed_width_elements(
         self, struct: StructSpec, result: LocalName, length: LocalName
     ) -> None:
         """Emit the reading of all elements without a loop; None if one has tags."""
@@ -334,12 +333,12 @@ class _ReaderGenerator:
         """Emit the reading of an array of numbers or uuids."""
         source, result = self.source, self.source.new_local(field.attribute)
         compact, nullable = self._layout.is_compact(field), self._layout.is_nullable(field)
-        length = self._emit_length_or_first_byte("B" if compact else "i")
+        length = self._emit_length("B" if compact else "i")
         code = STRUCT_CODES[field.element_kind]
         width = STRUCT_CODE_WIDTHS[code]
         position = self._cursor.position_expression()
         arguments = f'buf, {position}, {length}, "{code}", {nullable}, "{field.name}"'
-        read_array = self._add_runtime_or_limited_function(
+        read_array = self._add_runtime_function(
             "read_compact_number_array" if compact else "read_number_array"
         )
         long = f"{result}, pos = {read_array}"

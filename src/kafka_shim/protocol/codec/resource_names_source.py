@@ -43,7 +43,7 @@ class _NamesReaderGenerator:
     def generate(self) -> FunctionSource:
         source, struct = self.source, self._layout.message.top_level_struct
         fields = self._layout.untagged_fields(struct)
-        while fields and not self._is_or_contains_resource_name(fields[-1], struct):
+        while fields and not self._has_resource_name(fields[-1], struct):
             fields.pop()
         if not fields:
             source.add_line("return ResourceNames()")
@@ -53,7 +53,7 @@ class _NamesReaderGenerator:
             for name in NAME_LISTS:
                 source.add_line(f"{name} = []")
             self._emit_fields(fields, struct)
-            self._cursor.emit_deferred_reads_and_advance()
+            self._cursor.emit_deferred_reads()
             with source.indented_block("if pos > len(buf)"):
                 source.add_line(
                     f"raise {self._add_runtime_function('missing_bytes_error')}(buf, pos)"
@@ -71,15 +71,14 @@ class _NamesReaderGenerator:
 
     # --- resource names
 
-    def _is_or_contains_resource_name(self, field: FieldSpec, parent_struct: StructSpec) -> bool:
+    def _has_resource_name(self, field: FieldSpec, parent_struct: StructSpec) -> bool:
         if field.struct:
             return self._contains_resource_names(field.struct)
         return self._list_name_for_field(field, parent_struct) is not None
 
     def _contains_resource_names(self, struct: StructSpec) -> bool:
         return any(
-            self._is_or_contains_resource_name(field, struct)
-            for field in self._layout.untagged_fields(struct)
+            self._has_resource_name(field, struct) for field in self._layout.untagged_fields(struct)
         )
 
     def _list_name_for_field(self, field: FieldSpec, struct: StructSpec) -> str | None:
@@ -119,13 +118,13 @@ class _NamesReaderGenerator:
         self, field: FieldSpec, list_name: str | None, *, nullable: bool
     ) -> None:
         if field.element_kind in STRUCT_CODES:
-            self._emit_fixed_width_append_or_skip(field, list_name)
+            self._emit_fixed_width(field, list_name)
         elif field.struct:
             self._emit_inner_struct(field.struct, nullable=nullable)
         else:
             self._emit_string(field, list_name)
 
-    def _emit_fixed_width_append_or_skip(self, field: FieldSpec, list_name: str | None) -> None:
+    def _emit_fixed_width(self, field: FieldSpec, list_name: str | None) -> None:
         """Emit the reading of a field of fixed width; zero ids are not appended.
 
         A resource type stays in a local for the name that follows it.
@@ -148,12 +147,12 @@ class _NamesReaderGenerator:
             self._emit_struct(struct)
             return
         self._cursor.bytes_ahead += 1
-        self._cursor.emit_deferred_reads_and_advance()
+        self._cursor.emit_deferred_reads()
         with self.source.indented_block("if buf[pos - 1] < 128"):
             self._emit_struct(struct)
-            self._cursor.emit_deferred_reads_and_advance()
+            self._cursor.emit_deferred_reads()
 
-    def _emit_length_or_first_byte(self, struct_code: str) -> LocalName:
+    def _emit_length(self, struct_code: str) -> LocalName:
         """Emit the reading of a length, of its first byte if it is compact; return its local."""
         length = self.source.new_local("n")
         if struct_code == "B":
@@ -171,18 +170,16 @@ class _NamesReaderGenerator:
     def _emit_string(self, field: FieldSpec, list_name: str | None) -> None:
         source = self.source
         if not self._layout.is_compact(field):
-            length = self._emit_length_or_first_byte("h" if field.element_kind == "string" else "i")
-            self._cursor.emit_deferred_reads_and_advance()
+            length = self._emit_length("h" if field.element_kind == "string" else "i")
+            self._cursor.emit_deferred_reads()
             with source.indented_block(
                 f"if {length} > 0" if not list_name else f"if {length} >= 0"
             ):
-                source.add_line(self._skip_or_append_statement(list_name, length, 0))
+                source.add_line(self._name_statement(list_name, length, 0))
             return
-        length = self._emit_length_or_first_byte("B")
+        length = self._emit_length("B")
         with source.indented_block(f"if {length} and {length} < 128"):
-            source.add_line(
-                self._skip_or_append_statement(list_name, length, self._cursor.bytes_ahead - 1)
-            )
+            source.add_line(self._name_statement(list_name, length, self._cursor.bytes_ahead - 1))
         with source.indented_block("else"):
             if list_name:
                 value = source.new_local("value")
@@ -190,7 +187,7 @@ class _NamesReaderGenerator:
                 position = self._cursor.position_expression()
                 source.add_line(f'{value}, pos = {long}(buf, {position}, {length}, "{field.name}")')
                 with source.indented_block(f"if {value} is not None"):
-                    source.add_line(self._append_name_or_config_pair_statement(list_name, value))
+                    source.add_line(self._append_statement(list_name, value))
             else:
                 skip = self._add_runtime_function("skip_compact_bytes")
                 source.add_line(
@@ -198,17 +195,15 @@ class _NamesReaderGenerator:
                 )
         self._cursor.bytes_ahead = 0
 
-    def _skip_or_append_statement(
-        self, list_name: str | None, length: LocalName, extra_bytes: int
-    ) -> str:
+    def _name_statement(self, list_name: str | None, length: LocalName, extra_bytes: int) -> str:
         if list_name:
-            return self._append_name_or_config_pair_statement(
+            return self._append_statement(
                 list_name,
-                f"{self._cursor.slice_and_set_pos_expression(length, extra_bytes)}{_DECODE}",
+                f"{self._cursor.slice_expression(length, extra_bytes)}{_DECODE}",
             )
         return f"pos += {length} + {extra_bytes}" if extra_bytes else f"pos += {length}"
 
-    def _append_name_or_config_pair_statement(self, list_name: str, value: Expression) -> str:
+    def _append_statement(self, list_name: str, value: Expression) -> str:
         name_expression = f"(resource_type, {value})" if list_name == "config_resources" else value
         return f"{list_name}.append({name_expression})"
 
@@ -216,8 +211,8 @@ class _NamesReaderGenerator:
 
     def _emit_array(self, field: FieldSpec, list_name: str | None) -> None:
         source, compact = self.source, self._layout.is_compact(field)
-        length = self._emit_length_or_first_byte("B" if compact else "i")
-        self._cursor.emit_deferred_reads_and_advance()
+        length = self._emit_length("B" if compact else "i")
+        self._cursor.emit_deferred_reads()
         minimum = self._layout.min_element_bytes(field)
         check = self._add_runtime_function(
             "read_compact_count_plus_one" if compact else "check_int32_count"
@@ -260,4 +255,4 @@ class _NamesReaderGenerator:
     ) -> None:
         with self.source.indented_block(f"for _ in range({count})"):
             self._emit_single_field(field, list_name, nullable=False)
-            self._cursor.emit_deferred_reads_and_advance()
+            self._cursor.emit_deferred_reads()

@@ -122,7 +122,7 @@ def read_compact_nullable_bytes(
             return None, pos
     end = pos + length
     if end > len(buf):
-        _raise_if_elements_exceed_bytes(buf, pos, length, 1, field_name)
+        _check_element_count(buf, pos, length, 1, field_name)
     return buf[pos:end], end
 
 
@@ -133,7 +133,7 @@ def read_compact_bytes(buf: bytes, pos: int, first_byte: int, field_name: str) -
     return value, end
 
 
-def _raise_if_elements_exceed_bytes(
+def _check_element_count(
     buf: bytes, pos: int, count: int, min_element_bytes: int, field_name: str
 ) -> None:
     """Raise DecodeError for a count that exceeds the bytes left, before memory is allocated."""
@@ -148,7 +148,7 @@ def check_int32_count(
     """Check that `count` elements of `min_element_bytes` bytes are possible; -1 is null."""
     if count < 0 and not nullable:
         raise null_not_allowed_error(field_name, pos)
-    _raise_if_elements_exceed_bytes(buf, pos, count, min_element_bytes, field_name)
+    _check_element_count(buf, pos, count, min_element_bytes, field_name)
     return max(count, -1), pos
 
 
@@ -205,7 +205,7 @@ def skip_tags(buf: bytes, pos: int, first_byte: int) -> int:
     return read_tags(buf, pos, first_byte)[1]
 
 
-def raise_if_too_many_tags(count: int) -> None:
+def check_tag_count(count: int) -> None:
     """Raise DecodeError for more tagged fields than limited readers accept."""
     if count > TAGGED_FIELDS_MAX:
         raise DecodeError(f"{count} tagged fields are more than {TAGGED_FIELDS_MAX}")
@@ -214,7 +214,7 @@ def raise_if_too_many_tags(count: int) -> None:
 def read_tags_within_limit(buf: bytes, pos: int, first_byte: int) -> tuple[Tags, int]:
     """Read a tag section as `read_tags` does. Raise DecodeError if it has too many fields."""
     if first_byte > 127:
-        raise_if_too_many_tags(read_unsigned_varint(buf, pos - 1)[0])
+        check_tag_count(read_unsigned_varint(buf, pos - 1)[0])
     return read_tags(buf, pos, first_byte)
 
 

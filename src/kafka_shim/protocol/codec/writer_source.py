@@ -70,11 +70,9 @@ class _WriterGenerator:
 
     def _emit_struct(self, struct: StructSpec, struct_expression: Expression) -> None:
         for field in self._layout.fields_not_in_version(struct):
-            self._emit_error_unless_default_or_ignorable(
-                field, f"{struct_expression}.{field.attribute}"
-            )
+            self._emit_default_check(field, f"{struct_expression}.{field.attribute}")
         for field in self._layout.untagged_fields(struct):
-            self._emit_or_collect_value(field, f"{struct_expression}.{field.attribute}")
+            self._write_value(field, f"{struct_expression}.{field.attribute}")
         if not self._layout.is_flexible:
             return
         if known := self._layout.tagged_fields(struct):
@@ -89,7 +87,7 @@ class _WriterGenerator:
                 f"{out}[-1] = {with_tags}({out}[-1], {struct_expression}.unknown_tags)"
             )
 
-    def _emit_error_unless_default_or_ignorable(self, field: FieldSpec, value: Expression) -> None:
+    def _emit_default_check(self, field: FieldSpec, value: Expression) -> None:
         """Emit an error for a value that this version cannot encode, as Kafka's writers do."""
         if field.is_ignorable:
             return
@@ -104,7 +102,7 @@ class _WriterGenerator:
         if field.default is None:
             return f"{value} is not None"
         if field.is_array:
-            return f"{value} is None or {value}" if field.is_nullable_or_defaults_to_null else value
+            return f"{value} is None or {value}" if field.may_be_null else value
         if field.struct:
             default = self._classes[field.struct.name]()
             name = self.source.add_constant(f"DEFAULT_{field.struct.name}", default)
@@ -126,7 +124,7 @@ class _WriterGenerator:
                 inner = source.new_local("inner")
                 source.add_line(f"{inner} = []")
                 self._out = inner
-                self._emit_or_collect_value(field, value)
+                self._write_value(field, value)
                 self._emit_collected_chunks()
                 source.add_line(f'{tagged}.append(({field.tag}, b"".join({inner})))')
         self._out = out
@@ -138,28 +136,24 @@ class _WriterGenerator:
 
     # --- values
 
-    def _emit_or_collect_value(self, field: FieldSpec, value: Expression) -> None:
+    def _write_value(self, field: FieldSpec, value: Expression) -> None:
         if field.is_array:
-            self._emit_or_collect_array(field, value)
+            self._write_array(field, value)
         else:
-            self._emit_or_collect_single_value(
-                field, value, nullable=self._layout.is_nullable(field)
-            )
+            self._write_single_value(field, value, nullable=self._layout.is_nullable(field))
 
-    def _emit_or_collect_single_value(
-        self, field: FieldSpec, value: Expression, *, nullable: bool
-    ) -> None:
+    def _write_single_value(self, field: FieldSpec, value: Expression, *, nullable: bool) -> None:
         if field.element_kind == "uuid":
-            self._emit_uuid_check_and_collect(field, value)
+            self._write_uuid(field, value)
         elif field.element_kind in STRUCT_CODES:
             self._packed_run.append((value, STRUCT_CODES[field.element_kind]))
         elif field.struct:
             null_first_byte = self._layout.first_byte_of_null_struct(field) if nullable else None
             self._emit_inner_struct(field.struct, value, null_first_byte)
         else:
-            self._emit_string_or_bytes(field, value, nullable=nullable)
+            self._emit_bytes_like(field, value, nullable=nullable)
 
-    def _emit_uuid_check_and_collect(self, field: FieldSpec, value: Expression) -> None:
+    def _write_uuid(self, field: FieldSpec, value: Expression) -> None:
         """Emit a uuid with a check of its length, since `pack` would pad or truncate it."""
         local = self.source.new_local(field.attribute)
         self.source.add_line(f"{local} = {value}")
@@ -189,7 +183,7 @@ class _WriterGenerator:
             self._emit_struct(struct, local)
             self._emit_collected_chunks()
 
-    def _emit_string_or_bytes(self, field: FieldSpec, value: Expression, *, nullable: bool) -> None:
+    def _emit_bytes_like(self, field: FieldSpec, value: Expression, *, nullable: bool) -> None:
         """Emit a string, bytes or records: the length joins the run, the content is a chunk."""
         source = self.source
         content, length = source.new_local(field.attribute), source.new_local("n")
@@ -232,7 +226,7 @@ class _WriterGenerator:
 
     # --- arrays
 
-    def _emit_or_collect_array(self, field: FieldSpec, value: Expression) -> None:
+    def _write_array(self, field: FieldSpec, value: Expression) -> None:
         source = self.source
         compact, nullable = self._layout.is_compact(field), self._layout.is_nullable(field)
         items = source.new_local(field.attribute)
@@ -255,7 +249,7 @@ class _WriterGenerator:
             return
         element = source.new_local("item")
         with source.indented_block(f"for {element} in {present}"):
-            self._emit_or_collect_single_value(field, element, nullable=False)
+            self._write_single_value(field, element, nullable=False)
             self._emit_collected_chunks()
 
     def _emit_number_array_without_count(

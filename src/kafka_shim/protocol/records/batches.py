@@ -15,7 +15,7 @@ from kafka_shim.protocol.records.compression import (
     Compression,
     compress,
     decompress,
-    decompress_until_damage,
+    decompress_intact,
 )
 from kafka_shim.protocol.records.record_codec import Record, iterate_records, write_records
 from kafka_shim.protocol.records.validation import (
@@ -31,7 +31,7 @@ __all__ = [
     "Record",
     "assign_consecutive_offsets",
     "assign_offsets",
-    "batch_bounds_and_magic",
+    "batch_bounds",
     "encode_batch",
     "encode_compacted_batch",
     "iterate_batches",
@@ -134,9 +134,7 @@ class Batch(msgspec.Struct, gc=False):
         start, end = batch_start + HEADER_BYTES, batch_start + _PREFIX_BYTES + self.length
         code = self.attributes & _COMPRESSION
         if code:
-            content, damage = decompress_until_damage(
-                _compression_from_code(code), content[start:end]
-            )
+            content, damage = decompress_intact(_compression_from_code(code), content[start:end])
             start = 0
         elif end != len(content):
             content, start = content[start:end], 0
@@ -177,7 +175,7 @@ def _compression_from_code(code: int) -> Compression:
         raise DecodeError(f"unknown compression {code}") from unknown
 
 
-def batch_bounds_and_magic(
+def batch_bounds(
     blob: bytes, *, allows_truncated_end: bool = False
 ) -> Iterator[tuple[int, int, int]]:
     """Yield the start, end and format of each batch or message in a blob, in any format.
@@ -205,9 +203,7 @@ def batch_bounds_and_magic(
 
 def iterate_batches(blob: bytes, *, allows_truncated_end: bool = False) -> Iterator[Batch]:
     """Yield the batches of a blob. Raise DecodeError on damage and on older formats."""
-    for start, end, magic in batch_bounds_and_magic(
-        blob, allows_truncated_end=allows_truncated_end
-    ):
+    for start, end, magic in batch_bounds(blob, allows_truncated_end=allows_truncated_end):
         if magic != 2:
             raise DecodeError(f"a batch at byte {start} has format {magic}; expected 2")
         if end - start < HEADER_BYTES:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from kafka_shim.protocol.records.batches import (
     Batch,
-    batch_bounds_and_magic,
+    batch_bounds,
     encode_compacted_batch,
     iterate_batches,
 )
@@ -49,7 +49,7 @@ class CompleteBatch(NamedTuple):
 def complete_batches(blob: bytes | None) -> Iterator[CompleteBatch]:
     """Yield the batches of a blob with any end. Raise ProtocolError for damaged ones."""
     content = blob or b""
-    for start, end, magic in batch_bounds_and_magic(content, allows_truncated_end=True):
+    for start, end, magic in batch_bounds(content, allows_truncated_end=True):
         part = content[start:end]
         if magic == 2:
             (batch,) = iterate_batches(part)

@@ -50,7 +50,7 @@ _MODULES = {
 def is_compression_available(compression: Compression) -> bool:
     """Return whether the package of this compression is installed."""
     try:
-        _import_package_or_zlib(compression)
+        _import_codec(compression)
     except MissingPackageError:
         return False
     return True
@@ -60,7 +60,7 @@ def compress(compression: Compression, data: bytes) -> bytes:
     """Return `data` compressed. Raise MissingPackageError if the package is not installed."""
     if compression == Compression.NONE:
         return data
-    module = _import_package_or_zlib(compression)
+    module = _import_codec(compression)
     if compression == Compression.GZIP:
         compressor = zlib.compressobj(wbits=_GZIP_WINDOW)
         return compressor.compress(data) + compressor.flush()
@@ -79,7 +79,7 @@ def decompress(
     Raise DecodeError if it is damaged or larger than `bytes_max`, and MissingPackageError if the
     package is not installed.
     """
-    partial = decompress_until_damage(compression, data, bytes_max)
+    partial = decompress_intact(compression, data, bytes_max)
     if partial.damage is not None:
         raise DecodeError(partial.damage)
     return partial.content
@@ -96,7 +96,7 @@ class DecompressedTooBigError(DecodeError):
     """The decompressed content is too large."""
 
 
-def decompress_until_damage(
+def decompress_intact(
     compression: Compression, data: bytes, bytes_max: int = DECOMPRESSED_BYTES_MAX
 ) -> DecompressedPart:
     """Decompress up to the first damage, chunk by chunk: memory stays near `bytes_max`.
@@ -106,7 +106,7 @@ def decompress_until_damage(
     """
     if compression == Compression.NONE:
         return DecompressedPart(data, None)
-    module = _import_package_or_zlib(compression)
+    module = _import_codec(compression)
     name = compression.name.lower()
     chunks: list[bytes] = []
     size = 0
@@ -126,7 +126,7 @@ def decompress_until_damage(
     return DecompressedPart(b"".join(chunks), damage)
 
 
-def _import_package_or_zlib(compression: Compression) -> Any:
+def _import_codec(compression: Compression) -> Any:
     if compression not in _MODULES:
         return zlib
     try:
@@ -204,12 +204,10 @@ def _compress_xerial(compress_block: Callable[[bytes], bytes], data: bytes) -> b
     return b"".join(parts)
 
 
-def _decompress_xerial_or_raw_snappy_in_chunks(
-    module: Any, data: bytes, bytes_max: int
-) -> Iterator[bytes]:
+def _snappy_chunks(module: Any, data: bytes, bytes_max: int) -> Iterator[bytes]:
     """Decompress snappy in blocks, or in one block as librdkafka writes it."""
     if not data.startswith(_XERIAL_MAGIC):
-        _raise_if_claimed_snappy_size_exceeds(data, bytes_max)
+        _check_snappy_size(data, bytes_max)
         yield bytes(module.decompress(data))
         return
     pos, size_now = 0, 0
@@ -223,16 +221,14 @@ def _decompress_xerial_or_raw_snappy_in_chunks(
         block = data[pos + 4 : pos + 4 + size]
         if size < 0 or len(block) < size:
             raise DecodeError(f"records are not valid snappy: a block claims {size} bytes")
-        _raise_if_claimed_snappy_size_exceeds(block, bytes_max, size_now)
+        _check_snappy_size(block, bytes_max, size_now)
         chunk = bytes(module.decompress(block))
         size_now += len(chunk)
         yield chunk
         pos += 4 + size
 
 
-def _raise_if_claimed_snappy_size_exceeds(
-    block: bytes, bytes_max: int, bytes_before: int = 0
-) -> None:
+def _check_snappy_size(block: bytes, bytes_max: int, bytes_before: int = 0) -> None:
     """Raise DecompressedTooBigError if the size at the start of a block, a varint, is too large."""
     size = 0
     for index, byte in enumerate(block[:5]):
@@ -251,7 +247,7 @@ def _too_big_error(bytes_max: int) -> DecompressedTooBigError:
 
 _DECOMPRESSORS: dict[Compression, Callable[[Any, bytes, int], Iterator[bytes]]] = {
     Compression.GZIP: _decompress_gzip_members_in_chunks,
-    Compression.SNAPPY: _decompress_xerial_or_raw_snappy_in_chunks,
+    Compression.SNAPPY: _snappy_chunks,
     Compression.LZ4: _decompress_first_lz4_frame_in_chunks,
     Compression.ZSTD: _decompress_zstd_frames_in_chunks,
 }

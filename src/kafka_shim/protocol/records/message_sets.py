@@ -12,7 +12,7 @@ from struct import Struct, error as struct_error
 from typing import NamedTuple
 
 from kafka_shim.protocol.errors import DecodeError, EncodeError
-from kafka_shim.protocol.records.batches import batch_bounds_and_magic, iterate_batches
+from kafka_shim.protocol.records.batches import batch_bounds, iterate_batches
 from kafka_shim.protocol.records.compression import Compression, compress, decompress
 from kafka_shim.protocol.records.old_lz4 import (
     with_correct_header_checksum,
@@ -58,18 +58,16 @@ def iterate_outer_messages(blob: bytes, *, allows_truncated_end: bool = False) -
 
     With `allows_truncated_end`, the set may end in the middle of a message, which is left out.
     """
-    for start, end, magic in batch_bounds_and_magic(
-        blob, allows_truncated_end=allows_truncated_end
-    ):
+    for start, end, magic in batch_bounds(blob, allows_truncated_end=allows_truncated_end):
         if magic not in _MESSAGE:
             raise DecodeError(f"a message at byte {start} has format {magic}; expected 0 or 1")
         try:
-            yield _read_message_noting_if_intact(blob[start:end], magic)
+            yield _read_message(blob[start:end], magic)
         except (struct_error, IndexError) as error:
             raise DecodeError(f"a message at byte {start} ends early") from error
 
 
-def _read_message_noting_if_intact(data: bytes, magic: int) -> Message:
+def _read_message(data: bytes, magic: int) -> Message:
     offset, _ = _PREFIX.unpack_from(data)
     (crc,) = _CRC.unpack_from(data, _PREFIX.size)
     head = _MESSAGE[magic]

@@ -20,11 +20,11 @@ _MARKER = Struct(f"{CHECKSUMMED_HEADER.format}5bhhbhib")
 """What the checksum of a marker covers: with a record of 16 bytes, a key of 4 and a value of 6."""
 
 
-def transaction_marker_after_leader_epoch(
+def transaction_marker(
     producer_id_and_epoch: tuple[int, int], timestamp: int, *, commit: bool, coordinator_epoch: int
 ) -> bytes:
     """Return the batch that ends a transaction of a producer (id, epoch), without the part that
-    `prepend_offset_length_and_leader_epoch` adds.
+    `prepend_offset` adds.
     """
     flags, (producer_id, epoch) = TRANSACTIONAL | CONTROL, producer_id_and_epoch
     header = (flags, 0, timestamp, timestamp, producer_id, epoch, -1, 1)
@@ -33,9 +33,7 @@ def transaction_marker_after_leader_epoch(
     return _SEAL.pack(MAGIC, crc32c(covered)) + covered
 
 
-def prepend_offset_length_and_leader_epoch(
-    batch_without_offset: bytes, offset: int, partition_leader_epoch: int
-) -> bytes:
+def prepend_offset(batch_without_offset: bytes, offset: int, partition_leader_epoch: int) -> bytes:
     """Return a batch with its offset and leader epoch, which the checksum does not cover."""
     return (
         _PLACE.pack(offset, len(batch_without_offset) + _PLACE_BYTES, partition_leader_epoch)

@@ -69,7 +69,7 @@ def check_leading_uniform_runs(
     runs = 0
     while record_count - checked >= RUN_RECORDS_MIN and runs <= _RUNS_MAX + (checked >> 4):
         try:
-            shape = _read_shape_if_run_begins(content, pos, checked, record_bytes_max)
+            shape = _read_run_shape(content, pos, checked, record_bytes_max)
         except (IndexError, DecodeError):
             break
         if shape is None:
@@ -80,9 +80,7 @@ def check_leading_uniform_runs(
         first_bytes, second_bytes = content[timestamp_position:end:size], None
         if offset_position - timestamp_position == 2:
             second_bytes = content[timestamp_position + 1 : end : size]
-        deltas = _distinct_timestamp_deltas_unless_wrapping(
-            first_bytes, second_bytes, base_timestamp
-        )
+        deltas = _distinct_timestamp_deltas(first_bytes, second_bytes, base_timestamp)
         if not deltas:
             break
         earliest, latest = min(earliest, *deltas), max(latest, *deltas)
@@ -91,7 +89,7 @@ def check_leading_uniform_runs(
     return CheckedUniformRuns(checked, pos, earliest, latest, lacks_some_key)
 
 
-def _read_shape_if_run_begins(
+def _read_run_shape(
     content: bytes, pos: int, record_index: int, record_bytes_max: int
 ) -> _RecordShape | None:
     """Return the shape of record number `record_index`, which begins at `pos`.
@@ -172,7 +170,7 @@ def _same_length_offset_varints_by_column(first_record_index: int) -> tuple[byte
     return _FIRST_BYTES[in_block:], _CONTINUED_SECOND_BYTES[in_block:], third_bytes
 
 
-def _distinct_timestamp_deltas_unless_wrapping(
+def _distinct_timestamp_deltas(
     first_varint_bytes: bytes, second_varint_bytes: bytes | None, base_timestamp: int
 ) -> list[int]:
     """Return the different timestamp deltas of a run, from the columns of their varints.

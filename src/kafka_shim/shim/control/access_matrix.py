@@ -46,7 +46,7 @@ def access_matrix(
     host = query.get("host", "127.0.0.1")
     acls = list(authorizer.acls(AclFilter()))
     principals = _sorted_names_containing(
-        _principals_of_users_super_users_and_history(cluster, authorizer, history),
+        _known_principals(cluster, authorizer, history),
         (acl.principal for acl in acls if acl.principal != ANY_USER),
         query.get("principal_contains", ""),
     )
@@ -95,9 +95,7 @@ def _page_slice(query: Mapping[str, str], axis: str, page_max: int) -> slice:
     return slice(first, first + min(count, page_max))
 
 
-def _principals_of_users_super_users_and_history(
-    cluster: Cluster, authorizer: Authorizer, history: History
-) -> set[str]:
+def _known_principals(cluster: Cluster, authorizer: Authorizer, history: History) -> set[str]:
     """Return the principals of users, super users and the last requests."""
     users = {*cluster.users.passwords, *cluster.users.names_with_stored_credentials()}
     principals = {f"User:{name}" for name in users}

@@ -14,7 +14,7 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
 from kafka_shim.policy.checked_accesses import ineffective_acl_messages
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly, parse_distinct_acls
-from kafka_shim.policy.formats.yaml_rules import parse_rules_or_objects
+from kafka_shim.policy.formats.yaml_rules import parse_acl_content
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.messages.create_topics import CreatableTopicConfig
 from kafka_shim.protocol.records.compression import MissingPackageError
@@ -50,7 +50,7 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.faults.fault_effects import remove_exact_acls
 from kafka_shim.shim.handlers.common.topic_plan import (
     TopicError,
-    topic_configs_as_sent_if_valid,
+    valid_topic_configs,
 )
 from kafka_shim.shim.initial_state import create_topic
 from kafka_shim.shim.state.logs.log_cleaner import compact_logs
@@ -90,14 +90,14 @@ class BrokerControl:
         self.groups = GroupControl(broker.cluster)
 
     @contextmanager
-    def context_persisting_changes_if_any(self) -> Iterator[None]:
+    def persisting_changes(self) -> Iterator[None]:
         """Mark that the code in the `with` block may change the broker."""
         with self._cluster.state_version.change_in_progress_counted_at_end():
             yield
         storage = self._broker.storage
         if storage is not None:
             storage.note_possible_change_of_unreported_sections()
-            storage.commit_and_send_responses()
+            storage.commit()
 
     # the state
 
@@ -149,7 +149,7 @@ class BrokerControl:
             ],
         }
 
-    async def start_all_nodes_and_reset_broker(self) -> dict[str, Any]:
+    async def reset_broker(self) -> dict[str, Any]:
         await self._broker.start_all_nodes()
         self._broker.reset_to_initial_state()
         return {"done": True}
@@ -159,7 +159,7 @@ class BrokerControl:
         self._snapshots[self._snapshot_id] = self._broker.take_snapshot()
         return {"id": self._snapshot_id}
 
-    async def start_all_nodes_and_restore_snapshot(self, snapshot_id: str) -> dict[str, Any]:
+    async def restore_snapshot(self, snapshot_id: str) -> dict[str, Any]:
         snapshot = self._snapshots[self._snapshot_id_or_404(snapshot_id)]
         await self._broker.start_all_nodes()
         self._broker.restore_snapshot(snapshot)
@@ -206,7 +206,7 @@ class BrokerControl:
         wanted = {**topic.configs, **settings.configs}
         configs = [CreatableTopicConfig(*item) for item in wanted.items() if item[1] is not None]
         try:
-            new = topic_configs_as_sent_if_valid(configs, self._cluster)
+            new = valid_topic_configs(configs, self._cluster)
         except TopicError as error:
             raise ControlError(
                 400, f"topic `{name}`: {error.message or error.error.name}"
@@ -241,10 +241,10 @@ class BrokerControl:
             "users": sorted({*user_store.passwords, *user_store.names_with_stored_credentials()})
         }
 
-    def add_user_or_replace_password(self, user: NewUser) -> dict[str, Any]:
+    def set_user(self, user: NewUser) -> dict[str, Any]:
         if not user.name or not user.password:
             raise ControlError(400, "a user needs a name and a password")
-        self._cluster.users.add_or_replace_configured_user(user.name, user.password)
+        self._cluster.users.set_configured_user(user.name, user.password)
         return {"done": True}
 
     def remove_user(self, name: str) -> dict[str, Any]:
@@ -266,7 +266,7 @@ class BrokerControl:
     def import_acls(self, acl_text: AclText) -> Row:
         """Add ACLs from a text in any known format."""
         if acl_text.format is not None:
-            _raise_if_unknown_format(acl_text.format)
+            _check_format(acl_text.format)
         try:
             return self._create_acls_raising_first_rejection(
                 parse_distinct_acls(acl_text.text, acl_text.format)
@@ -279,7 +279,7 @@ class BrokerControl:
         cannot express one of them.
         """
         acl_format = query.get("format", "commands")
-        _raise_if_unknown_format(acl_format)
+        _check_format(acl_format)
         authorizer = authorizer_or_409(self._cluster)
         acls = list(authorizer.acls(AclFilter(principal=query.get("principal"))))
         try:
@@ -335,7 +335,7 @@ class BrokerControl:
         assert self._broker.change_log is not None  # created with the history
         return change_rows(self._broker.change_log, query_number_or_400(query, "after", 0))
 
-    def list_transactions_and_producers(self) -> dict[str, Any]:
+    def list_transactions(self) -> dict[str, Any]:
         return transactions_and_limited_producers(self._cluster)
 
     # time
@@ -401,7 +401,7 @@ def _topic_row(topic: Topic) -> dict[str, Any]:
 
 def _parse_acl_rules(rules: AclRules) -> list[Acl]:
     try:
-        return parse_rules_or_objects(rules.acls)
+        return parse_acl_content(rules.acls)
     except AclTextError as error:
         raise ControlError(400, str(error)) from error
 
@@ -412,7 +412,7 @@ def _warnings_about_ineffective_acls(acls: list[Acl], release: str) -> list[str]
     return [message for _, message in itertools.islice(messages, WARNINGS_MAX)]
 
 
-def _raise_if_unknown_format(acl_format: str) -> None:
+def _check_format(acl_format: str) -> None:
     if acl_format not in FORMATS:
         raise ControlError(
             400, f"unknown format `{acl_format}`; expected one of {', '.join(FORMATS)}"

@@ -43,7 +43,7 @@ class RunningBroker(msgspec.Struct):
     async def stop(self) -> None:
         await self.broker.stop()
         if self.clock is not None:
-            self.clock.close_cancelling_present_and_future_timers()
+            self.clock.close()
         await self.broker.abort_connections(ABORT_S)
 
 
@@ -56,7 +56,7 @@ class BrokerRegistry:
         self._starting: set[str] = set()
         self._numbers = itertools.count(1)
 
-    def context_persisting_changes_if_any(self) -> AbstractContextManager[None]:
+    def persisting_changes(self) -> AbstractContextManager[None]:
         """Return a context that does nothing: creating a broker changes no other broker."""
         return nullcontext()
 
@@ -86,7 +86,7 @@ class BrokerRegistry:
             broker = Broker(config, clock or ManualClock(SystemClock().now_ms()))
         except ConfigError as error:
             raise ControlError(400, str(error)) from error
-        broker_id = self._available_id_or_409(values["id"])
+        broker_id = self._check_free_id(values["id"])
         self._starting.add(broker_id)
         try:
             await broker.start()
@@ -95,7 +95,7 @@ class BrokerRegistry:
         finally:
             self._starting.discard(broker_id)
         self._running[broker_id] = RunningBroker(broker, BrokerControl(broker), clock)
-        log.info("broker created", broker=broker_id, created=self._created_or_starting_count)
+        log.info("broker created", broker=broker_id, created=self._created_count)
         return self.broker_row(broker_id)
 
     async def remove_broker(self, broker_id: str) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class BrokerRegistry:
             )
         del self._running[broker_id]
         await running.stop()
-        log.info("broker removed", broker=broker_id, created=self._created_or_starting_count)
+        log.info("broker removed", broker=broker_id, created=self._created_count)
         return {"done": True}
 
     async def remove_created_brokers(self) -> None:
@@ -115,7 +115,7 @@ class BrokerRegistry:
             await self.remove_broker(broker_id)
 
     @property
-    def _created_or_starting_count(self) -> int:
+    def _created_count(self) -> int:
         """The number of brokers without the first."""
         return len(self._running) + len(self._starting) - 1
 
@@ -125,8 +125,8 @@ class BrokerRegistry:
             raise ControlError(404, f"unknown broker `{broker_id}`; GET /brokers lists all")
         return running
 
-    def _available_id_or_409(self, requested_id: str | None) -> str:
-        if self._created_or_starting_count >= CREATED_MAX:
+    def _check_free_id(self, requested_id: str | None) -> str:
+        if self._created_count >= CREATED_MAX:
             raise ControlError(
                 409,
                 f"there are {CREATED_MAX} created brokers already: remove some with"

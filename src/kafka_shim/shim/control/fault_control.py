@@ -36,11 +36,11 @@ class FaultControl:
         return self._fault_or_404(fault_id).json_row()
 
     def remove_all_faults_sending_held_responses(self) -> dict[str, Any]:
-        self._faults.remove_all_and_send_held_responses()
+        self._faults.remove_all()
         return {"done": True}
 
     def remove_fault_sending_held_responses(self, fault_id: str) -> dict[str, Any]:
-        self._faults.remove_and_send_held_responses(self._fault_or_404(fault_id).fault_id)
+        self._faults.remove(self._fault_or_404(fault_id).fault_id)
         return {"done": True}
 
     def switch_fault(self, fault_id: str, *, is_disabled: bool) -> dict[str, Any]:

@@ -32,27 +32,25 @@ class GroupControl:
 
     def list_groups(self) -> Row:
         groups = sorted(self._cluster.groups, key=lambda group: group.group_id)
-        return {"groups": [self._expire_members_and_build_group_row(group) for group in groups]}
+        return {"groups": [self._current_group_row(group) for group in groups]}
 
     def group_row(self, group_id: str) -> Row:
-        return self._expire_members_and_build_group_row(self._group_or_404(group_id))
+        return self._current_group_row(self._group_or_404(group_id))
 
     def delete_group(self, group_id: str) -> Row:
         """Delete a group without members, and its offsets."""
         group = self._group_or_404(group_id)
-        self._expire_members_and_raise_409_if_any(group)
+        self._require_no_members(group)
         error = self._cluster.groups.delete_empty_group(group_id)
         if error is not ErrorCode.NONE:
             raise ControlError(409, f"group `{group_id}` cannot be deleted: {error.name}")
         return {"done": True}
 
-    def reset_offsets_creating_group_unless_dry_run(
-        self, group_id: str, new_offsets: NewOffsets
-    ) -> Row:
+    def reset_offsets(self, group_id: str, new_offsets: NewOffsets) -> Row:
         """Set the offsets of a group without members, which is created if it does not exist."""
-        group = self._cluster.groups.find_and_touch_after_topic_deletions(group_id)
+        group = self._cluster.groups.find_current(group_id)
         if group is not None:
-            self._expire_members_and_raise_409_if_any(group)
+            self._require_no_members(group)
         partitions = list(self._partitions_to_reset(group_id, new_offsets))
         rows = [] if group is None else self._offset_rows(group)
         present = {(row["topic"], row["partition"]): row["offset"] for row in rows}
@@ -86,19 +84,19 @@ class GroupControl:
             start = log.start_offset if present is None else present
             return min(max(start + shift, log.start_offset), log.end_offset)
         assert to is not None
-        return _resolve_target_offset_or_400(partition, to)
+        return _resolve_target_offset(partition, to)
 
     def _set_offset_creating_classic_group(
         self, group_id: str, topic: Topic, partition: Partition, offset: int
     ) -> None:
         groups = self._cluster.groups
-        share = groups.find_group_if_share(group_id)
+        share = groups.find_share_group(group_id)
         if share is not None:
             share.initialize_share_state_at(topic.topic_id, partition.index, offset)
             share.add_initialized_partitions_taking_sets({topic.topic_id: {partition.index}})
             return
-        if groups.find_and_touch_after_topic_deletions(group_id) is None:
-            groups.find_or_create_classic_replacing_other_type(group_id)
+        if groups.find_current(group_id) is None:
+            groups.get_or_create_classic_group(group_id)
         groups.store_offsets(
             group_id, [OffsetCommit(topic.topic_id, partition.index, CommittedOffset(offset))]
         )
@@ -124,7 +122,7 @@ class GroupControl:
         if new_offsets.partition is None:
             yield from ((topic, partition) for partition in topic.partitions)
             return
-        partition = topic.partition_once_led(new_offsets.partition)
+        partition = topic.led_partition(new_offsets.partition)
         if partition is None:
             raise ControlError(
                 404, f"topic `{new_offsets.topic}` has no partition {new_offsets.partition}"
@@ -132,18 +130,18 @@ class GroupControl:
         yield topic, partition
 
     def _group_or_404(self, group_id: str) -> Group:
-        group = self._cluster.groups.find_and_touch_after_topic_deletions(group_id)
+        group = self._cluster.groups.find_current(group_id)
         if group is None:
             raise ControlError(404, f"unknown group `{group_id}`")
         return group
 
-    def _expire_members_and_raise_409_if_any(self, group: Group) -> None:
-        group.remove_overdue_idle_or_new_members()
+    def _require_no_members(self, group: Group) -> None:
+        group.remove_overdue_members()
         if not group.is_empty:
             raise ControlError(409, f"group `{group.group_id}` has members: stop them first")
 
-    def _expire_members_and_build_group_row(self, group: Group) -> Row:
-        group.remove_overdue_idle_or_new_members()
+    def _current_group_row(self, group: Group) -> Row:
+        group.remove_overdue_members()
         offsets = self._offset_rows(group)
         return {
             "group_id": group.group_id,
@@ -183,7 +181,7 @@ class GroupControl:
         )
 
         for member in group.described_members():
-            assigned = consumer_protocol.decode_assignment_unless_user_data(
+            assigned = consumer_protocol.decode_plain_assignment(
                 member.assignment, self._cluster.topics
             )
             yield {
@@ -230,7 +228,7 @@ class GroupControl:
         for topic_id, offsets in self._cluster.groups.offsets.offsets_by_topic(group_id):
             topic = self._cluster.topics.by_id(topic_id)
             for index, committed in offsets.items():
-                partition = None if topic is None else topic.partition_once_led(index)
+                partition = None if topic is None else topic.led_partition(index)
                 if topic is not None and partition is not None:
                     end = partition.log.end_offset
                     lag = max(end - committed.offset, 0)
@@ -240,7 +238,7 @@ class GroupControl:
         for topic_id, partition_indexes in group.initialized_partitions.items():
             topic = self._cluster.topics.by_id(topic_id)
             for index in partition_indexes:
-                partition = None if topic is None else topic.partition_once_led(index)
+                partition = None if topic is None else topic.led_partition(index)
                 if topic is None or partition is None:
                     continue
                 key = (group.group_id, topic_id, index)
@@ -263,7 +261,7 @@ def _offset_row(topic: Topic, partition: Partition, offset: int, lag: int, metad
     }
 
 
-def _resolve_target_offset_or_400(partition: Partition, target: int | str) -> int:
+def _resolve_target_offset(partition: Partition, target: int | str) -> int:
     log = partition.log
     if target == "earliest":
         return log.start_offset

@@ -29,11 +29,11 @@ class HistoryQueries:
         requested_number = parse_whole_number(number)
         for entry in self._history:
             if entry.number == requested_number:
-                return entry.decoded_and_hex_row()
+                return entry.decoded_row()
         raise ControlError(404, f"request {number} is unknown, or no longer kept")
 
     def list_decisions(self, query: Mapping[str, str]) -> dict[str, Any]:
-        expected_values: dict[str, object] = _operation_and_resource_type_filter(query)
+        expected_values: dict[str, object] = _access_filter(query)
         if "resource_name" in query:
             expected_values["resource_name"] = query["resource_name"]
         for name in ("allowed", "logged"):
@@ -95,7 +95,7 @@ def _parse_api_filter(name: str | None) -> ApiKey | None:
         raise ControlError(400, f"api: {error}") from error
 
 
-def _operation_and_resource_type_filter(query: Mapping[str, str]) -> dict[str, object]:
+def _access_filter(query: Mapping[str, str]) -> dict[str, object]:
     """Return the requested operation and resource type, by their names in rows."""
     filter_values: dict[str, object] = {}
     try:

@@ -20,7 +20,7 @@ from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.control.inspector_routes import FRONT_ROUTE, inspector_page_and_file_routes
 from kafka_shim.shim.control.openapi import openapi_document
 from kafka_shim.shim.control.routes import ROUTES, Call, Route, Target, call_route
-from kafka_shim.text.message_text import shortened_and_escaped
+from kafka_shim.text.message_text import safe_text
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -149,5 +149,5 @@ def _rejection_of_untrusted_caller(request: Request, token: str | None) -> Respo
 
 
 def _error_response(status: int, text: str) -> Response:
-    content = msgspec.json.encode({"error": shortened_and_escaped(text)})
+    content = msgspec.json.encode({"error": safe_text(text)})
     return Response(content, status, media_type="application/json")

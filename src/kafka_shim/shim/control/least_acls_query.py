@@ -62,7 +62,7 @@ def least_acls_response(
         "decisions_left_out": left_out,
         "acls": [_acl_row(authorizer, acl, uses) for acl in acls],
         "remove": acls_to_objects(_hindering_acls(authorizer, uses)),
-        **_acl_format_and_text_or_400(query.get("format", "commands"), acls),
+        **_formatted_acls(query.get("format", "commands"), acls),
     }
 
 
@@ -100,7 +100,7 @@ def _hindering_acls(authorizer: Authorizer, accesses: Iterable[RequiredAccess]) 
     return [step.acl for step in steps if not step.is_addition]
 
 
-def _acl_format_and_text_or_400(acl_format: str, acls: list[Acl]) -> dict[str, str]:
+def _formatted_acls(acl_format: str, acls: list[Acl]) -> dict[str, str]:
     if acl_format not in FORMATS:
         expected = ", ".join(FORMATS)
         raise ControlError(400, f"unknown format `{acl_format}`; expected one of {expected}")

@@ -7,7 +7,7 @@ from kafka_shim.shim.config import Config, with_listener_principals
 from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.configuration import add_state
-from kafka_shim.shim.settings.defaults import default_listeners, default_super_users_if_unrestricted
+from kafka_shim.shim.settings.defaults import default_listeners, default_super_users
 from kafka_shim.shim.settings.kafka_properties import (
     protocols_by_listener,
     translate_settings,
@@ -59,7 +59,7 @@ def _build_config(body: Mapping[str, Any], inherited_properties: Mapping[str, st
     users_of_properties = fields.pop("users", {})
     add_state(fields, state)
     fields["users"] = {**users_of_properties, **fields["users"]}
-    fields.setdefault("super_users", default_super_users_if_unrestricted(fields))
+    fields.setdefault("super_users", default_super_users(fields))
     listeners = with_advertised_addresses(
         fields.get("listeners") or default_listeners(), properties
     )

@@ -28,7 +28,7 @@ def openapi_document(package_version: str) -> dict[str, Any]:
     A created broker has the same API as the first one, at another server's address.
     """
     routes: tuple[Route[Any], ...] = (*BROKER_ROUTES, *ROUTES)
-    shapes = list(dict.fromkeys([*_body_and_response_types(routes), ErrorBody]))
+    shapes = list(dict.fromkeys([*_schema_types(routes), ErrorBody]))
     _, components = msgspec.json.schema_components(shapes, ref_template=_REF)
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
@@ -52,7 +52,7 @@ def openapi_document(package_version: str) -> dict[str, Any]:
     }
 
 
-def _body_and_response_types(routes: Iterable[Route[Any]]) -> Iterable[type[msgspec.Struct]]:
+def _schema_types(routes: Iterable[Route[Any]]) -> Iterable[type[msgspec.Struct]]:
     for route in routes:
         yield from (shape for shape in (route.body_type, route.response_type) if shape is not None)
 

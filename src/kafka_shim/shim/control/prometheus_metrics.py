@@ -6,7 +6,7 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from kafka_shim.protocol.code_names import error_name_or_code
+from kafka_shim.protocol.code_names import error_name
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.observing.request_history import History
 
@@ -51,7 +51,7 @@ class _BrokerCollector(Collector):
             labels=["api", "version", "error"],
         )
         for (api, version, error), count in self._history.response_counts.items():
-            counts.add_metric([api, str(version), error_name_or_code(error)], count)
+            counts.add_metric([api, str(version), error_name(error)], count)
         return counts
 
     def _decision_counts(self) -> Metric:

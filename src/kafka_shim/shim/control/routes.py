@@ -29,7 +29,7 @@ class Call(msgspec.Struct):
 class ControlTarget(Protocol):
     """What a route is called on: a broker, or all brokers."""
 
-    def context_persisting_changes_if_any(self) -> AbstractContextManager[None]: ...
+    def persisting_changes(self) -> AbstractContextManager[None]: ...
 
 
 _CALL_NUMBERS = itertools.count(1)
@@ -107,11 +107,11 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
     Route("GET", "/state", "state", "The whole state",
           lambda control, _: control.full_state(), bodies.ClusterState),
     Route("POST", "/reset", "reset", "Reset the broker to its state at startup",
-          lambda control, _: control.start_all_nodes_and_reset_broker(), bodies.Done),
+          lambda control, _: control.reset_broker(), bodies.Done),
     Route("POST", "/snapshots", "snapshot", "Take a snapshot of the state",
           lambda control, _: control.take_snapshot(), bodies.SnapshotRow),
     Route("POST", "/snapshots/{id}/restore", "restore", "Restore a snapshot",
-          lambda control, call: control.start_all_nodes_and_restore_snapshot(call.path["id"]),
+          lambda control, call: control.restore_snapshot(call.path["id"]),
           bodies.Done),
     Route("DELETE", "/snapshots/{id}", "forget_snapshot", "Delete a snapshot",
           lambda control, call: control.delete_snapshot(call.path["id"]), bodies.Done),
@@ -143,16 +143,16 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
     Route("DELETE", "/groups/{id}", "delete_group", "Delete a group without members",
           lambda control, call: control.groups.delete_group(call.path["id"]), bodies.Done),
     Route("POST", "/groups/{id}/offsets", "reset_offsets", "Set offsets of a group without members",
-          lambda control, call: control.groups.reset_offsets_creating_group_unless_dry_run(
+          lambda control, call: control.groups.reset_offsets(
               call.path["id"], call.body),
           state_bodies.GroupOffsets, state_bodies.NewOffsets),
     Route("GET", "/transactions", "transactions", "Transactional ids, and producers by partition",
-          lambda control, _: control.list_transactions_and_producers(),
+          lambda control, _: control.list_transactions(),
           state_bodies.TransactionRows),
     Route("GET", "/users", "list_users", "The users who can authenticate",
           lambda control, _: control.list_users(), bodies.UserNames),
     Route("POST", "/users", "add_user", "Add a user, or change its password",
-          lambda control, call: control.add_user_or_replace_password(call.body),
+          lambda control, call: control.set_user(call.body),
           bodies.Done, bodies.NewUser),
     Route("DELETE", "/users/{name}", "remove_user", "Remove a user",
           lambda control, call: control.remove_user(call.path["name"]), bodies.Done),
@@ -271,7 +271,7 @@ async def call_route(target: Target, route: Route[Target], call: Call) -> Any:
     originator = CallOfControlApi(next(_CALL_NUMBERS), call.is_from_inspector)
     before = CURRENT_ORIGINATOR.set(originator)
     try:
-        with target.context_persisting_changes_if_any():
+        with target.persisting_changes():
             response = route.handler(target, call)
             return await response if isawaitable(response) else response
     finally:

@@ -60,7 +60,7 @@ class TopicRecordControl:
                 if len(rows) == limit or (searched_text and count == _SEARCHED_MAX):
                     next_offset = record.offset
                     break
-                if not searched_text or _key_value_or_header_contains(record, searched_text):
+                if not searched_text or _contains(record, searched_text):
                     rows.append(_record_row(partition.index, batch, record, value_bytes_max))
         except (DecodeError, MissingPackageError) as error:
             text = f"records of topic `{topic}` cannot be read: {error}"
@@ -85,19 +85,15 @@ class TopicRecordControl:
 
     def produce_record(self, topic: str, new: NewRecord) -> dict[str, Any]:
         """Append a record, by the rules that the topic has for producers."""
-        key = _bytes_or_400("key", new.key, new.key_hex)
-        index = (
-            self._partition_index_of_key_or_400(topic, key)
-            if new.partition is None
-            else new.partition
-        )
+        key = _parse_bytes("key", new.key, new.key_hex)
+        index = self._partition_of_key(topic, key) if new.partition is None else new.partition
         partition = self._partition_or_404(topic, index)
         now_ms = self._cluster.clock.now_ms()
         record = Record(
             0,
             now_ms,
             key,
-            _bytes_or_400("value", new.value, new.value_hex),
+            _parse_bytes("value", new.value, new.value_hex),
             tuple((key, value.encode()) for key, value in new.headers.items()),
         )
         batch = only_batch_or_none(encode_batch([record], BatchOptions()))
@@ -114,7 +110,7 @@ class TopicRecordControl:
             ) from error
         return {"partition": index, "offset": stored.base_offset}
 
-    def _partition_index_of_key_or_400(self, topic: str, key: bytes | None) -> int:
+    def _partition_of_key(self, topic: str, key: bytes | None) -> int:
         """Return the partition of a key. Raise ControlError without a key or topic."""
         known = self._cluster.topics.get(topic)
         if known is None:
@@ -126,7 +122,7 @@ class TopicRecordControl:
     def _partition_or_404(self, topic: str, index: int) -> Partition:
         if topic not in self._cluster.topics:
             raise ControlError(404, f"unknown topic `{topic}`")
-        partition = self._cluster.topics.partition_once_led(topic, index)
+        partition = self._cluster.topics.led_partition(topic, index)
         if partition is None:
             raise ControlError(404, f"topic `{topic}` has no partition {index}")
         return partition
@@ -142,7 +138,7 @@ def _records_since(partition: Partition, first_offset: int) -> Iterator[tuple[Ba
                     yield batch, record
 
 
-def _key_value_or_header_contains(record: Record, text: bytes) -> bool:
+def _contains(record: Record, text: bytes) -> bool:
     """Return whether the key, the value or a header contains these bytes."""
     parts = [record.key, record.value]
     parts += [part for key, value in record.headers for part in (key.encode(), value)]
@@ -176,7 +172,7 @@ def _record_row(
     }
 
 
-def _bytes_or_400(name: str, text: str | None, hex_text: str | None) -> bytes | None:
+def _parse_bytes(name: str, text: str | None, hex_text: str | None) -> bytes | None:
     """Return the bytes of a text or of hexadecimal digits. Raise ControlError if they are none."""
     try:
         if hex_text is not None:

@@ -57,11 +57,11 @@ class TraceInspectorServer(ThreadingHTTPServer):
         if path not in kinds:
             return None
         after, limit = (parse_whole_number(query.get(name, "")) for name in ("after", "limit"))
-        rows_of_page, last = _page_of_rows_after(kinds[path], after or 0, limit or _ROWS_MAX)
+        rows_of_page, last = _page_of_rows(kinds[path], after or 0, limit or _ROWS_MAX)
         return {path[1:]: rows_of_page, "last": rows.last if last is None else last}
 
 
-def _page_of_rows_after(
+def _page_of_rows(
     rows: list[dict[str, Any]], after: int, limit: int
 ) -> tuple[list[dict[str, Any]], int | None]:
     """Return rows of whole requests, about as many as the limit, and the last number if there are

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
 from kafka_shim.protocol.api_versions import unsupported_version_message
 from kafka_shim.protocol.codec.chunks import LONG_BYTES, flatten_byte_chunks
-from kafka_shim.protocol.codec.runtime import raise_if_too_many_tags
+from kafka_shim.protocol.codec.runtime import check_tag_count
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import ProtocolError
@@ -130,7 +130,7 @@ class Dispatcher:
             exchange = cached.exchange(frame, session)
         else:  # nobody sees the exchange, which would double the time
             cached.repeat_side_effects(session)
-            self._count_and_log(cached.context, cached.api)
+            self._finish_request(cached.context, cached.api)
             return cached.frame_for(frame)
         for hook in hooks.on_header:
             hook(exchange)
@@ -150,7 +150,7 @@ class Dispatcher:
             finally:
                 for hook in hooks.on_handled:
                     hook(exchange)
-            exchange.decisions = self._count_and_log(exchange.context, exchange.api)
+            exchange.decisions = self._finish_request(exchange.context, exchange.api)
             response = exchange.response
             if isinstance(response, PendingResponse):
                 return PendingExchange(response, self, exchange)
@@ -173,7 +173,7 @@ class Dispatcher:
         try:
             header, body_at = read_request_header(frame)
             if header.unknown_tags and self.apis.request_items_are_limited:
-                raise_if_too_many_tags(len(header.unknown_tags))
+                check_tag_count(len(header.unknown_tags))
         except ProtocolError as error:
             raise self._unreadable("request header", error, frame, session) from error
         if session.phase is not _READY or session.expires_at_ms is not None:
@@ -245,7 +245,7 @@ class Dispatcher:
             cluster.state_version.number += 1
         return response
 
-    def _count_and_log(
+    def _finish_request(
         self, context: RequestContext, api: ServedApi
     ) -> "list[AccessRecord] | tuple[()]":
         """Count a handled request, log its decisions, and return them."""

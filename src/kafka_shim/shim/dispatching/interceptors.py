@@ -169,11 +169,9 @@ class QuotaInterceptor(Interceptor):
         if not exchange.session.is_ready:
             return
         client, busy_us = context.quota_client, self._cluster.clock.now_us() - started_us
-        wait_ms = throttles.record_and_get_throttle_ms(BUSY, client, busy_us / 10_000)
+        wait_ms = throttles.record_usage(BUSY, client, busy_us / 10_000)
         if exchange.api.key is ApiKey.PRODUCE:
-            wait_ms = max(
-                wait_ms, throttles.record_and_get_throttle_ms(PRODUCED, client, len(exchange.frame))
-            )
+            wait_ms = max(wait_ms, throttles.record_usage(PRODUCED, client, len(exchange.frame)))
         context.throttle_ms = max(context.throttle_ms, wait_ms)
         context.session.throttle_pause_ms = context.throttle_ms
 
@@ -184,7 +182,7 @@ class QuotaInterceptor(Interceptor):
             return
         if exchange.api.key is ApiKey.FETCH:
             size, client = len(exchange.api.encode_response(response)), context.quota_client
-            throttle_ms = throttles.record_and_get_throttle_ms(FETCHED, client, size)
+            throttle_ms = throttles.record_usage(FETCHED, client, size)
             context.throttle_ms = max(context.throttle_ms, throttle_ms)
             if context.throttle_ms:
                 throttles.undo_last_record(FETCHED, client, size)
@@ -237,25 +235,21 @@ class HistoryInterceptor(Interceptor):
         entry = exchange.notes.get(self)
         if entry is not None:
             entry.faults = list(exchange.fault_ids)
-            self._history.set_and_count_decisions(entry, exchange.context)
+            self._history.set_decisions(entry, exchange.context)
 
     def on_response(self, exchange: Exchange) -> None:
         entry = exchange.notes.get(self)
         if entry is None:  # the request came before the history
             return
         if exchange.errors is None:
-            self._history.set_and_count_errors_from_response(
-                entry, exchange.response, self._clock.now_us()
-            )
+            self._history.add_response(entry, exchange.response, self._clock.now_us())
         else:
-            self._history.set_and_count_response_errors(
-                entry, exchange.errors, self._clock.now_us()
-            )
+            self._history.set_errors(entry, exchange.errors, self._clock.now_us())
 
     def on_response_frame(self, exchange: Exchange) -> None:
         entry = exchange.notes.get(self)
         if entry is not None and exchange.response_frame is not None:
-            self._history.set_response_size_and_short_frame(entry, exchange.response_frame)
+            self._history.add_short_frame(entry, exchange.response_frame)
 
 
 class TraceInterceptor(Interceptor):

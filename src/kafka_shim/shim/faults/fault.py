@@ -93,7 +93,7 @@ class Fault:
             for topic, partition in partitions
         )
 
-    def count_match_and_fire(self) -> bool:
+    def count_match(self) -> bool:
         """Count a request that matches; return whether the trigger fires for it."""
         self.calls += 1
         trigger = self.spec.trigger

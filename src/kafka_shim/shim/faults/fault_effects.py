@@ -30,15 +30,15 @@ def response_with_faults(
 ) -> Any:
     """Respond to a request under faults. Raise CloseConnection if one closes the connection."""
     for fault in faults:
-        _close_or_apply_effects_before_handling(fault, context)
-    response = _handle_unless_fault_returns_error(faults, api, request, context, handle_request)
+        _apply_early_effects(fault, context)
+    response = _handle_with_faults(faults, api, request, context, handle_request)
     if any(fault.spec.action.disconnect == "after" for fault in faults):
         raise CloseConnection("a fault closes the connection after its request was handled")
     context.damage_frame = build_frame_damage([fault.spec.action for fault in faults], api)
-    return _respond_or_hold_back(faults, response, context.cluster, context.version)
+    return _respond(faults, response, context.cluster, context.version)
 
 
-def _close_or_apply_effects_before_handling(fault: Fault, context: RequestContext) -> None:
+def _apply_early_effects(fault: Fault, context: RequestContext) -> None:
     if fault.spec.action.disconnect == "before":
         raise CloseConnection("a fault closes the connection instead of handling a request")
     authorizer = context.cluster.policy.authorizer
@@ -60,7 +60,7 @@ def _denied_by_either(
     return second if first is None else lambda action: first(action) or second(action)
 
 
-def _handle_unless_fault_returns_error(
+def _handle_with_faults(
     faults: list[Fault],
     api: ServedApi,
     request: Any,
@@ -82,9 +82,7 @@ def _handle_unless_fault_returns_error(
     return response
 
 
-def _respond_or_hold_back(
-    faults: list[Fault], response: Any, cluster: Cluster, version: int
-) -> Any:
+def _respond(faults: list[Fault], response: Any, cluster: Cluster, version: int) -> Any:
     """Return the response, or a pending one if faults hold it back."""
     effects = _CombinedResponseEffects(faults, cluster, version)
     if not isinstance(response, PendingResponse | msgspec.Struct):
@@ -95,11 +93,9 @@ def _respond_or_hold_back(
         response.cancel if isinstance(response, PendingResponse) else None
     )
     if isinstance(response, PendingResponse):
-        response.set_response_callback(
-            lambda value: effects.hold_drop_or_complete(value, held_back)
-        )
+        response.set_response_callback(lambda value: effects.deliver(value, held_back))
     else:
-        effects.hold_drop_or_complete(response, held_back)
+        effects.deliver(response, held_back)
     return held_back
 
 
@@ -122,27 +118,21 @@ class _CombinedResponseEffects:
     def withholds_response(self) -> bool:
         return bool(self._delay_ms or self._pausing or self._drops_response)
 
-    def hold_drop_or_complete(self, response: Any, pending: PendingResponse[Any]) -> None:
+    def deliver(self, response: Any, pending: PendingResponse[Any]) -> None:
         """Complete `pending` after the pause and the delay; never if a fault drops the response."""
         if self._drops_response:
             return
         if self._pausing:
-            self._pausing[0].hold_response(
-                lambda: self._complete_with_fault_fields_after_delay(response, pending)
-            )
+            self._pausing[0].hold_response(lambda: self._complete_delayed(response, pending))
         else:
-            self._complete_with_fault_fields_after_delay(response, pending)
+            self._complete_delayed(response, pending)
 
-    def _complete_with_fault_fields_after_delay(
-        self, response: Any, pending: PendingResponse[Any]
-    ) -> None:
+    def _complete_delayed(self, response: Any, pending: PendingResponse[Any]) -> None:
         response = self.with_fault_fields(response)
         if self._delay_ms:
-            self._clock.call_later(
-                self._delay_ms, lambda: pending.complete_unless_already_done(response)
-            )
+            self._clock.call_later(self._delay_ms, lambda: pending.complete(response))
         else:
-            pending.complete_unless_already_done(response)
+            pending.complete(response)
 
     def with_fault_fields(self, response: Any) -> Any:
         """Return the response with the fields that faults set."""

@@ -44,7 +44,7 @@ class Faults:
     def get(self, fault_id: int) -> "Fault | None":
         return self.by_id.get(fault_id)
 
-    def remove_and_send_held_responses(self, fault_id: int) -> None:
+    def remove(self, fault_id: int) -> None:
         """Remove a fault, and send the responses that it holds back.
 
         Raise KeyError if it does not exist.
@@ -72,9 +72,9 @@ class Faults:
         }[action]
         self.observe_change(StateChange("fault", action, str(fault.fault_id), before, after))
 
-    def remove_all_and_send_held_responses(self) -> None:
+    def remove_all(self) -> None:
         for fault_id in list(self.by_id):
-            self.remove_and_send_held_responses(fault_id)
+            self.remove(fault_id)
 
     def fire_matching(
         self, api: ApiKey, context: "RequestContext", frame: bytes, body_at: int
@@ -95,7 +95,7 @@ class Faults:
             if not fault.is_disabled
             and fault.matches_apart_from_names(api, context)
             and fault.matches_names(names)
-            and fault.count_match_and_fire()
+            and fault.count_match()
         ]
 
 

@@ -23,7 +23,7 @@ def build_frame_damage(effects: Sequence[Effect], api: ServedApi) -> DamageFrame
     steps: list[DamageFrame] = []
     for effect in effects:
         if effect.tagged_bytes is not None:
-            steps.append(_tagged_field_insertion_if_flexible(api, effect.tagged_bytes))
+            steps.append(_tagged_field_insertion(api, effect.tagged_bytes))
         if effect.corrupt:
             steps.append(_flip_body_bits)
         if effect.correlation_id is not None:
@@ -32,7 +32,7 @@ def build_frame_damage(effects: Sequence[Effect], api: ServedApi) -> DamageFrame
             steps.append(_int32_overwrite(0, effect.size))
     lengths = [effect.truncate for effect in effects if effect.truncate is not None]
     if lengths:
-        steps.append(_truncation_and_close(min(lengths)))
+        steps.append(_truncation(min(lengths)))
     if not steps:
         return None
 
@@ -53,14 +53,14 @@ def _int32_overwrite(offset: int, number: int) -> DamageFrame:
     return lambda frame: frame[:offset] + _INT.pack(number) + frame[offset + 4 :]
 
 
-def _truncation_and_close(length: int) -> DamageFrame:
+def _truncation(length: int) -> DamageFrame:
     def truncate(frame: bytes) -> bytes:
         raise CloseConnection("a fault cut a response short", last_bytes=frame[:length])
 
     return truncate
 
 
-def _tagged_field_insertion_if_flexible(api: ServedApi, length: int) -> DamageFrame:
+def _tagged_field_insertion(api: ServedApi, length: int) -> DamageFrame:
     """Return a function that inserts an unknown tagged field into the header of flexible responses.
 
     It is also inserted into a body that never has tagged fields of its own: the last byte of that

@@ -116,12 +116,8 @@ def _resolve_field_value(
             field_type = get_args(field_type)[0]
             resolved_path.append(name)
             continue
-        fields = (
-            {}
-            if spec is None
-            else {_name_without_case_and_underscores(field.name): field for field in spec.fields}
-        )
-        field = fields.get(_name_without_case_and_underscores(name))
+        fields = {} if spec is None else {_folded_name(field.name): field for field in spec.fields}
+        field = fields.get(_folded_name(name))
         if field is None:
             field_names = ", ".join(each.attribute for each in fields.values())
             hint = f"expected one of {field_names}" if field_names else "no fields are below it"
@@ -136,7 +132,7 @@ def _resolve_field_value(
         raise FaultError(f"action.set `{dotted_path}`: {error}") from error
 
 
-def _name_without_case_and_underscores(name: str) -> str:
+def _folded_name(name: str) -> str:
     return name.replace("_", "").lower()
 
 

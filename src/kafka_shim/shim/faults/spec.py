@@ -172,10 +172,10 @@ def denied_action_predicate(spec: FaultSpec) -> Callable[[Action], bool] | None:
 
 def parse_fault_acls(rules: list[dict[str, Any]] | None) -> list[Acl]:
     """Parse ACLs as in an ACL file. Raise FaultError if one is invalid."""
-    from kafka_shim.policy.formats.yaml_rules import parse_rules_or_objects  # noqa: PLC0415 - faults are rare
+    from kafka_shim.policy.formats.yaml_rules import parse_acl_content  # noqa: PLC0415 - faults are rare
 
     try:
-        return parse_rules_or_objects(rules or [])
+        return parse_acl_content(rules or [])
     except AclTextError as error:
         raise FaultError(f"action: {error}") from error
 

@@ -29,7 +29,7 @@ def handle(request: AddOffsetsToTxnRequest, context: RequestContext) -> AddOffse
     if error is not NO_ERROR:
         raise RequestRejected(error)
     coordinators = context.cluster.coordinators
-    offsets = coordinators.topic_or_create(KeyType.GROUP).name
+    offsets = coordinators.get_or_create_topic(KeyType.GROUP).name
     index = coordinators.coordinator_partition_creating_topic(KeyType.GROUP, request.group_id).index
     error = context.cluster.transactions.add_partitions(
         request.transactional_id, request.producer_id, request.producer_epoch, [(offsets, index)]

@@ -24,7 +24,7 @@ from kafka_shim.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopicResult,
     AddPartitionsToTxnTransaction,
 )
-from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
+from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.transactions.transaction import TopicPartition
 
@@ -50,7 +50,7 @@ def handle(
         }
         return AddPartitionsToTxnResponse(
             results_by_transaction=[
-                _add_or_verify_for_broker(
+                _handle_broker_transaction(
                     transaction,
                     added[transaction.transactional_id],
                     topics_of_first_entry[transaction.transactional_id],
@@ -83,7 +83,7 @@ def _add_partitions_of_client(
     denial = context.access.denial_error(ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID, transactional_id)
     if denial is not NO_ERROR:
         return _same_error_merged_by_release(topics, denial, context)
-    errors = _access_or_existence_error_per_partition(topics, context)
+    errors = _partition_errors(topics, context)
     if any(errors.values()):
         return _group_errors_by_topic(errors, ErrorCode.OPERATION_NOT_ATTEMPTED)
     return _same_error_merged_by_release(
@@ -104,10 +104,10 @@ def _add_to_transaction(
         request.v3_and_below_producer_epoch,
         partitions,
     )
-    return _error_for_version_and_release(error, context)
+    return _error_of_version(error, context)
 
 
-def _access_or_existence_error_per_partition(
+def _partition_errors(
     topics: Iterable[AddPartitionsToTxnTopic], context: RequestContext
 ) -> PartitionErrors:
     errors: PartitionErrors = {}
@@ -118,17 +118,17 @@ def _access_or_existence_error_per_partition(
         if name in cluster_topics.internal_names:
             error, denial_counts = facts.records.add_internal_partition_error, True
         else:
-            error = denied_or_unknown_topic_error(context, ADD_PARTITIONS_TO_TXN_TOPIC, name)
+            error = topic_error(context, ADD_PARTITIONS_TO_TXN_TOPIC, name)
             denial_counts = not facts.access.denied_topics_are_unknown
         needs_partition = needs_partitions and not (error and denial_counts)
         for index in topic.partitions:
             errors[name, index] = error
-            if needs_partition and cluster_topics.partition_once_led(name, index) is None:
+            if needs_partition and cluster_topics.led_partition(name, index) is None:
                 errors[name, index] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return errors
 
 
-def _add_or_verify_for_broker(
+def _handle_broker_transaction(
     transaction: AddPartitionsToTxnTransaction,
     topics_of_last_entry: list[AddPartitionsToTxnTopic],
     topics_of_first_entry: list[AddPartitionsToTxnTopic],
@@ -140,9 +140,7 @@ def _add_or_verify_for_broker(
     owner = (transaction.producer_id, transaction.producer_epoch)
     partitions = [*_flatten_partitions(topics_of_last_entry)]
     topics = context.cluster.topics
-    missing = {
-        partition for partition in partitions if topics.partition_once_led(*partition) is None
-    }
+    missing = {partition for partition in partitions if topics.led_partition(*partition) is None}
     error = context.transaction_coordinator_error(name) if name else ErrorCode.INVALID_REQUEST
     if missing:
         unknown, kept_out = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.OPERATION_NOT_ATTEMPTED
@@ -152,7 +150,7 @@ def _add_or_verify_for_broker(
         results = _group_errors_by_topic(errors)
     elif transaction.verify_only:
         errors = {
-            partition: _error_for_version_and_release(
+            partition: _error_of_version(
                 error or transactions.verify_partition_in_transaction(name, *owner, partition),
                 context,
             )
@@ -163,12 +161,12 @@ def _add_or_verify_for_broker(
         added = [*partitions]  # a plain list: the transaction changes in one time slice
         error = error or transactions.add_partitions(name, *owner, added)
         results = _same_error_in_request_order(
-            topics_of_first_entry, _error_for_version_and_release(error, context)
+            topics_of_first_entry, _error_of_version(error, context)
         )
     return AddPartitionsToTxnResult(transactional_id=name, topic_results=results)
 
 
-def _error_for_version_and_release(error: ErrorCode, context: RequestContext) -> ErrorCode:
+def _error_of_version(error: ErrorCode, context: RequestContext) -> ErrorCode:
     """Return the error code of this version."""
     if error is ErrorCode.PRODUCER_FENCED and context.version < FENCED_SINCE:
         return ErrorCode.INVALID_PRODUCER_EPOCH

@@ -47,11 +47,11 @@ def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterC
                 alterations.append((_entity_names_by_type(entry), changes))
     _check_changed_limit_count(alterations, context)
     if not request.validate_only:
-        _alter_limits_and_report(alterations, context)
+        _alter_limits(alterations, context)
     return AlterClientQuotasResponse(entries=_results_in_hash_map_order(results))
 
 
-def _alter_limits_and_report(alterations: list[Alteration], context: RequestContext) -> None:
+def _alter_limits(alterations: list[Alteration], context: RequestContext) -> None:
     """Alter limits, and report what changed to the observer of changes, if there is one."""
     quotas, is_observed = context.cluster.quotas, context.cluster.observe_change is not None
     entities = [entity for entity, _ in alterations] if is_observed else []

@@ -27,10 +27,10 @@ from kafka_shim.shim.errors import CloseConnection, RequestRejected
 from kafka_shim.shim.handlers.common import config_change, early_kraft_configs
 from kafka_shim.shim.handlers.common.config_resources import (
     ConfigResourceError,
-    check_resource_named_once,
+    check_resource_count,
     is_describable_type,
-    require_broker_access_if_checked_first,
     require_config_access,
+    require_early_broker_access,
     resource_type_in_alter_response,
     unalterable_type_error,
 )
@@ -63,7 +63,7 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
         )
         counts = Counter()
         try:
-            _require_alterable_types_and_values_as_zookeeper(request, context)
+            _check_request_as_zookeeper(request, context)
         except ConfigResourceError as failure:
             return AlterConfigsResponse(
                 responses=[
@@ -75,8 +75,8 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
     for resource in resources:
         try:
             # DEVIATION: a real KRaft broker never answers a request with a resource twice.
-            check_resource_named_once(counts[resource.resource_type, resource.resource_name])
-            _authorize_and_replace_settings(resource, context, validate_only=request.validate_only)
+            check_resource_count(counts[resource.resource_type, resource.resource_name])
+            _alter_resource(resource, context, validate_only=request.validate_only)
         except ConfigResourceError as failure:
             responses.append(_resource_response(resource, failure.error, failure.message, context))
         else:
@@ -87,9 +87,7 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
 def _alter_as_kraft_3_0_controller(
     request: AlterConfigsRequest, context: RequestContext
 ) -> AlterConfigsResponse:
-    rows, allowed = early_kraft_configs.split_rejected_and_alterable(
-        request.resources, REQUIREMENTS, context
-    )
+    rows, allowed = early_kraft_configs.split_rejected(request.resources, REQUIREMENTS, context)
     alter = partial(
         _replace_settings_as_kraft_3_0_controller,
         context=context,
@@ -112,7 +110,7 @@ def _replace_settings_as_kraft_3_0_controller(
     """Apply settings like a controller of 3.0 or 3.1, which leaves out settings without a value."""
     kind, name = resource.resource_type, resource.resource_name
     new = {config.name: config.value for config in resource.configs if config.value is not None}
-    early_kraft_configs.broker_or_even_future_topic_settings(kind, name, context)
+    early_kraft_configs.stored_settings(kind, name, context)
     early_kraft_configs.check_topic_settings_if_validated(kind, new, context)
     if not validate_only:
         early_kraft_configs.store_broker_or_even_future_topic_settings(kind, name, new, context)
@@ -134,9 +132,7 @@ def _resource_response(
     )
 
 
-def _require_alterable_types_and_values_as_zookeeper(
-    request: AlterConfigsRequest, context: RequestContext
-) -> None:
+def _check_request_as_zookeeper(request: AlterConfigsRequest, context: RequestContext) -> None:
     """Raise the errors for which a ZooKeeper broker fails the whole request."""
     for resource in request.resources:
         if not _is_alterable_type(resource.resource_type, context):
@@ -154,7 +150,7 @@ def _is_alterable_type(kind: int, context: RequestContext) -> bool:
     return is_describable_type(kind, context) and kind != ConfigResourceType.BROKER_LOGGER
 
 
-def _authorize_and_replace_settings(
+def _alter_resource(
     resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
 ) -> None:
     kind, name = resource.resource_type, resource.resource_name
@@ -172,7 +168,7 @@ def _authorize_and_replace_settings(
         context.facts.configs.brokers_check_configs_before_permission
         and kind == ConfigResourceType.BROKER
     ):
-        require_broker_access_if_checked_first(context, REQUIREMENTS[kind], name)
+        require_early_broker_access(context, REQUIREMENTS[kind], name)
         config_change.stored_settings_requiring_alterable_broker(kind, name, context)
         config_change.check_broker_settings(name, new, context)
     require_config_access(context, REQUIREMENTS[kind], name)

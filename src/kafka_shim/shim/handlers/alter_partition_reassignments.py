@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.alter_partition_reassignments import (
     ReassignableTopicResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.controller import require_controller_or_forwarding
+from kafka_shim.shim.handlers.common.controller import require_controller
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.topic_plan import TopicError
 from kafka_shim.shim.request.context import RequestContext
@@ -31,7 +31,7 @@ def handle(
     error = context.access.denial_error(ALTER_PARTITION_REASSIGNMENTS)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error, "cluster authorization failed")
-    require_controller_or_forwarding(context)
+    require_controller(context)
     if not request.topics:
         return AlterPartitionReassignmentsResponse(error_message="")
     if not context.facts.topics.reassignment_lists_repeated_partitions:
@@ -79,7 +79,7 @@ def _reassign_partition(
     context: RequestContext,
 ) -> ReassignablePartitionResponse:
     try:
-        _reassign_or_reject_cancellation(topic_name, request_partition, request, context)
+        _reassign(topic_name, request_partition, request, context)
     except TopicError as failure:
         return _partition_response(
             request_partition.partition_index, failure.error, failure.message
@@ -87,7 +87,7 @@ def _reassign_partition(
     return _partition_response(request_partition.partition_index, ErrorCode.NONE, None)
 
 
-def _reassign_or_reject_cancellation(
+def _reassign(
     topic_name: str,
     request_partition: ReassignablePartition,
     request: AlterPartitionReassignmentsRequest,
@@ -114,9 +114,9 @@ def _reassign_or_reject_cancellation(
         raise TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
     epoch = partition.leader_epoch
     context.cluster.topics.replace_replicas(partition, replicas)
-    context.cluster.elect_leaders_if_brokers_stopped()
+    context.cluster.replace_stopped_leaders()
     if context.facts.topics.reassignment_raises_leader_epoch and partition.leader_epoch == epoch:
-        context.cluster.topics.elect_leader_and_wake_fetches(partition, partition.leader_id)
+        context.cluster.topics.elect_leader(partition, partition.leader_id)
 
 
 def _check_new_replicas(replicas: Sequence[int], context: RequestContext) -> None:

@@ -81,7 +81,7 @@ def _future_folder_name_is_too_long(topic_name: str, index: int) -> bool:
 
 
 def _missing_replica_error(topic_name: str, index: int, context: RequestContext) -> int:
-    partition = context.cluster.topics.partition_once_led(topic_name, index)
+    partition = context.cluster.topics.led_partition(topic_name, index)
     if partition is None or context.node_id not in partition.replicas:
         return context.facts.topics.alter_log_dir_missing_replica_error
     return ErrorCode.NONE

@@ -22,7 +22,7 @@ from kafka_shim.protocol.messages.alter_share_group_offsets import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
-from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
+from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.share.share_group import ShareGroup
 from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES
@@ -44,7 +44,7 @@ def handle(
     if denial is not ErrorCode.NONE:
         raise RequestRejected(denial, "READ on the group is denied")
     errors = [
-        denied_or_unknown_topic_error(context, ALTER_SHARE_GROUP_OFFSETS_TOPIC, topic.topic_name)
+        topic_error(context, ALTER_SHARE_GROUP_OFFSETS_TOPIC, topic.topic_name)
         for topic in request.topics
     ]
     if not request.group_id:
@@ -52,20 +52,20 @@ def handle(
     error = context.group_coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
-    group = context.cluster.member_requests.require_empty_or_create_share_group(request.group_id)
+    group = context.cluster.member_requests.require_empty_share_group(request.group_id)
     rows: dict[str, AlterShareGroupOffsetsResponseTopic] = {}
     for topic, denial in zip(request.topics, errors, strict=True):
         row = _alter_topic_offsets(group, topic, denial, context)
         known = rows.setdefault(topic.topic_name, row)
         if known is not row:
             known.partitions += row.partitions
-    initialized = _initialized_partitions_unless_coordinator_error(rows.values())
+    initialized = _initialized_partitions(rows.values())
     if initialized is not None:
         group.add_initialized_partitions_taking_sets(initialized)
     return AlterShareGroupOffsetsResponse(responses=list(rows.values()))
 
 
-def _initialized_partitions_unless_coordinator_error(
+def _initialized_partitions(
     rows: Iterable[AlterShareGroupOffsetsResponseTopic],
 ) -> dict[bytes, set[int]] | None:
     """Return the partitions by topic id; None if the share coordinator rejected one, since then the
@@ -95,7 +95,7 @@ def _alter_topic_offsets(
     for partition in request_topic.partitions:
         error = denial
         if denial is ErrorCode.NONE and topic is not None:
-            error = _store_group_and_alter_offset(group, topic.topic_id, partition, context)
+            error = _alter_offset(group, topic.topic_id, partition, context)
         rows.append(
             AlterShareGroupOffsetsResponsePartition(
                 partition_index=partition.partition_index,
@@ -110,7 +110,7 @@ def _alter_topic_offsets(
     )
 
 
-def _store_group_and_alter_offset(
+def _alter_offset(
     group: ShareGroup,
     topic_id: bytes,
     request_partition: AlterShareGroupOffsetsRequestPartition,

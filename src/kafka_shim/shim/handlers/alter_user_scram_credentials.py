@@ -37,9 +37,9 @@ def handle(
     by_user = _alterations_by_user(request)
     users = list(by_user.values())
     failure_of = (
-        _first_alteration_failure_or_duplicate
+        _repeated_user_error
         if context.facts.users.alter_scram_rejects_repeated_users
-        else _any_failure_or_repeated_mechanism_as_zookeeper
+        else _request_error_as_zookeeper
     )
     limit = context.facts.users.changed_scram_credentials_per_request_max
     if (
@@ -79,9 +79,7 @@ def _result(name: str, error: ErrorCode, message: str | None) -> AlterUserScramC
     return AlterUserScramCredentialsResult(user=name, error_code=error, error_message=message)
 
 
-def _first_alteration_failure_or_duplicate(
-    alterations: list[Alteration], context: RequestContext
-) -> Outcome | None:
+def _repeated_user_error(alterations: list[Alteration], context: RequestContext) -> Outcome | None:
     """Return the error for a user that is altered twice; a failure of the first comes before it."""
     first = alterations[0]
     failure = _invalid_alteration_outcome(first) or _missing_credential_outcome(
@@ -90,7 +88,7 @@ def _first_alteration_failure_or_duplicate(
     return failure or (_duplicate_user_outcome(first) if len(alterations) > 1 else None)
 
 
-def _any_failure_or_repeated_mechanism_as_zookeeper(
+def _request_error_as_zookeeper(
     alterations: list[Alteration], context: RequestContext
 ) -> Outcome | None:
     """Return the error on ZooKeeper: each mechanism of a user once, and all alterations or none."""
@@ -142,13 +140,13 @@ def _duplicate_user_outcome(alteration: Alteration) -> Outcome:
 def _alter_all_of_user(alterations: list[Alteration], users: Users) -> Outcome:
     """Apply all alterations, and return the first error."""
     outcomes = [
-        _upsert_or_delete(alteration, ScramMechanism(alteration.mechanism), users)
+        _alter_credential(alteration, ScramMechanism(alteration.mechanism), users)
         for alteration in alterations
     ]
     return next((outcome for outcome in outcomes if outcome != DONE), DONE)
 
 
-def _upsert_or_delete(alteration: Alteration, mechanism: ScramMechanism, users: Users) -> Outcome:
+def _alter_credential(alteration: Alteration, mechanism: ScramMechanism, users: Users) -> Outcome:
     if isinstance(alteration, ScramCredentialUpsertion):
         return _upsert_credential(alteration, mechanism, users)
     users.remove_stored_credential(mechanism, alteration.name)

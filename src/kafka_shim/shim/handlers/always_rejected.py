@@ -62,8 +62,8 @@ from kafka_shim.protocol.messages.update_metadata import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import (
-    is_controller_or_forwards_to_it,
-    require_controller_or_forwarding,
+    require_controller,
+    serves_controller_requests,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
@@ -113,7 +113,7 @@ def _update_metadata(request: UpdateMetadataRequest, context: RequestContext) ->
 def _controlled_shutdown(
     request: ControlledShutdownRequest, context: RequestContext
 ) -> RequestRejected:
-    if not is_controller_or_forwards_to_it(context):
+    if not serves_controller_requests(context):
         return RequestRejected(ErrorCode.STALE_CONTROLLER_EPOCH)
     if request.broker_id in context.cluster.nodes:
         return RequestRejected(ErrorCode.STALE_BROKER_EPOCH)
@@ -123,7 +123,7 @@ def _controlled_shutdown(
 
 
 def _alter_partition(request: AlterPartitionRequest, context: RequestContext) -> RequestRejected:
-    require_controller_or_forwarding(context)
+    require_controller(context)
     return RequestRejected(ErrorCode.STALE_BROKER_EPOCH)
 
 

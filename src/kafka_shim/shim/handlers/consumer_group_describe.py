@@ -52,9 +52,7 @@ def _failed_group(group_id: str, error: ErrorCode, message: str | None) -> Descr
     return DescribedGroup(error_code=error, error_message=message, group_id=group_id)
 
 
-def _assigned_and_target_topic_names_of_group(
-    group: ConsumerGroup, context: RequestContext
-) -> list[str]:
+def _topic_names_of_group(group: ConsumerGroup, context: RequestContext) -> list[str]:
     members = group.members.values()
     shown = [group.described_assignment(member) for member in members]
     return assigned_topic_names(
@@ -111,8 +109,8 @@ DESCRIPTION = GroupDescribeApi(
     protocol="consumer",
     group_requirement=CONSUMER_GROUP_DESCRIBE_GROUP,
     topic_requirement=CONSUMER_GROUP_DESCRIBE_TOPIC,
-    find_group=Groups.find_group_if_consumer,
-    topic_names_of_group=_assigned_and_target_topic_names_of_group,
+    find_group=Groups.find_consumer_group,
+    topic_names_of_group=_topic_names_of_group,
     describe=_describe_group,
     failed_row=_failed_group,
 )

@@ -37,7 +37,7 @@ def handle(
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     context.access.require(CONSUMER_GROUP_HEARTBEAT_GROUP, request.group_id)
     names = request.subscribed_topic_names or []
-    if context.access.split_allowed_and_denied(CONSUMER_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
+    if context.access.split_allowed(CONSUMER_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
         raise RequestRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     _check_heartbeat_fields(request, context)
     error = context.group_coordinator_error(request.group_id)

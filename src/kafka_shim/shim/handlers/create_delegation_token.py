@@ -30,7 +30,7 @@ def handle(
     try:
         return _create_token(request, owner, context)
     except RequestRejected as refusal:
-        return _response_with_owner_and_requester(owner, requester, refusal.error, context.version)
+        return _token_response(owner, requester, refusal.error, context.version)
 
 
 error_response = mirroring_error_builder(
@@ -54,7 +54,7 @@ def _create_token(
         [f"{renewer.principal_type}:{renewer.principal_name}" for renewer in request.renewers],
         request.max_lifetime_ms,
     )
-    response = _response_with_owner_and_requester(owner, requester, ErrorCode.NONE, context.version)
+    response = _token_response(owner, requester, ErrorCode.NONE, context.version)
     response.issue_timestamp_ms = token.issued_ms
     response.expiry_timestamp_ms = token.expires_ms
     response.max_timestamp_ms = token.max_ms
@@ -63,7 +63,7 @@ def _create_token(
     return response
 
 
-def _response_with_owner_and_requester(
+def _token_response(
     owner: str, requester: str, error: ErrorCode, version: int
 ) -> CreateDelegationTokenResponse:
     """Return the response; a denial repeats the owner and, from version 3, the requester."""

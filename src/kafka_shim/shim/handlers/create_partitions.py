@@ -14,14 +14,14 @@ from kafka_shim.protocol.messages.create_partitions import (
     CreatePartitionsTopicResult,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.controller import require_controller_or_forwarding
+from kafka_shim.shim.handlers.common.controller import require_controller
 from kafka_shim.shim.handlers.common.duplicates import repeated_values
 from kafka_shim.shim.handlers.common.leader_waits import (
     every_partition_was_led,
     hold_timed_out_response,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
-from kafka_shim.shim.handlers.common.mutation_quota import take_mutation_quota_or_raise
+from kafka_shim.shim.handlers.common.mutation_quota import take_mutation_quota
 from kafka_shim.shim.handlers.common.topic_plan import (
     PartitionBudget,
     TopicError,
@@ -41,7 +41,7 @@ MANY_CREATED = 2_000
 def handle(
     request: CreatePartitionsRequest, context: RequestContext
 ) -> CreatePartitionsResponse | PendingResponse[CreatePartitionsResponse]:
-    require_controller_or_forwarding(context)
+    require_controller(context)
     response = _add_partitions_to_topics(request, context)
     codes = {result.error_code for result in response.results}
     return hold_timed_out_response(response, codes, request.timeout_ms, context)
@@ -54,7 +54,7 @@ def _add_partitions_to_topics(
     unlikely_fail = context.facts.topics.zookeeper_invalid_name_fails_create_partitions
     repeated_names = repeated_values([topic.name for topic in request.topics])
     once = [topic for topic in request.topics if topic.name not in repeated_names]
-    allowed, denied = context.access.split_allowed_and_denied(
+    allowed, denied = context.access.split_allowed(
         CREATE_PARTITIONS_TOPIC, once, lambda topic: topic.name
     )
     validate_only = (
@@ -72,9 +72,7 @@ def _add_partitions_to_topics(
         if unlikely_fail and not is_valid_zookeeper_subpath(request_topic.name):
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         try:
-            _check_take_quotas_and_add_partitions(
-                request_topic, context, budget, validate_only=validate_only
-            )
+            _create_partitions(request_topic, context, budget, validate_only=validate_only)
         except TopicError as failure:
             results.append(_failed_topic(request_topic.name, failure.error, failure.message))
         else:
@@ -91,7 +89,7 @@ def _failed_topic(name: str, error: ErrorCode, message: str | None) -> CreatePar
     return CreatePartitionsTopicResult(name=name, error_code=error, error_message=message)
 
 
-def _check_take_quotas_and_add_partitions(
+def _create_partitions(
     request_topic: CreatePartitionsTopic,
     context: RequestContext,
     budget: PartitionBudget,
@@ -117,10 +115,10 @@ def _check_take_quotas_and_add_partitions(
     budget.reserve(added)
     assignments = _replicas_of_new_partitions(request_topic, topic, added, context)
     if not validate_only or context.facts.users.validate_only_counts_for_mutation_quota:
-        take_mutation_quota_or_raise(context, added, STRICT_QUOTAS_SINCE)
+        take_mutation_quota(context, added, STRICT_QUOTAS_SINCE)
     if not validate_only:
         cluster.topics.add_partitions(topic, assignments)
-        cluster.elect_leaders_if_brokers_stopped()
+        cluster.replace_stopped_leaders()
         if not every_partition_was_led(topic):
             raise TopicError(ErrorCode.REQUEST_TIMED_OUT, None)
 

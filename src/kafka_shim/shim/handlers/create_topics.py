@@ -20,12 +20,12 @@ from kafka_shim.protocol.messages.create_topics import (
     CreateTopicsResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.controller import require_controller_or_forwarding
+from kafka_shim.shim.handlers.common.controller import require_controller
 from kafka_shim.shim.handlers.common.leader_waits import (
     every_partition_was_led,
     hold_timed_out_response,
 )
-from kafka_shim.shim.handlers.common.mutation_quota import take_mutation_quota_or_raise
+from kafka_shim.shim.handlers.common.mutation_quota import take_mutation_quota
 from kafka_shim.shim.handlers.common.topic_plan import (
     PartitionBudget,
     TopicError,
@@ -47,7 +47,7 @@ MANY_CREATED = 2_000
 def handle(
     request: CreateTopicsRequest, context: RequestContext
 ) -> CreateTopicsResponse | PendingResponse[CreateTopicsResponse]:
-    require_controller_or_forwarding(context)
+    require_controller(context)
     response = _create_topics(request, context)
     codes = {topic.error_code for topic in response.topics}
     return hold_timed_out_response(response, codes, request.timeout_ms, context)
@@ -69,7 +69,7 @@ def _create_topics(request: CreateTopicsRequest, context: RequestContext) -> Cre
         request.validate_only and context.facts.topics.create_topics_honours_validate_only
     )
     for topic in creatable:
-        results[topic.name] = _create_or_validate_topic_taking_quota(
+        results[topic.name] = _create_topic(
             topic,
             context,
             budget,
@@ -109,9 +109,7 @@ def error_response(
 def _creatable_names(names: Collection[str], context: RequestContext) -> frozenset[str]:
     """Return the names that the caller may create; never the metadata log."""
     permitted_names = [name for name in names if not _is_forbidden_metadata_topic(name, context)]
-    allowed, _ = context.access.split_allowed_and_denied(
-        CREATE_TOPICS, permitted_names, lambda name: name
-    )
+    allowed, _ = context.access.split_allowed(CREATE_TOPICS, permitted_names, lambda name: name)
     return frozenset(allowed)
 
 
@@ -155,7 +153,7 @@ def _check_created_record_count(topics: list[CreatableTopic], context: RequestCo
         raise RequestRejected(ErrorCode.POLICY_VIOLATION, message)
 
 
-def _create_or_validate_topic_taking_quota(
+def _create_topic(
     topic: CreatableTopic,
     context: RequestContext,
     budget: PartitionBudget,
@@ -170,12 +168,12 @@ def _create_or_validate_topic_taking_quota(
         plan = plan_topic_creation(topic, context.cluster)
         budget.reserve(len(plan.assignments))
         if not validate_only or context.facts.users.validate_only_counts_for_mutation_quota:
-            take_mutation_quota_or_raise(context, len(plan.assignments), STRICT_QUOTAS_SINCE)
+            take_mutation_quota(context, len(plan.assignments), STRICT_QUOTAS_SINCE)
     except TopicError as failure:
         return CreatableTopicResult(
             name=topic.name, error_code=failure.error, error_message=failure.message
         )
-    topic_id = _create_unless_validate_only(plan, context, validate_only=validate_only)
+    topic_id = _apply_plan(plan, context, validate_only=validate_only)
     returned_id = (
         topic_id
         if returns_configs or context.facts.topics.create_topics_returns_ids_without_configs
@@ -199,14 +197,12 @@ def _create_or_validate_topic_taking_quota(
     )
 
 
-def _create_unless_validate_only(
-    plan: TopicPlan, context: RequestContext, *, validate_only: bool
-) -> bytes:
+def _apply_plan(plan: TopicPlan, context: RequestContext, *, validate_only: bool) -> bytes:
     """Create the topic and return its id; if only validated, a new id on some releases."""
     topics = context.cluster.topics
     if not validate_only:
         topic = topics.create_topic(plan.name, plan.assignments, plan.configs)
-        context.cluster.elect_leaders_if_brokers_stopped()
+        context.cluster.replace_stopped_leaders()
         return topic.topic_id
     return (
         topics.new_topic_id()

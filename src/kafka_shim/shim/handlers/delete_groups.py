@@ -17,7 +17,7 @@ from kafka_shim.shim.request.context import RequestContext
 
 def handle(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroupsResponse:
     names = list(dict.fromkeys(request.groups_names))
-    allowed, denied = context.access.split_allowed_and_denied(DELETE_GROUPS, names, str)
+    allowed, denied = context.access.split_allowed(DELETE_GROUPS, names, str)
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
     return DeleteGroupsResponse(
         results=[_group_result(group_id, _delete_group(group_id, context)) for group_id in allowed]

@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.delete_records import (
     DeleteRecordsTopicResult,
 )
 from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
-from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
+from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
 
@@ -65,7 +65,7 @@ def _with_last_offset_per_partition(request: DeleteRecordsRequest) -> DeleteReco
 def _delete_records_of_topic(
     topic: DeleteRecordsTopic, context: RequestContext
 ) -> Iterator[DeleteRecordsPartitionResult]:
-    error = denied_or_unknown_topic_error(context, DELETE_RECORDS_TOPIC, topic.name)
+    error = topic_error(context, DELETE_RECORDS_TOPIC, topic.name)
     for partition in topic.partitions:
         yield _delete_records_of_partition(topic.name, partition, error, context)
 
@@ -73,7 +73,7 @@ def _delete_records_of_topic(
 def _delete_records_of_partition(
     name: str, request_partition: DeleteRecordsPartition, error: ErrorCode, context: RequestContext
 ) -> DeleteRecordsPartitionResult:
-    partition = context.cluster.topics.partition_once_led(name, request_partition.partition_index)
+    partition = context.cluster.topics.led_partition(name, request_partition.partition_index)
     if error is ErrorCode.NONE:
         error = _delete_records_error(name, partition, request_partition.offset, context)
     if error is not ErrorCode.NONE or partition is None:
@@ -87,7 +87,7 @@ def _delete_records_of_partition(
     if offset > log.start_offset:
         log.delete_records_remembering_max_timestamp(offset)
         if context.facts.records.delete_records_forgets_producers:
-            log.producers.drop_batches_and_producers_below(offset)
+            log.producers.drop_batches_below(offset)
     return DeleteRecordsPartitionResult(
         partition_index=request_partition.partition_index, low_watermark=log.start_offset
     )

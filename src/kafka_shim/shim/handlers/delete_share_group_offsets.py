@@ -18,7 +18,7 @@ from kafka_shim.protocol.messages.delete_share_group_offsets import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
-from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
+from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.share.share_group import ShareGroup
 
@@ -36,11 +36,8 @@ def handle(
     denial = context.access.denial_error(DELETE_SHARE_GROUP_OFFSETS_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
         raise RequestRejected(denial, "DELETE on the group is denied")
-    names = _topic_names_deduplicated_if_existing(request, context)
-    errors = [
-        denied_or_unknown_topic_error(context, DELETE_SHARE_GROUP_OFFSETS_TOPIC, name)
-        for name in names
-    ]
+    names = _distinct_topic_names(request, context)
+    errors = [topic_error(context, DELETE_SHARE_GROUP_OFFSETS_TOPIC, name) for name in names]
     group = None
     always = context.facts.groups.share_offset_deletion_always_checks_group
     if always or ErrorCode.NONE in errors:
@@ -58,7 +55,7 @@ def handle(
 error_response = mirroring_error_builder(DeleteShareGroupOffsetsResponse)
 
 
-def _topic_names_deduplicated_if_existing(
+def _distinct_topic_names(
     request: DeleteShareGroupOffsetsRequest, context: RequestContext
 ) -> list[str]:
     """Return the topics: existing ones once, missing ones as often as they are named."""
@@ -76,7 +73,7 @@ def _empty_share_group(group_id: str, context: RequestContext) -> ShareGroup:
     error = context.group_coordinator_error(group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
-    group = context.cluster.groups.find_group_if_share(group_id)
+    group = context.cluster.groups.find_share_group(group_id)
     if group is None:
         raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, f"unknown share group `{group_id}`")
     if not group.is_empty:

@@ -21,7 +21,7 @@ def handle(
     request: DeleteShareGroupStateRequest, context: RequestContext
 ) -> DeleteShareGroupStateResponse:
     context.access.require(DELETE_SHARE_GROUP_STATE, message=NOT_A_BROKER)
-    delete = context.cluster.share_states.delete_state_if_any
+    delete = context.cluster.share_states.delete_state
 
     def deleted(topic_id: bytes, partition: PartitionData) -> PartitionResult:
         error = delete((request.group_id, topic_id, partition.partition))

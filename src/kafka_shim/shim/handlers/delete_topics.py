@@ -20,10 +20,10 @@ from kafka_shim.protocol.messages.delete_topics import (
     DeleteTopicState,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.controller import require_controller_or_forwarding
+from kafka_shim.shim.handlers.common.controller import require_controller
 from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
-from kafka_shim.shim.handlers.common.mutation_quota import take_mutation_quota_or_raise
-from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
+from kafka_shim.shim.handlers.common.mutation_quota import take_mutation_quota
+from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.handlers.common.topic_plan import TopicError
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import NO_ID, Topic
@@ -46,7 +46,7 @@ class _DeletionPlan(NamedTuple):
 
 
 def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopicsResponse:
-    require_controller_or_forwarding(context)
+    require_controller(context)
     _check_deletion_enabled(context)
     topics = _requested_topic_states(request)
     context.access.declare_no_further_checks()  # malformed entries need no check
@@ -68,7 +68,7 @@ def _topics_within_quota_marking_others_failed(
     """Yield the topics that the client's quota allows to delete; set the error of the others."""
     for topic in deletable:
         try:
-            take_mutation_quota_or_raise(context, len(topic.partitions), STRICT_QUOTAS_SINCE)
+            take_mutation_quota(context, len(topic.partitions), STRICT_QUOTAS_SINCE)
         except TopicError as failure:
             for result in results:
                 if result.topic_id == topic.topic_id or result.name == topic.name:
@@ -107,9 +107,9 @@ def _plan_deletion_as_kraft(
     topics: Iterable[DeleteTopicState], context: RequestContext
 ) -> _DeletionPlan:
     """Return the error rows and the topics to delete, as KRaft does."""
-    results, names, ids = _malformed_entries_and_names_and_ids_listed_once(topics)
+    results, names, ids = _split_entries(topics)
     names_once, ids_once = names, ids
-    rights = _names_permitted_to_describe_and_delete(names_once, ids_once, context)
+    rights = _deletable_names(names_once, ids_once, context)
     deletable: dict[bytes, Topic] = {}
     for topic_id in ids_once:
         outcome = _topic_to_delete_by_id(topic_id, rights, context)
@@ -131,11 +131,11 @@ def _plan_deletion_as_kraft(
     return _DeletionPlan(results, list(deletable.values()))
 
 
-def _malformed_entries_and_names_and_ids_listed_once(
+def _split_entries(
     topics: Iterable[DeleteTopicState],
 ) -> tuple[list[DeletableTopicResult], list[str], list[bytes]]:
     """Return the error rows of entries that need no check, and the other names and ids."""
-    results = _name_and_id_error_rows(topics)
+    results = _malformed_rows(topics)
     names = Counter(
         topic.name for topic in topics if topic.name is not None and topic.topic_id == NO_ID
     )
@@ -164,7 +164,7 @@ def _shuffle_results(results: list[DeletableTopicResult], seed: int) -> list[Del
     return results
 
 
-def _name_and_id_error_rows(topics: Iterable[DeleteTopicState]) -> list[DeletableTopicResult]:
+def _malformed_rows(topics: Iterable[DeleteTopicState]) -> list[DeletableTopicResult]:
     results = []
     for topic in topics:
         if topic.name is None and topic.topic_id == NO_ID:
@@ -178,7 +178,7 @@ def _name_and_id_error_rows(topics: Iterable[DeleteTopicState]) -> list[Deletabl
     return results
 
 
-def _names_permitted_to_describe_and_delete(
+def _deletable_names(
     names: Iterable[str], ids: Iterable[bytes], context: RequestContext
 ) -> _PermittedNames:
     """Check DESCRIBE on all topics, then DELETE, also on missing ones, as 4.3.1's log shows."""
@@ -254,7 +254,7 @@ def _plan_deletion_as_zookeeper(
         if result.name is None:
             result.error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED  # no topic, so denied
             continue
-        result.error_code = denied_or_unknown_topic_error(context, DELETE_TOPICS, result.name)
+        result.error_code = topic_error(context, DELETE_TOPICS, result.name)
         topic = context.cluster.topics.get(result.name)
         if topic is not None and result.error_code == ErrorCode.NONE:
             deletable[topic.name] = topic

@@ -10,7 +10,7 @@ from kafka_shim.authorizer.acl_requests import ConnectionCloses, WireAcl, parse_
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, AclFilter
 from kafka_shim.authorizer.requirements import DESCRIBE_ACLS
-from kafka_shim.authorizer.store import AclStore, operations_and_permissions_of_grant
+from kafka_shim.authorizer.store import AclStore, entries_of_grant
 from kafka_shim.protocol.enums import PatternType, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.describe_acls import (
@@ -72,7 +72,7 @@ def _resources_of_store(
             [
                 AclDescription(subject.principal, subject.host, operation, permission)
                 for subject, grant in grants
-                for operation, permission in operations_and_permissions_of_grant(grant)
+                for operation, permission in entries_of_grant(grant)
             ],
         )
         for pattern, grants in store.grants_matching(acl_filter)

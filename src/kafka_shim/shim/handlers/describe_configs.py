@@ -188,7 +188,7 @@ def _topic_config_entries(name: str, context: RequestContext) -> Iterator[Config
     topics = context.cluster.topics
     topic = topics.get(name)
     if (
-        topics.topic_once_led(name) is None
+        topics.led_topic(name) is None
         and context.facts.configs.describe_configs_rejects_missing_topics
     ):
         message = context.facts.configs.describe_configs_ok_message

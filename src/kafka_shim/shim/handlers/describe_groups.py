@@ -30,7 +30,7 @@ def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeG
     names = request.groups
     if not context.facts.groups.describe_groups_lists_each_repeated_group:
         names = list(dict.fromkeys(names))
-    allowed, denied = context.access.split_allowed_and_denied(DESCRIBE_GROUPS, names, str)
+    allowed, denied = context.access.split_allowed(DESCRIBE_GROUPS, names, str)
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
     return DescribeGroupsResponse(
         groups=[_failed_group(group_id, refused, context) for group_id in denied]
@@ -66,7 +66,7 @@ def _describe_group(
     error = context.group_coordinator_error(group_id)
     if error is not ErrorCode.NONE:
         return _failed_group(group_id, error, context)
-    group = context.cluster.groups.find_group_if_classic(group_id)
+    group = context.cluster.groups.find_classic_group(group_id)
     if group is None and context.version >= MISSING_IS_AN_ERROR_SINCE:
         return DescribedGroup(
             error_code=ErrorCode.GROUP_ID_NOT_FOUND,
@@ -84,7 +84,7 @@ def _describe_group(
         group_id=group_id,
         group_state=group.state_name,
         protocol_type=group.protocol_type,
-        protocol_data=group.protocol_name_if_stable,
+        protocol_data=group.stable_protocol_name,
         members=[
             DescribedGroupMember(
                 member_id=member.member_id,

@@ -56,7 +56,7 @@ def _describe_topic_producers(topic: TopicRequest, context: RequestContext) -> T
 def _describe_partition_producers(
     name: str, index: int, context: RequestContext
 ) -> PartitionResponse:
-    partition = context.cluster.topics.partition_once_led(name, index)
+    partition = context.cluster.topics.led_partition(name, index)
     if partition is None:
         has_message = context.facts.records.describe_producers_denial_message is not None
         has_message = has_message and name not in context.cluster.topics

@@ -68,7 +68,7 @@ def _describe_group_offsets(
     denial = context.access.denial_error(DESCRIBE_SHARE_GROUP_OFFSETS_GROUP, group_id)
     if denial is not ErrorCode.NONE:
         return _failed_group(group_id, denial)
-    allowed, denied = context.access.split_allowed_and_denied(
+    allowed, denied = context.access.split_allowed(
         DESCRIBE_SHARE_GROUP_OFFSETS_TOPIC,
         request_group.topics or [],
         lambda topic: topic.topic_name,
@@ -131,7 +131,7 @@ def _denied_topic_row(
 def _describe_all_visible_topics(
     group_id: str, context: RequestContext
 ) -> list[DescribeShareGroupOffsetsResponseTopic]:
-    group = context.cluster.groups.find_group_if_share(group_id)
+    group = context.cluster.groups.find_share_group(group_id)
     initialized = {} if group is None else group.initialized_partitions
     known = [
         topic
@@ -167,7 +167,7 @@ def _partition_offset_row(
     group_id: str, topic: Topic | None, index: int, context: RequestContext
 ) -> Row:
     row = Row(partition_index=index, start_offset=UNKNOWN)
-    partition = None if topic is None else topic.partition_once_led(index)
+    partition = None if topic is None else topic.led_partition(index)
     if topic is None or partition is None:
         return row
     _, state = context.cluster.share_states.read_without_fencing((group_id, topic.topic_id, index))

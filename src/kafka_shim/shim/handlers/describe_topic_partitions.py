@@ -37,7 +37,7 @@ def handle(
         requested_names = {topic.name for topic in request.topics}
         _check_cursor(cursor, requested_names)
         names = _sorted_names_from_cursor(requested_names, cursor)
-        allowed, denied = context.access.split_allowed_and_denied(
+        allowed, denied = context.access.split_allowed(
             DESCRIBE_TOPIC_PARTITIONS_TOPIC, names, lambda name: name
         )
     else:

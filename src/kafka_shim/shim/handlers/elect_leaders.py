@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.elect_leaders import (
     ReplicaElectionResult,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.controller import is_controller_or_forwards_to_it
+from kafka_shim.shim.handlers.common.controller import serves_controller_requests
 from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
@@ -27,7 +27,7 @@ UNCLEAN = 1
 
 
 def handle(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
-    response = _check_and_elect(request, context)
+    response = _elect(request, context)
     if not context.facts.topics.elect_leaders_lists_partitions_as_requested:
         response.replica_election_results = _merge_duplicate_rows(response.replica_election_results)
     return response
@@ -54,7 +54,7 @@ def _merge_duplicate_rows(results: list[ReplicaElectionResult]) -> list[ReplicaE
     ]
 
 
-def _check_and_elect(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
+def _elect(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
     if context.facts.topics.elect_leaders_is_supported:
         error = context.access.denial_error(ELECT_LEADERS)
     else:
@@ -107,7 +107,7 @@ def _elect_for_all_partitions(
 def _elect_leader(
     topic_name: str, index: int, request: ElectLeadersRequest, context: RequestContext
 ) -> ErrorCode:
-    if not is_controller_or_forwards_to_it(context):
+    if not serves_controller_requests(context):
         return ErrorCode.NOT_CONTROLLER
     partition = context.cluster.topics.partition_even_never_led(topic_name, index)
     if partition is None:
@@ -143,7 +143,7 @@ def _elect_first_candidate(
 ) -> ErrorCode:
     if not candidates:
         return no_candidate_error
-    context.cluster.topics.elect_leader_and_wake_fetches(partition, candidates[0])
+    context.cluster.topics.elect_leader(partition, candidates[0])
     return ErrorCode.NONE
 
 

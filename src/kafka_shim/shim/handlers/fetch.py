@@ -26,16 +26,16 @@ from kafka_shim.shim.handlers.common.fetching import (
     CURRENT_LEADER_SINCE,
     DEBUGGING_REPLICA_ID,
     ZSTD_SINCE,
-    down_convert_fetched_records_or_fail_row,
-    failed_partition_data_with_leader_if_known,
+    down_convert_fetched_records,
+    failed_partition_data,
     partition_read_error,
     partition_reader,
     read_partition,
     readable_bytes_up_to_limit,
-    response_bytes_limit_by_config_and_quota,
+    response_bytes_limit,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
-from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
+from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.fetch_sessions import (
     IDS_SINCE,
@@ -76,7 +76,7 @@ def handle(
         return _error_response_with_nulls_by_release(
             request, ErrorCode.UNKNOWN_SERVER_ERROR, context
         )
-    return _Fetch(request, context, sessions, fetch_round).respond_or_wait()
+    return _Fetch(request, context, sessions, fetch_round).respond()
 
 
 def _error_response_with_nulls_by_release(
@@ -93,7 +93,7 @@ def _error_response_with_nulls_by_release(
     return response
 
 
-def _unknown_or_own_replica_error(replica_id: int, context: RequestContext) -> ErrorCode:
+def _replica_error(replica_id: int, context: RequestContext) -> ErrorCode:
     """Return the error for the leader's own replica id and, in early releases, an unknown one."""
     facts = context.facts.records
     if replica_id == context.node_id:
@@ -133,7 +133,7 @@ class _Fetch:
         if context.version >= REPLICA_STATE_SINCE:
             replica_id = request.replica_state.replica_id
         limited = context.version >= FIRST_HARD_LIMIT
-        bytes_max = response_bytes_limit_by_config_and_quota(
+        bytes_max = response_bytes_limit(
             request.max_bytes if limited else NO_LIMIT, context, is_follower=replica_id >= 0
         )
         self.reader = partition_reader(request, replica_id, bytes_max, context)
@@ -147,36 +147,34 @@ class _Fetch:
         self._wait_resources: WaitResources | None = None
         self._wait: PendingResponse[FetchResponse] | None = None
 
-    def respond_or_wait(self) -> FetchResponse | PendingResponse[FetchResponse]:
-        self._find_partitions_and_errors()
+    def respond(self) -> FetchResponse | PendingResponse[FetchResponse]:
+        self._find_partitions()
         if self.reader.is_follower:
-            error = _unknown_or_own_replica_error(self.reader.replica_id, self._context)
+            error = _replica_error(self.reader.replica_id, self._context)
             if error is not NO_ERROR and any(True for _ in self._existing_partitions()):
-                return self._response_with_error_on_request_and_partitions(error)
+                return self._error_response(error)
         if self._is_ready_to_respond():
-            return self._read_partitions_and_end_session_fetch()
+            return self._read_partitions()
         self._wait_resources = resources = WaitResources()
         self._wait = PendingResponse(resources.release)
         for partition in self._existing_partitions():
-            resources.watch_changes(partition.log, self._respond_if_ready)
+            resources.watch_changes(partition.log, self._try_respond)
         clock = self._context.cluster.clock
         resources.add_timer(clock.call_later(self._request.max_wait_ms, self._respond_now).cancel)
         return self._wait
 
-    def _response_with_error_on_request_and_partitions(self, error: ErrorCode) -> FetchResponse:
+    def _error_response(self, error: ErrorCode) -> FetchResponse:
         """Return the response with this error for the whole request and each partition."""
         rows = (
             (
                 requested,
-                failed_partition_data_with_leader_if_known(
-                    requested.fetch_partition.partition, error, self.reader
-                ),
+                failed_partition_data(requested.fetch_partition.partition, error, self.reader),
             )
             for requested in self._round.partitions
         )
         return FetchResponse(error_code=error, responses=_group_adjacent_rows_by_topic(rows))
 
-    def _find_partitions_and_errors(self) -> None:
+    def _find_partitions(self) -> None:
         """Find each partition or its error; check permission once per topic."""
         denial = NO_ERROR
         if self.reader.is_follower:
@@ -189,7 +187,7 @@ class _Fetch:
             partition = None
             if error is NO_ERROR and requested.topic is not None:
                 index = requested.fetch_partition.partition
-                partition = topics.partition_once_led(requested.topic, index)
+                partition = topics.led_partition(requested.topic, index)
                 if partition is None and self.reader.replica_id == DEBUGGING_REPLICA_ID:
                     error = ErrorCode(
                         self._context.facts.topics.alter_log_dir_missing_replica_error
@@ -200,12 +198,10 @@ class _Fetch:
                     # a topic of that name was created again after a session resolved its id
                     error = ErrorCode.INCONSISTENT_TOPIC_ID
             if error is not NO_ERROR:
-                self._errors[at] = self._error_or_unsupported_compression_if_missing(
-                    error, requested
-                )
+                self._errors[at] = self._missing_partition_error(error, requested)
             self._partitions.append(partition)
 
-    def _error_or_unsupported_compression_if_missing(
+    def _missing_partition_error(
         self, error: ErrorCode, requested: RequestedPartition
     ) -> ErrorCode:
         """Return the error of this release: some return a missing partition as a zstd error."""
@@ -215,7 +211,7 @@ class _Fetch:
         ):
             return error
         topic, index = requested.topic or "", requested.fetch_partition.partition
-        is_missing = self._context.cluster.topics.partition_once_led(topic, index) is None
+        is_missing = self._context.cluster.topics.led_partition(topic, index) is None
         return ErrorCode.UNSUPPORTED_COMPRESSION_TYPE if is_missing else error
 
     def _cached_topic_error(self, topic: str | None) -> ErrorCode:
@@ -225,10 +221,8 @@ class _Fetch:
         if topic not in errors_by_topic:
             topics = self._context.cluster.topics
             if not self.reader.is_follower or self.reader.facts.followers_require_topic_read:
-                errors_by_topic[topic] = denied_or_unknown_topic_error(
-                    self._context, FETCH_TOPIC, topic
-                )
-            elif topics.topic_once_led(topic):
+                errors_by_topic[topic] = topic_error(self._context, FETCH_TOPIC, topic)
+            elif topics.led_topic(topic):
                 errors_by_topic[topic] = NO_ERROR
             else:
                 errors_by_topic[topic] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -255,18 +249,18 @@ class _Fetch:
             bytes_ready += readable_bytes_up_to_limit(partition, requested.fetch_partition, reader)
         return not has_partitions or bytes_ready >= min(request.min_bytes, reader.bytes_max)
 
-    def _respond_if_ready(self) -> None:
+    def _try_respond(self) -> None:
         if self._is_ready_to_respond():
             self._respond_now()
 
     def _respond_now(self) -> None:
         if self._wait_resources is not None:
             self._wait_resources.release()
-        if self._wait is not None and not self._wait.is_completed_or_cancelled:
-            self._wait.complete_unless_already_done(self._read_partitions_and_end_session_fetch())
+        if self._wait is not None and not self._wait.is_finished:
+            self._wait.complete(self._read_partitions())
 
-    def _read_partitions_and_end_session_fetch(self) -> FetchResponse:
-        rows = self._read_until_full_failures_last()
+    def _read_partitions(self) -> FetchResponse:
+        rows = self._read_rows()
         if self._session_fails_on_null_topic_id():
             return self._null_topic_id_response()
         session_id, session_rows = self._sessions.end_fetch(
@@ -275,7 +269,7 @@ class _Fetch:
             uses_ids=self.reader.version >= IDS_SINCE,
             is_follower=self.reader.is_follower,
         )
-        if self.reader.version >= IDS_SINCE and _has_row_after_null_topic_id(session_rows):
+        if self.reader.version >= IDS_SINCE and _repeats_null_topic_id(session_rows):
             return self._null_topic_id_response()
         topics = _group_adjacent_rows_by_topic(session_rows)
         response = FetchResponse(session_id=session_id, responses=topics)
@@ -298,7 +292,7 @@ class _Fetch:
         error = ErrorCode.UNKNOWN_SERVER_ERROR
         return FetchResponse(error_code=error, session_id=self._request.session_id)
 
-    def _read_until_full_failures_last(self) -> list[_FetchRow]:
+    def _read_rows(self) -> list[_FetchRow]:
         """Read partitions until the response is full; return their rows, then the failed ones."""
         reader = self.reader
         read_rows: list[_FetchRow] = []
@@ -308,7 +302,7 @@ class _Fetch:
         rows = zip(self._round.partitions, self._partitions, strict=True)
         for at, (requested, partition) in enumerate(rows):
             if partition is None:
-                data = failed_partition_data_with_leader_if_known(
+                data = failed_partition_data(
                     requested.fetch_partition.partition, self._errors[at], reader
                 )
                 is_in_place = self._missing_partition_keeps_position(requested.topic)
@@ -316,11 +310,11 @@ class _Fetch:
                 continue
             if partition.log.is_closed:
                 error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                data = failed_partition_data_with_leader_if_known(
+                data = failed_partition_data(
                     requested.fetch_partition.partition, error, reader, partition
                 )
             elif at in self._errors:
-                data = failed_partition_data_with_leader_if_known(
+                data = failed_partition_data(
                     requested.fetch_partition.partition, self._errors[at], reader, partition
                 )
             else:
@@ -338,7 +332,7 @@ class _Fetch:
             read_rows.append(
                 (
                     requested,
-                    down_convert_fetched_records_or_fail_row(data, partition, offset, reader),
+                    down_convert_fetched_records(data, partition, offset, reader),
                 )
             )
         if reader.bytes_max - bytes_left < LONG_BYTES:
@@ -354,7 +348,7 @@ class _Fetch:
         return is_readable and self.reader.facts.fetch_keeps_missing_partitions_in_order
 
 
-def _has_row_after_null_topic_id(rows: list[_FetchRow]) -> bool:
+def _repeats_null_topic_id(rows: list[_FetchRow]) -> bool:
     """Return whether a row follows one of the null topic id.
 
     Real brokers then compare the row's topic with a name that is null, and fail.

@@ -31,11 +31,11 @@ from kafka_shim.shim.handlers.common.config_resources import (
     ConfigOperation,
     ConfigResourceError,
     check_operation_codes,
-    check_resource_named_once,
+    check_resource_count,
     is_describable_type,
     parse_id_of_this_broker,
-    require_broker_access_if_checked_first,
     require_config_access,
+    require_early_broker_access,
     unalterable_type_error,
 )
 from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
@@ -78,10 +78,8 @@ def handle(
         forwarded: list[_ResourceRow] = []
         for resource, response in rows:
             with _errors_into_response(response):
-                check_resource_named_once(counts[resource.resource_type, resource.resource_name])
-                if _needs_controller_after_checks_or_logger_change(
-                    resource, context, validate_only=request.validate_only
-                ):
+                check_resource_count(counts[resource.resource_type, resource.resource_name])
+                if _is_for_controller(resource, context, validate_only=request.validate_only):
                     forwarded.append((resource, response))
         _alter_as_kraft_controller(forwarded, context, validate_only=request.validate_only)
     return IncrementalAlterConfigsResponse(responses=[response for _, response in rows])
@@ -90,9 +88,7 @@ def handle(
 def _alter_as_kraft_3_0_controller(
     request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
-    rows, allowed = early_kraft_configs.split_rejected_and_alterable(
-        request.resources, REQUIREMENTS, context
-    )
+    rows, allowed = early_kraft_configs.split_rejected(request.resources, REQUIREMENTS, context)
     for resource in allowed:
         try:
             check_operation_codes(resource)
@@ -153,13 +149,13 @@ def _alter_resource_on_zookeeper(
         alter_broker_logger_levels(resource, context, validate_only=validate_only)
         return
     require_config_access(context, REQUIREMENTS[resource.resource_type], resource.resource_name)
-    _check_values_and_duplicates(resource, context)
+    _check_operations(resource, context)
     has_message = context.facts.configs.unexpected_alter_configs_error_has_message
     check_operation_codes(resource, message="null" if has_message else None)
-    _apply_operations_and_store(resource, context, validate_only=validate_only)
+    _apply_operations(resource, context, validate_only=validate_only)
 
 
-def _needs_controller_after_checks_or_logger_change(
+def _is_for_controller(
     resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
 ) -> bool:
     """Check a resource like a KRaft broker, which alters loggers itself.
@@ -167,16 +163,16 @@ def _needs_controller_after_checks_or_logger_change(
     Return whether the controller alters the resource. Raise ConfigResourceError if a check fails.
     """
     kind, name = resource.resource_type, resource.resource_name
-    _check_values_and_duplicates(resource, context)
+    _check_operations(resource, context)
     if not is_describable_type(kind, context):
         raise unalterable_type_error(kind)
     if kind == ConfigResourceType.BROKER_LOGGER:
         alter_broker_logger_levels(resource, context, validate_only=validate_only)
         return False
     if kind == ConfigResourceType.BROKER:
-        require_broker_access_if_checked_first(context, REQUIREMENTS[kind], name)
+        require_early_broker_access(context, REQUIREMENTS[kind], name)
         check_operation_codes(resource, ErrorCode.INVALID_REQUEST)
-        new = _settings_after_operations(
+        new = _changed_settings(
             resource,
             config_change.stored_settings_requiring_alterable_broker(kind, name, context),
             context,
@@ -208,14 +204,14 @@ def _alter_as_kraft_controller(
         return
     for resource, response in allowed:
         with _errors_into_response(response):
-            _apply_operations_and_store(resource, context, validate_only=validate_only)
+            _apply_operations(resource, context, validate_only=validate_only)
 
 
-def _apply_operations_and_store(
+def _apply_operations(
     resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
 ) -> None:
     kind, name = resource.resource_type, resource.resource_name
-    new = _settings_after_operations(
+    new = _changed_settings(
         resource,
         config_change.stored_settings_requiring_alterable_broker(kind, name, context),
         context,
@@ -229,7 +225,7 @@ def _apply_operations_and_store(
         config_change.store_settings(kind, name, new, context)
 
 
-def _check_values_and_duplicates(resource: AlterConfigsResource, context: RequestContext) -> None:
+def _check_operations(resource: AlterConfigsResource, context: RequestContext) -> None:
     nulls = [
         config.name
         for config in resource.configs
@@ -247,7 +243,7 @@ def _check_values_and_duplicates(resource: AlterConfigsResource, context: Reques
         raise ConfigResourceError(ErrorCode.INVALID_REQUEST, "the topic has no name")
 
 
-def _settings_after_operations(
+def _changed_settings(
     resource: AlterConfigsResource, settings: Mapping[str, str], context: RequestContext
 ) -> dict[str, str]:
     """Return the resource's own settings after the operations."""
@@ -260,13 +256,11 @@ def _settings_after_operations(
             case ConfigOperation.DELETE:
                 new.pop(config.name, None)
             case ConfigOperation.APPEND | ConfigOperation.SUBTRACT:
-                new[config.name] = _list_after_operation(
-                    resource.resource_type, config, settings, context
-                )
+                new[config.name] = _changed_list(resource.resource_type, config, settings, context)
     return new
 
 
-def _list_after_operation(
+def _changed_list(
     kind: int, config: AlterableConfig, settings: Mapping[str, str], context: RequestContext
 ) -> str:
     """Return a list with elements added or removed; an unset list starts as its default."""

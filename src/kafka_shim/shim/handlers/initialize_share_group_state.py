@@ -21,7 +21,7 @@ def handle(
     request: InitializeShareGroupStateRequest, context: RequestContext
 ) -> InitializeShareGroupStateResponse:
     context.access.require(INITIALIZE_SHARE_GROUP_STATE, message=NOT_A_BROKER)
-    initialise = context.cluster.share_states.create_or_reset_state
+    initialise = context.cluster.share_states.reset_state
 
     def begun(topic_id: bytes, partition: PartitionData) -> PartitionResult:
         key = (request.group_id, topic_id, partition.partition)

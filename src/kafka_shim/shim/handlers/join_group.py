@@ -34,7 +34,7 @@ def handle(
         response = _response(joined, context)
         if joined.error is not NO_ERROR:
             response.generation_id = context.facts.groups.failed_join_generation
-        wait.complete_unless_already_done(response)
+        wait.complete(response)
 
     error = context.group_coordinator_error(request.group_id)
     if error is NO_ERROR:

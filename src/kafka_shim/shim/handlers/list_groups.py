@@ -25,9 +25,7 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsRes
         for group in context.cluster.groups
         if context.group_coordinator_error(group.group_id) is NO_ERROR
     ]
-    visible = _groups_in_map_order(
-        _visible_groups_or_all_requiring_cluster_access(ours, context), context
-    )
+    visible = _groups_in_map_order(_visible_groups(ours, context), context)
     return ListGroupsResponse(
         groups=[
             ListedGroup(
@@ -46,9 +44,7 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsRes
 error_response = mirroring_error_builder(ListGroupsResponse)
 
 
-def _visible_groups_or_all_requiring_cluster_access(
-    groups: list[Group], context: RequestContext
-) -> list[Group]:
+def _visible_groups(groups: list[Group], context: RequestContext) -> list[Group]:
     if context.cluster.policy.bind(LIST_GROUPS).error is not NO_ERROR:
         context.access.require(LIST_GROUPS)
         return groups

@@ -42,7 +42,7 @@ _NONE_TWICE: Set[tuple[str, int]] = frozenset()
 
 
 def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
-    allowed, denied = context.access.split_allowed_and_denied(
+    allowed, denied = context.access.split_allowed(
         LIST_OFFSETS_TOPIC, request.topics, lambda topic: topic.name
     )
     if request.isolation_level not in ISOLATION_LEVELS:
@@ -69,12 +69,12 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
             *(
                 listed
                 if has_no_repetitions or facts.list_offsets_lists_each_repeated_partition
-                else _merge_duplicates_and_drop_empty_topics(listed)
+                else _merge_topics(listed)
             ),
             *(
                 failed
                 if has_no_repetitions or facts.list_offsets_lists_each_denied_partition
-                else _merge_duplicates_and_drop_empty_topics(failed)
+                else _merge_topics(failed)
             ),
         ]
     )
@@ -117,7 +117,7 @@ class _OffsetLookup:
         self, name: str, request_partition: ListOffsetsPartition
     ) -> ListOffsetsPartitionResponse:
         index = request_partition.partition_index
-        partition = self._context.cluster.topics.partition_once_led(name, index)
+        partition = self._context.cluster.topics.led_partition(name, index)
         error = NO_ERROR
         if request_partition.timestamp < EARLIEST:
             error = self._special_timestamp_error(request_partition.timestamp)
@@ -171,7 +171,7 @@ def _duplicate_partitions(partitions: list[tuple[str, int]]) -> Set[tuple[str, i
     return {partition for partition, count in Counter(partitions).items() if count > 1}
 
 
-def _merge_duplicates_and_drop_empty_topics(
+def _merge_topics(
     topics: list[ListOffsetsTopicResponse],
 ) -> list[ListOffsetsTopicResponse]:
     """Merge repeated topics and partitions, and leave out topics without partitions."""

@@ -10,7 +10,7 @@ from kafka_shim.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.controller import require_controller_or_forwarding
+from kafka_shim.shim.handlers.common.controller import require_controller
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
@@ -22,7 +22,7 @@ def handle(
     error = context.access.denial_error(LIST_PARTITION_REASSIGNMENTS)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error, "cluster authorization failed")
-    require_controller_or_forwarding(context)
+    require_controller(context)
     return ListPartitionReassignmentsResponse(
         error_message=context.facts.topics.reassignment_ok_message
     )

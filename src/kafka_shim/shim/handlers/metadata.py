@@ -24,7 +24,7 @@ from kafka_shim.protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.controller import is_controller_or_forwards_to_it
+from kafka_shim.shim.handlers.common.controller import serves_controller_requests
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.placement import place_replicas
@@ -39,7 +39,7 @@ _TOPIC = ResourceType.TOPIC  # module constant: enum attribute lookup is slow on
 def handle(request: MetadataRequest, context: RequestContext) -> MetadataResponse:
     # brokers, cluster id and controller id are for everybody
     context.access.declare_no_further_checks()
-    has_ids = _has_topic_ids_after_check(request, context.version)
+    has_ids = _uses_topic_ids(request, context.version)
     if request.topics is None or (context.version == 0 and not request.topics):
         topics = _describe_all_visible_topics(request, context)
     elif has_ids:
@@ -47,7 +47,7 @@ def handle(request: MetadataRequest, context: RequestContext) -> MetadataRespons
         topics = _describe_topics_by_id(ids, request, context)
     else:
         names = [topic.name for topic in request.topics if topic.name is not None]
-        topics = _describe_or_create_topics_by_name(names, request, context)
+        topics = _describe_topics_by_name(names, request, context)
     return MetadataResponse(
         brokers=[
             MetadataResponseBroker(node_id=node_id, host=host, port=port, rack=rack)
@@ -75,7 +75,7 @@ def error_response(
     )
 
 
-def _has_topic_ids_after_check(request: MetadataRequest, version: int) -> bool:
+def _uses_topic_ids(request: MetadataRequest, version: int) -> bool:
     """Return whether a topic has an id.
 
     Raise RequestRejected for null names or ids in versions without both (before 12).
@@ -102,10 +102,10 @@ def _describe_all_visible_topics(
     return [_topic_row(topic, dead_nodes, request, context) for topic in visible]
 
 
-def _describe_or_create_topics_by_name(
+def _describe_topics_by_name(
     names: Iterable[str], request: MetadataRequest, context: RequestContext
 ) -> list[MetadataResponseTopic]:
-    allowed, denied = context.access.split_allowed_and_denied(
+    allowed, denied = context.access.split_allowed(
         METADATA_TOPIC, dict.fromkeys(names), lambda name: name
     )
     described, missing, create_denied = [], [], []
@@ -113,7 +113,7 @@ def _describe_or_create_topics_by_name(
     dead_nodes = _dead_nodes(context)
     auto_creates = None  # not looked up where all topics are known
     for name in allowed:
-        topic = topics.topic_once_led(name)
+        topic = topics.led_topic(name)
         if topic is not None:
             described.append(_topic_row(topic, dead_nodes, request, context))
             continue
@@ -124,9 +124,7 @@ def _describe_or_create_topics_by_name(
         if auto_creates and not context.access.allows(METADATA_AUTO_CREATE, name):
             create_denied.append(_creation_denied_row(name, context))
         else:
-            missing.append(
-                _missing_topic_row_after_creating(name, request, context, auto_creates=auto_creates)
-            )
+            missing.append(_missing_topic_row(name, request, context, auto_creates=auto_creates))
     if not denied:
         return [*described, *missing, *create_denied]
     error = context.cluster.policy.bind(METADATA_TOPIC).error
@@ -152,9 +150,7 @@ def _describe_topics_by_id(
             unknown.append(_topic_row_without_name(topic_id, ErrorCode.UNKNOWN_TOPIC_ID))
         else:
             known.append(topic)
-    allowed, denied = context.access.split_allowed_and_denied(
-        METADATA_TOPIC, known, lambda topic: topic.name
-    )
+    allowed, denied = context.access.split_allowed(METADATA_TOPIC, known, lambda topic: topic.name)
     dead_nodes = _dead_nodes(context)
     return [
         *unknown,
@@ -166,7 +162,7 @@ def _describe_topics_by_id(
     ]
 
 
-def _missing_topic_row_after_creating(
+def _missing_topic_row(
     name: str, request: MetadataRequest, context: RequestContext, *, auto_creates: bool
 ) -> MetadataResponseTopic:
     """Create a missing topic if enabled, and return its row, which still reports it as missing."""
@@ -175,8 +171,8 @@ def _missing_topic_row_after_creating(
     if name_error(name) is not None:
         if is_checked:
             error = ErrorCode.INVALID_TOPIC_EXCEPTION
-    elif _exists_after_creating_if_enabled(name, context, auto_creates=auto_creates):
-        facts, at_controller = context.facts.topics, is_controller_or_forwards_to_it(context)
+    elif _auto_create(name, context, auto_creates=auto_creates):
+        facts, at_controller = context.facts.topics, serves_controller_requests(context)
         error = (
             facts.controller_auto_created_topic_error
             if at_controller
@@ -190,9 +186,7 @@ def _missing_topic_row_after_creating(
     )
 
 
-def _exists_after_creating_if_enabled(
-    name: str, context: RequestContext, *, auto_creates: bool
-) -> bool:
+def _auto_create(name: str, context: RequestContext, *, auto_creates: bool) -> bool:
     """Create a missing topic if release and settings allow it; return whether it was created now,
     or before and is not visible yet.
     """
@@ -202,7 +196,7 @@ def _exists_after_creating_if_enabled(
     ):
         return False
     is_made = name in context.cluster.topics
-    return is_made or _auto_create_topic_unless_colliding(context.cluster, name) is not None
+    return is_made or _create_default_topic(context.cluster, name) is not None
 
 
 def _creation_denied_row(name: str, context: RequestContext) -> MetadataResponseTopic:
@@ -300,7 +294,7 @@ def _auto_create_is_enabled(cluster: Cluster) -> bool:
     return cluster.configs.effective_broker_bool("auto.create.topics.enable")
 
 
-def _auto_create_topic_unless_colliding(cluster: Cluster, name: str) -> Topic | None:
+def _create_default_topic(cluster: Cluster, name: str) -> Topic | None:
     """Create a topic with the broker's defaults; return None if its name collides with another."""
     assert name not in cluster.topics
     if cluster.topics.names_colliding_in_metrics(name):

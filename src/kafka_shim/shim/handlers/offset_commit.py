@@ -21,7 +21,7 @@ from kafka_shim.shim.handlers.common.offset_commits import (
     CommitRequestTopic,
     PermittedCommit,
     last_commit_of_each_partition,
-    merge_duplicate_topics_and_partitions,
+    merge_duplicates,
     metadata_within_limit,
     permitted_commits_adding_errors,
 )
@@ -61,11 +61,7 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
         denial = context.group_coordinator_error(request.group_id)
     if denial is not NO_ERROR:
         response = error_response(request, denial, None)
-        return (
-            response
-            if facts.denied_commit_lists_each_partition
-            else merge_duplicate_topics_and_partitions(response)
-        )
+        return response if facts.denied_commit_lists_each_partition else merge_duplicates(response)
     rows = _ResponseRows()
     permitted: list[PermittedCommit] = []
     for topic in request.topics:
@@ -90,11 +86,7 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
     else:
         _commit_to_zookeeper(request.group_id, permitted, rows, context)
     response = rows.response()
-    return (
-        response
-        if facts.failed_commit_lists_each_partition
-        else merge_duplicate_topics_and_partitions(response)
-    )
+    return response if facts.failed_commit_lists_each_partition else merge_duplicates(response)
 
 
 error_response = mirroring_error_builder(OffsetCommitResponse)

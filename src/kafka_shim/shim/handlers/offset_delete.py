@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.offset_delete import (
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
-from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
+from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.group import Group
 
@@ -28,14 +28,11 @@ BY_GROUP = frozenset({ErrorCode.NONE, ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC})
 
 def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDeleteResponse:
     context.access.require(OFFSET_DELETE_GROUP, request.group_id)
-    errors = [
-        denied_or_unknown_topic_error(context, OFFSET_DELETE_TOPIC, topic.name)
-        for topic in request.topics
-    ]
+    errors = [topic_error(context, OFFSET_DELETE_TOPIC, topic.name) for topic in request.topics]
     error = context.group_coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         return error_response(request, error, None)
-    group = context.cluster.groups.find_and_touch_after_topic_deletions(request.group_id)
+    group = context.cluster.groups.find_current(request.group_id)
     error = _group_error(request.group_id, group)
     if error is not ErrorCode.NONE:
         return error_response(request, error, None)
@@ -46,9 +43,7 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
             partitions=[
                 OffsetDeleteResponsePartition(
                     partition_index=partition.partition_index,
-                    error_code=_delete_offset_unless_subscribed(
-                        group, topic, partition, denial, context
-                    ),
+                    error_code=_delete_offset(group, topic, partition, denial, context),
                 )
                 for partition in topic.partitions
             ],
@@ -57,11 +52,11 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     ]
     codes = _distinct_error_codes(topics)
     if not (context.facts.groups.java_group_coordinator and codes <= BY_GROUP):
-        topics = _merge_topics_and_partitions_by_release(topics, context.facts.groups)
+        topics = _merge_topics(topics, context.facts.groups)
     if ErrorCode.NONE in codes:
-        context.cluster.groups.queue_offset_deletions_or_remove_empty_group(group)
+        context.cluster.groups.end_offset_deletion(group)
     if context.facts.groups.offset_delete_lists_topic_per_partition:
-        topics = _repeat_topic_per_partition_or_close(topics)
+        topics = _repeated_topics(topics)
     return OffsetDeleteResponse(topics=topics)
 
 
@@ -69,7 +64,7 @@ def _distinct_error_codes(topics: list[OffsetDeleteResponseTopic]) -> set[int]:
     return {partition.error_code for topic in topics for partition in topic.partitions}
 
 
-def _repeat_topic_per_partition_or_close(
+def _repeated_topics(
     topics: list[OffsetDeleteResponseTopic],
 ) -> list[OffsetDeleteResponseTopic]:
     """Return each topic as often as it has partitions, like 2.4.
@@ -82,7 +77,7 @@ def _repeat_topic_per_partition_or_close(
     return [topic for topic in topics for _ in topic.partitions]
 
 
-def _merge_topics_and_partitions_by_release(
+def _merge_topics(
     topics: list[OffsetDeleteResponseTopic], facts: GroupFacts
 ) -> list[OffsetDeleteResponseTopic]:
     """Merge topics. Partitions are repeated since 3.5 if the group did not handle them, and always
@@ -118,7 +113,7 @@ def _group_error(group_id: str, group: Group | None) -> ErrorCode:
     return ErrorCode.GROUP_ID_NOT_FOUND if group is None else group.offset_delete_error()
 
 
-def _delete_offset_unless_subscribed(
+def _delete_offset(
     group: Group,
     request_topic: OffsetDeleteRequestTopic,
     partition: OffsetDeleteRequestPartition,
@@ -128,11 +123,9 @@ def _delete_offset_unless_subscribed(
     if denial is not ErrorCode.NONE:
         return denial
     topic = context.cluster.topics.get(request_topic.name)
-    if topic is None or topic.partition_once_led(partition.partition_index) is None:
+    if topic is None or topic.led_partition(partition.partition_index) is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if group.subscribes_to(topic.name):
         return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
-    context.cluster.groups.delete_offset_and_collect_for_batch(
-        group.group_id, topic.topic_id, partition.partition_index
-    )
+    context.cluster.groups.delete_offset(group.group_id, topic.topic_id, partition.partition_index)
     return ErrorCode.NONE

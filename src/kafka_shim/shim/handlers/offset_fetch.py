@@ -55,7 +55,7 @@ def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchR
         require_stable = request.require_stable
         rows = [_fetch_group_offsets(group, require_stable, context) for group in request.groups]
         if len(rows) > 1:
-            rows = _merge_or_fail_repeated_groups_by_release(rows, context.facts.groups)
+            rows = _merge_groups(rows, context.facts.groups)
         return OffsetFetchResponse(groups=rows)
     request = _as_request_of_groups(request)
     row = _fetch_group_offsets(request.groups[0], request.require_stable, context)
@@ -64,7 +64,7 @@ def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchR
     )
 
 
-def _merge_or_fail_repeated_groups_by_release(
+def _merge_groups(
     rows: list[OffsetFetchResponseGroup], facts: GroupFacts
 ) -> list[OffsetFetchResponseGroup]:
     """Return the rows of a request that may list a group twice, as this release answers it."""
@@ -115,22 +115,22 @@ def _fetch_group_offsets(
     if error is not NO_ERROR:
         effect = context.cluster.policy.bind(OFFSET_FETCH_GROUP).effect_in_version(context.version)
         each = effect is DenialEffect.EACH and context.version < MANY_SINCE
-        topics = _failed_topics_merged_or_empty_by_release(group, error, context) if each else []
+        topics = _failed_topics(group, error, context) if each else []
         return OffsetFetchResponseGroup(group.group_id, topics, error)
     if (
         context.version == FROM_ZOOKEEPER
         and not context.facts.groups.zookeeper_offset_commit_is_supported
     ):
         error = ErrorCode.UNSUPPORTED_VERSION
-        topics = _failed_topics_merged_or_empty_by_release(group, error, context)
+        topics = _failed_topics(group, error, context)
         return OffsetFetchResponseGroup(group.group_id, topics, error)
     error = context.group_coordinator_error(group.group_id)
-    group_state = context.cluster.groups.find_and_touch_after_topic_deletions(group.group_id)
+    group_state = context.cluster.groups.find_current(group.group_id)
     if error is NO_ERROR and group_state is not None:
         error = group_state.fetch_error(group.member_id, group.member_epoch)
     if error is not NO_ERROR:
         each = context.version < TOP_CODE_SINCE
-        topics = _failed_topics_merged_or_empty_by_release(group, error, context) if each else []
+        topics = _failed_topics(group, error, context) if each else []
         return OffsetFetchResponseGroup(group.group_id, topics, error)
     if group.topics is None:
         topics = _fetch_all_visible_topics(group.group_id, require_stable, context)
@@ -190,7 +190,7 @@ def _merge_topics_and_partitions(
     ]
 
 
-def _failed_topics_merged_or_empty_by_release(
+def _failed_topics(
     group: OffsetFetchRequestGroup, error: ErrorCode, context: RequestContext
 ) -> list[OffsetFetchResponseTopics]:
     facts, from_zookeeper = context.facts.groups, context.version == FROM_ZOOKEEPER
@@ -217,14 +217,11 @@ def _fetch_topic_offsets(
         ids = [] if topic is None else [topic.topic_id]
         if not context.facts.groups.commit_rejects_missing_partition:
             ids.append(stand_in_topic_id_of_missing_partition(name))
-        rows = [
-            _stored_or_unstable_offset(groups.offsets, group_id, ids, at, require_stable)
-            for at in indexes
-        ]
+        rows = [_offset_row(groups.offsets, group_id, ids, at, require_stable) for at in indexes]
     return OffsetFetchResponseTopics(request_topic.name, request_topic.topic_id, rows)
 
 
-def _stored_or_unstable_offset(
+def _offset_row(
     offsets: Offsets,
     group_id: str,
     topic_ids: Iterable[bytes],
@@ -248,7 +245,7 @@ def _offset_from_zookeeper(
 ) -> OffsetFetchResponsePartitions:
     """Return the row of the offset from ZooKeeper, which has no metadata."""
     checks = context.facts.groups.commit_rejects_missing_partition
-    if topic is None or (checks and topic.partition_once_led(partition) is None):
+    if topic is None or (checks and topic.led_partition(partition) is None):
         return _failed_partition_row(partition, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     if not group_id:  # an empty element of a path
         return _failed_partition_row(partition, ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -274,8 +271,7 @@ def _fetch_all_visible_topics(
 
     def fetched(name: str, topic_id: bytes, partitions: Iterable[int]) -> OffsetFetchResponseTopics:
         rows = [
-            _stored_or_unstable_offset(offsets, group_id, (topic_id,), at, require_stable)
-            for at in partitions
+            _offset_row(offsets, group_id, (topic_id,), at, require_stable) for at in partitions
         ]
         return OffsetFetchResponseTopics(name, topic_id, rows)
 

@@ -28,7 +28,7 @@ def handle(
 ) -> OffsetForLeaderEpochResponse:
     if context.facts.records.epoch_lookup_merges_repeated_partitions:
         request = _merge_duplicate_partitions(request)
-    allowed, denied = context.access.split_allowed_and_denied(
+    allowed, denied = context.access.split_allowed(
         OFFSET_FOR_LEADER_EPOCH, request.topics, lambda topic: topic.topic
     )
     denial = context.cluster.policy.bind(OFFSET_FOR_LEADER_EPOCH).error
@@ -82,7 +82,7 @@ def _end_offsets_of_topic(
 def _end_offset_of_partition(
     name: str, request_partition: OffsetForLeaderPartition, context: RequestContext
 ) -> EpochEndOffset:
-    partition = context.cluster.topics.partition_once_led(name, request_partition.partition)
+    partition = context.cluster.topics.led_partition(name, request_partition.partition)
     if partition is None:
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     elif not partition.is_led_with_open_log_by(context.node_id):
@@ -92,7 +92,7 @@ def _end_offset_of_partition(
     if error is not NO_ERROR or partition is None:
         return EpochEndOffset(error_code=error, partition=request_partition.partition)
     log = partition.log
-    leader_epoch, end_offset = log.epoch_and_end_offset_up_to(request_partition.leader_epoch)
+    leader_epoch, end_offset = log.end_offset_for_epoch(request_partition.leader_epoch)
     is_before = request_partition.leader_epoch < 0 or log.end_offset == 0
     if is_before and not context.facts.records.first_leader_epoch_starts_at_creation:
         leader_epoch, end_offset = -1, -1

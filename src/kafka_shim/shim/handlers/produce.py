@@ -28,18 +28,18 @@ from kafka_shim.protocol.messages.produce import (
 from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
-from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
+from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.handlers.producing.append_checked import (
-    check_acks_and_internal_topic,
     check_and_append,
+    check_request,
 )
 from kafka_shim.shim.handlers.producing.appending import NOTHING_APPENDED
 from kafka_shim.shim.handlers.producing.produced_rows import (
     ProducedRow,
     ProducedTopic,
-    first_batches_and_produced_topics,
-    last_appendable_row_and_last_rejection,
+    last_row_outcomes,
     null_records_error,
+    parse_produced_topics,
 )
 from kafka_shim.shim.handlers.producing.record_checks import RecordsRejected
 from kafka_shim.shim.request.context import RequestContext
@@ -54,7 +54,7 @@ NAMELESS = ""
 
 
 def handle(request: ProduceRequest, context: RequestContext) -> ProduceResponse | NoResponse:
-    first_batches, topics = first_batches_and_produced_topics(request, context)
+    first_batches, topics = parse_produced_topics(request, context)
     error = _producer_access_error_for_whole_request(request, first_batches, context)
     if error:
         response = _failed_response_deduplicated(topics, error)
@@ -126,7 +126,7 @@ def _append_to_partitions(
     produced: list[tuple[ProducedTopic, str, ErrorCode]] = []
     has_nulls = False
     for rows in topics:
-        name, error = _topic_name_and_error(rows.topic, context)
+        name, error = _resolve_topic(rows.topic, context)
         produced.append((rows, name, error))
         has_nulls = has_nulls or rows.has_nulls
     null_error = NO_ERROR
@@ -147,9 +147,7 @@ def _append_to_partitions(
     return response
 
 
-def _topic_name_and_error(
-    topic: TopicProduceData, context: RequestContext
-) -> tuple[str, ErrorCode]:
+def _resolve_topic(topic: TopicProduceData, context: RequestContext) -> tuple[str, ErrorCode]:
     """Return the topic's name and the error for which its partitions fail."""
     name = topic.name
     if context.version >= IDS_SINCE:
@@ -157,7 +155,7 @@ def _topic_name_and_error(
         if topic_by_id is None:
             return "", ErrorCode.UNKNOWN_TOPIC_ID
         name = topic_by_id.name
-    return name, denied_or_unknown_topic_error(context, PRODUCE_TOPIC, name)
+    return name, topic_error(context, PRODUCE_TOPIC, name)
 
 
 def _append_partition_row(
@@ -174,7 +172,7 @@ def _append_partition_row(
     index = rows[0].index
     if error:
         return _failed_partition_row(index, RecordsRejected(error))
-    partition = context.cluster.topics.partition_once_led(name, index)
+    partition = context.cluster.topics.led_partition(name, index)
     if partition is None:
         return _failed_partition_row(index, _missing_partition_error(name, request, context))
     if not facts.repeated_produce_partition_checks_all_batches:
@@ -183,7 +181,7 @@ def _append_partition_row(
     unreadable = None
     batch = rows[0].batch
     if len(rows) > 1 or batch is None or batch.attributes:
-        readable, unreadable = last_appendable_row_and_last_rejection(rows, context.version, facts)
+        readable, unreadable = last_row_outcomes(rows, context.version, facts)
     appended = NOTHING_APPENDED
     try:
         if readable is not None:
@@ -204,7 +202,7 @@ def _missing_partition_error(
     """Return the error for a missing partition; releases that check topics only find it late."""
     if context.facts.records.fetch_keeps_missing_partitions_in_order:
         try:
-            check_acks_and_internal_topic(name, request, context)
+            check_request(name, request, context)
         except RecordsRejected as rejection:
             return rejection
     return RecordsRejected(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -235,7 +233,7 @@ def _add_leaders_of_unled_partitions(response: ProduceResponse, context: Request
                 continue
             topic_by_id = context.cluster.topics.by_id(topic.topic_id)
             name = topic.name if topic_by_id is None else topic_by_id.name
-            partition = context.cluster.topics.partition_once_led(name, row.index)
+            partition = context.cluster.topics.led_partition(name, row.index)
             assert partition is not None
             row.current_leader = LeaderIdAndEpoch(partition.leader_id, partition.leader_epoch)
             leaders.add(partition.leader_id)

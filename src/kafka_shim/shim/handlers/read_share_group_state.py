@@ -42,7 +42,7 @@ error_response = mirroring_error_builder(
 def _read_state_fencing_older_leaders(
     key: SharePartitionKey, leader_epoch: int, context: RequestContext
 ) -> PartitionResult:
-    error, state = context.cluster.share_states.read_and_fence_older_leaders(key, leader_epoch)
+    error, state = context.cluster.share_states.read_for_leader(key, leader_epoch)
     if state is None:
         return PartitionResult(
             partition=key[2], error_code=error, error_message=ERROR_MESSAGES[error]

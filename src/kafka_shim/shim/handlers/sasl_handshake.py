@@ -25,7 +25,7 @@ def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandsh
     session = context.session
     mechanisms = list(context.cluster.mechanisms)
     if _may_reauthenticate(context):
-        return _begin_reauthentication_or_close(request, context)
+        return _begin_reauthentication(request, context)
     if session.phase not in _BEFORE:
         listed_mechanisms = (
             mechanisms if context.facts.users.late_handshake_lists_mechanisms else []
@@ -33,8 +33,8 @@ def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandsh
         return SaslHandshakeResponse(
             error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=listed_mechanisms
         )
-    if not sasl_authentication.begin_sasl_exchange_or_record_failure(
-        request.mechanism, session, context.cluster, _phase_after_handshake(context)
+    if not sasl_authentication.begin_sasl_exchange(
+        request.mechanism, session, context.cluster, _next_phase(context)
     ):
         if context.facts.users.unknown_sasl_mechanism_closes_connection:
             session.phase = AuthenticationPhase.FAILED
@@ -44,7 +44,7 @@ def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandsh
     return SaslHandshakeResponse(mechanisms=mechanisms)
 
 
-def _phase_after_handshake(context: RequestContext) -> AuthenticationPhase:
+def _next_phase(context: RequestContext) -> AuthenticationPhase:
     return AuthenticationPhase.TOKENS if context.version == 0 else AuthenticationPhase.AUTHENTICATE
 
 
@@ -56,7 +56,7 @@ def _may_reauthenticate(context: RequestContext) -> bool:
     return last_ms is None or context.cluster.clock.now_ms() - last_ms >= _RENEWAL_PAUSE_MS
 
 
-def _begin_reauthentication_or_close(
+def _begin_reauthentication(
     request: SaslHandshakeRequest, context: RequestContext
 ) -> SaslHandshakeResponse:
     session, cluster = context.session, context.cluster
@@ -64,8 +64,8 @@ def _begin_reauthentication_or_close(
     if request.mechanism not in cluster.mechanisms:
         raise CloseConnection(f"re-authentication with `{request.mechanism}`, which is not enabled")
     if request.mechanism == session.mechanism:
-        sasl_authentication.begin_sasl_exchange_or_record_failure(
-            request.mechanism, session, cluster, _phase_after_handshake(context)
+        sasl_authentication.begin_sasl_exchange(
+            request.mechanism, session, cluster, _next_phase(context)
         )
     else:
         session.phase = AuthenticationPhase.MECHANISM_CHANGED

@@ -33,7 +33,7 @@ def handle(request: ShareAcknowledgeRequest, context: RequestContext) -> ShareAc
     check_share_request(context, SHARE_ACKNOWLEDGE_GROUP, request.group_id, request.member_id)
     group_id, member_id = request.group_id or "", request.member_id or ""
     sessions = context.cluster.share_sessions[context.node_id]
-    sessions.validate_and_advance_epoch(group_id, member_id, request.share_session_epoch)
+    sessions.advance_epoch(group_id, member_id, request.share_session_epoch)
     known = [context.cluster.topics.by_id(topic.topic_id) for topic in request.topics]
     names = [None if topic is None else topic.name for topic in known]
     if not context.access.has_authorizer_counting_as_check:
@@ -42,7 +42,7 @@ def handle(request: ShareAcknowledgeRequest, context: RequestContext) -> ShareAc
     acknowledger = ShareAcknowledger(group_id, member_id, request.is_renew_ack, context, denials)
     outcomes = acknowledger.acknowledge_all(request.topics)
     if request.share_session_epoch == END:
-        sessions.end_session_and_release_records(group_id, member_id)
+        sessions.end_session(group_id, member_id)
     return _response_of_outcomes(outcomes, group_id, context)
 
 
@@ -74,7 +74,7 @@ def _response_of_outcomes(
 
 def _current_leader(topic_id: bytes, index: int, context: RequestContext) -> LeaderIdAndEpoch:
     topic = context.cluster.topics.by_id(topic_id)
-    partition = None if topic is None else topic.partition_once_led(index)
+    partition = None if topic is None else topic.led_partition(index)
     if partition is None:
         return LeaderIdAndEpoch()
     return LeaderIdAndEpoch(partition.leader_id, partition.leader_epoch)

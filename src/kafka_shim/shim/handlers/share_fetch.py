@@ -56,30 +56,26 @@ def handle(
     )
     sessions = context.cluster.share_sessions[context.node_id]
     try:
-        share_round = sessions.begin_or_update_session_from_fetch(
+        share_round = sessions.update_session(
             request, context.session, has_acknowledgements=acknowledges
         )
     except RequestRejected as refusal:
         if refusal.error is not ErrorCode.SHARE_SESSION_LIMIT_REACHED:
             raise
-        return _error_response_after_max_wait(request, context, refusal.error)
-    return _ShareFetch(
-        request, context, share_round, acknowledges=acknowledges
-    ).acknowledge_and_fetch()
+        return _delayed_error_response(request, context, refusal.error)
+    return _ShareFetch(request, context, share_round, acknowledges=acknowledges).handle()
 
 
 error_response = mirroring_error_builder(ShareFetchResponse)
 
 
-def _error_response_after_max_wait(
+def _delayed_error_response(
     request: ShareFetchRequest, context: RequestContext, error: ErrorCode
 ) -> PendingResponse[ShareFetchResponse]:
     """Delay the response by the maximum wait, so that clients do not retry in a loop."""
     wait: PendingResponse[ShareFetchResponse] = PendingResponse()
     response = error_response(request, error, None)
-    context.cluster.clock.call_later(
-        request.max_wait_ms, lambda: wait.complete_unless_already_done(response)
-    )
+    context.cluster.clock.call_later(request.max_wait_ms, lambda: wait.complete(response))
     return wait
 
 
@@ -100,7 +96,7 @@ class _ShareFetch:
         self._acknowledges = acknowledges
         self._outcomes: dict[TopicPartition, AcknowledgementOutcome] = {}
 
-    def acknowledge_and_fetch(self) -> ShareFetchResponse | PendingResponse[ShareFetchResponse]:
+    def handle(self) -> ShareFetchResponse | PendingResponse[ShareFetchResponse]:
         request, context = self._request, self._context
         named = context.cluster.share_sessions[context.node_id].requested_topic_names(request)
         partitions = self._round.partitions
@@ -130,11 +126,9 @@ class _ShareFetch:
             )
             responses.append(response)
             if wait is not None:
-                wait.complete_unless_already_done(response)
+                wait.complete(response)
 
-        stop = ShareFetchReading(request, context, denials).acquire_now_or_when_ready(
-            self._round.partitions, done
-        )
+        stop = ShareFetchReading(request, context, denials).acquire(self._round.partitions, done)
         if responses:
             return responses[0]
         wait = PendingResponse(stop)
@@ -144,11 +138,11 @@ class _ShareFetch:
         request, context = self._request, self._context
         topics: dict[bytes, ShareFetchableTopicResponse] = {}
         outcomes_left = dict(self._outcomes)
-        for shared, data in self._round.select_rows_and_move_fetched_last(rows):
+        for shared, data in self._round.select_response_rows(rows):
             outcome = outcomes_left.pop(shared.topic_partition, AcknowledgementOutcome())
             data.acknowledge_error_code = outcome.error
             data.acknowledge_error_message = outcome.message
-            self._add_partition_row_and_current_leader(topics, shared.topic_id, data)
+            self._add_partition_row(topics, shared.topic_id, data)
         for (topic_id, index), outcome in outcomes_left.items():
             data = PartitionData(
                 partition_index=index,
@@ -156,11 +150,11 @@ class _ShareFetch:
                 acknowledge_error_message=outcome.message,
                 records=b"",
             )
-            self._add_partition_row_and_current_leader(topics, topic_id, data)
+            self._add_partition_row(topics, topic_id, data)
         group_id = request.group_id or ""
         if request.share_session_epoch == END:
             sessions = context.cluster.share_sessions[context.node_id]
-            sessions.end_session_and_release_records(group_id, request.member_id or "")
+            sessions.end_session(group_id, request.member_id or "")
         settings = context.cluster.groups.settings
         response = ShareFetchResponse(
             acquisition_lock_timeout_ms=settings.share_record_lock_duration_ms(group_id),
@@ -174,12 +168,12 @@ class _ShareFetch:
         ]
         return response
 
-    def _add_partition_row_and_current_leader(
+    def _add_partition_row(
         self, topics: dict[bytes, ShareFetchableTopicResponse], topic_id: bytes, data: PartitionData
     ) -> None:
         if ErrorCode.NOT_LEADER_OR_FOLLOWER in (data.error_code, data.acknowledge_error_code):
             topic = self._context.cluster.topics.by_id(topic_id)
-            partition = None if topic is None else topic.partition_once_led(data.partition_index)
+            partition = None if topic is None else topic.led_partition(data.partition_index)
             if partition is not None:
                 leader = LeaderIdAndEpoch(partition.leader_id, partition.leader_epoch)
                 data.current_leader = leader

@@ -33,7 +33,7 @@ def handle(
     if not request.member_id:
         raise RequestRejected(ErrorCode.INVALID_REQUEST)
     names = request.subscribed_topic_names or []
-    if context.access.split_allowed_and_denied(SHARE_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
+    if context.access.split_allowed(SHARE_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
         raise RequestRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     _check_heartbeat_fields(request)
     error = context.group_coordinator_error(request.group_id)

@@ -61,7 +61,7 @@ def handle(
 
 
 def _add_topology_description(group_row: DescribedGroup, requests: MemberRequests) -> None:
-    group = requests.groups.find_group_if_streams(group_row.group_id)
+    group = requests.groups.find_streams_group(group_row.group_id)
     description = (
         None if group is None else requests.topology_descriptions.current_description(group)
     )
@@ -179,7 +179,7 @@ DESCRIPTION = GroupDescribeApi(
     protocol="streams",
     group_requirement=STREAMS_GROUP_DESCRIBE_GROUP,
     topic_requirement=STREAMS_GROUP_DESCRIBE_TOPIC,
-    find_group=Groups.find_group_if_streams,
+    find_group=Groups.find_streams_group,
     topic_names_of_group=_topic_names_of_topology,
     describe=_describe_group,
     failed_row=_failed_group,

@@ -75,7 +75,7 @@ def handle(
         if message is not None:
             raise RequestRejected(ErrorCode.STREAMS_INVALID_TOPOLOGY, message)
         names = _distinct_topic_names(topology)
-        if context.access.split_allowed_and_denied(STREAMS_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
+        if context.access.split_allowed(STREAMS_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
             raise RequestRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     _check_fields_supported(request, context)
     _check_heartbeat_fields(request, topology)
@@ -85,7 +85,7 @@ def handle(
     response = context.cluster.member_requests.handle_streams_heartbeat(
         request.group_id, _heartbeat_of_request(request, topology, context)
     )
-    return _response(response, _create_internal_topics_or_list_denied(response, context))
+    return _response(response, _create_internal_topics(response, context))
 
 
 def error_response(
@@ -194,7 +194,7 @@ def _heartbeat_of_request(
         rack_id=request.rack_id,
         rebalance_timeout_ms=request.rebalance_timeout_ms,
         topology=topology,
-        owned=_owned_active_and_standby_tasks(request),
+        owned=_owned_tasks(request),
         reported_tasks=_reported_partitions_by_subtopology(request),
         task_offsets=_task_offsets_of_rows(request.task_offsets),
         task_end_offsets=_task_offsets_of_rows(request.task_end_offsets),
@@ -209,7 +209,7 @@ def _heartbeat_of_request(
     )
 
 
-def _owned_active_and_standby_tasks(request: StreamsGroupHeartbeatRequest) -> Assignment | None:
+def _owned_tasks(request: StreamsGroupHeartbeatRequest) -> Assignment | None:
     """Return the active and standby tasks that a member runs; None if it does not report them."""
     if request.active_tasks is None:
         return None
@@ -240,12 +240,10 @@ def _task_offsets_of_rows(offsets: list[TaskOffset] | None) -> TaskOffsets | Non
     return tuple((row.subtopology_id, row.partition, row.offset) for row in offsets)
 
 
-def _create_internal_topics_or_list_denied(
-    response: StreamsHeartbeatResult, context: RequestContext
-) -> list[str]:
+def _create_internal_topics(response: StreamsHeartbeatResult, context: RequestContext) -> list[str]:
     """Create missing internal topics; return the names of those that the caller may not create."""
     names = [topic.name for topic, _ in response.topics_to_create]
-    denied = context.access.split_allowed_and_denied(STREAMS_GROUP_HEARTBEAT_CREATE, names, str)[1]
+    denied = context.access.split_allowed(STREAMS_GROUP_HEARTBEAT_CREATE, names, str)[1]
     if denied:
         return denied
     budget = PartitionBudget()
@@ -269,7 +267,7 @@ def _create_internal_topic(
     plan = plan_topic_creation(creatable, context.cluster)
     budget.reserve(len(plan.assignments))
     context.cluster.topics.create_topic(plan.name, plan.assignments, plan.configs)
-    context.cluster.elect_leaders_if_brokers_stopped()
+    context.cluster.replace_stopped_leaders()
 
 
 def _response(

@@ -34,7 +34,7 @@ def handle(
     error = context.group_coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
-    group = groups.find_group_if_streams(request.group_id)
+    group = groups.find_streams_group(request.group_id)
     if group is None:
         text = f"unknown streams group `{request.group_id}`"
         raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)

@@ -26,7 +26,7 @@ def handle(
     wait: PendingResponse[SyncGroupResponse] = PendingResponse()
 
     def response(synced: SyncResponse) -> None:
-        wait.complete_unless_already_done(
+        wait.complete(
             SyncGroupResponse(
                 error_code=synced.error,
                 protocol_type=synced.protocol_type,

@@ -29,14 +29,14 @@ from kafka_shim.shim.handlers.common.offset_commits import (
     CommitRequestTopic,
     PermittedCommit,
     last_commit_of_each_partition,
-    merge_duplicate_topics_and_partitions,
+    merge_duplicates,
     metadata_within_limit,
     permitted_commits_adding_errors,
 )
 from kafka_shim.shim.handlers.common.transaction_verification import (
     TransactionOwner,
     has_open_transaction_of_producer,
-    verify_or_add_partition,
+    verify_partition,
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.coordinators import KeyType
@@ -66,7 +66,7 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
         return (
             response
             if context.facts.records.denied_txn_commit_lists_each_partition
-            else merge_duplicate_topics_and_partitions(response)
+            else merge_duplicates(response)
         )
     rows: ResponseTopics = {}
     permitted: list[PermittedCommit] = []
@@ -88,11 +88,7 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
     for commit, code in zip(permitted, codes, strict=True):
         _add_result_row(rows, commit.request_topic, commit.partition.partition_index, code)
     response = TxnOffsetCommitResponse(topics=list(rows.values()))
-    return (
-        response
-        if facts.failed_commit_lists_each_partition
-        else merge_duplicate_topics_and_partitions(response)
-    )
+    return response if facts.failed_commit_lists_each_partition else merge_duplicates(response)
 
 
 error_response = mirroring_error_builder(TxnOffsetCommitResponse)
@@ -128,9 +124,7 @@ def _commit_in_transaction(
     """Commit, and return the error code of each partition."""
     groups = context.cluster.groups
     fits = metadata_within_limit(permitted, context)
-    error = _group_coordinator_error(request, context) or _verify_or_add_group_to_transaction(
-        request, context
-    )
+    error = _group_coordinator_error(request, context) or _verify_group(request, context)
     if error is NO_ERROR:
         identity = CommitIdentity(
             request.member_id,
@@ -150,7 +144,7 @@ def _commit_in_transaction(
             identity,
             commits,
             request.producer_id,
-            lambda: _append_offsets_or_error(request, commits, context),
+            lambda: _append_offsets(request, commits, context),
         )
     unfit = error or ErrorCode.OFFSET_METADATA_TOO_LARGE
     return [error if does_fit else unfit for does_fit in fits]
@@ -162,21 +156,19 @@ def _group_coordinator_error(request: TxnOffsetCommitRequest, context: RequestCo
     return context.group_coordinator_error(request.group_id)
 
 
-def _offsets_partition_and_log_creating_topic(
+def _offsets_log(
     request: TxnOffsetCommitRequest, context: RequestContext
 ) -> tuple[TopicPartition, PartitionLog]:
     """Return the log of the group's partition of the offsets topic."""
     coordinators = context.cluster.coordinators
-    offsets = coordinators.topic_or_create(KeyType.GROUP)
+    offsets = coordinators.get_or_create_topic(KeyType.GROUP)
     partition = coordinators.coordinator_partition_creating_topic(KeyType.GROUP, request.group_id)
     return (offsets.name, partition.index), partition.log
 
 
-def _verify_or_add_group_to_transaction(
-    request: TxnOffsetCommitRequest, context: RequestContext
-) -> ErrorCode:
+def _verify_group(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
     """Return NONE if the group is in the producer's transaction, or was added now (KIP-890)."""
-    target, log = _offsets_partition_and_log_creating_topic(request, context)
+    target, log = _offsets_log(request, context)
     facts = context.facts.records
     producer = request.producer_id, request.producer_epoch
     if not facts.offset_commit_verifies_transaction_group or has_open_transaction_of_producer(
@@ -185,7 +177,7 @@ def _verify_or_add_group_to_transaction(
         return NO_ERROR
     if not request.transactional_id:
         return ErrorCode.INVALID_REQUEST
-    return verify_or_add_partition(
+    return verify_partition(
         TransactionOwner(request.transactional_id, *producer),
         target,
         context,
@@ -194,7 +186,7 @@ def _verify_or_add_group_to_transaction(
     )
 
 
-def _append_offsets_or_error(
+def _append_offsets(
     request: TxnOffsetCommitRequest, commits: list[OffsetCommit], context: RequestContext
 ) -> ErrorCode:
     """Append pending offsets to the offsets topic, or return the error for the producer's epoch.
@@ -203,7 +195,7 @@ def _append_offsets_or_error(
     """
     if request.producer_id == NO_PRODUCER and not context.facts.groups.java_group_coordinator:
         return NO_ERROR
-    _, log = _offsets_partition_and_log_creating_topic(request, context)
+    _, log = _offsets_log(request, context)
     known = log.producers.get_producer(request.producer_id)
     if request.producer_epoch < 0:
         return ErrorCode.UNKNOWN_SERVER_ERROR

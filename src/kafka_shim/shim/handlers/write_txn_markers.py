@@ -85,13 +85,13 @@ def _write_marker_to_partitions(
         (topic.name, index) for topic in marker.topics for index in topic.partition_indexes
     )
     for name, index in distinct(partitions):
-        yield name, index, _write_marker_and_settle_offsets(marker, name, index, context)
+        yield name, index, _write_marker(marker, name, index, context)
 
 
-def _write_marker_and_settle_offsets(
+def _write_marker(
     marker: WritableTxnMarker, name: str, index: int, context: RequestContext
 ) -> ErrorCode:
-    partition = context.cluster.topics.partition_once_led(name, index)
+    partition = context.cluster.topics.led_partition(name, index)
     if partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     error = _marker_error(marker, partition, context)

@@ -40,12 +40,12 @@ class BusyPolling:
             self._paused_responses -= 1
         elif came_soon and not self.is_polling:
             self.is_polling = True
-            asyncio.get_running_loop().call_soon(self._poll_again_or_end)
+            asyncio.get_running_loop().call_soon(self._poll)
 
-    def _poll_again_or_end(self) -> None:
+    def _poll(self) -> None:
         """Let the event loop look for requests, without sleeping, in its next iteration."""
         if self._clock_s() - self._last_response_s < POLLED_S:
-            asyncio.get_running_loop().call_soon(self._poll_again_or_end)
+            asyncio.get_running_loop().call_soon(self._poll)
         else:
             self.is_polling = False
             self._paused_responses = PAUSE

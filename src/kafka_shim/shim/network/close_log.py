@@ -28,11 +28,9 @@ class CloseLog:
         self._kinds_of: dict[str, int] = {}  # by host
         self._timer: Timer | None = None
 
-    def log_or_count_close(
-        self, host: str, port: int, listener: str, reason: str, principal: str
-    ) -> None:
+    def log_close(self, host: str, port: int, listener: str, reason: str, principal: str) -> None:
         """Log a closing, or count it."""
-        kind = self._close_kind_or_common_kind_if_many(host, listener, reason)
+        kind = self._close_kind(host, listener, reason)
         if kind in self._counts:
             self._counts[kind] += 1
             return
@@ -47,11 +45,9 @@ class CloseLog:
             principal=principal,
         )
         if self._timer is None:
-            self._timer = self._clock.call_later(
-                PERIOD_MS, self._log_summary_and_forget_quiet_kinds
-            )
+            self._timer = self._clock.call_later(PERIOD_MS, self._log_summary)
 
-    def log_counts_and_reset(self) -> None:
+    def log_counts(self) -> None:
         """Log the counts, and forget all kinds."""
         if self._timer is not None:
             self._timer.cancel()
@@ -61,9 +57,7 @@ class CloseLog:
         self._reasons.clear()
         self._kinds_of.clear()
 
-    def _close_kind_or_common_kind_if_many(
-        self, host: str, listener: str, reason: str
-    ) -> CloseKind:
+    def _close_kind(self, host: str, listener: str, reason: str) -> CloseKind:
         """Return its kind, or a common one: peers choose parts of
         reasons, and can have many hosts.
         """
@@ -76,7 +70,7 @@ class CloseLog:
             return (host, listener, _OTHER)
         return kind
 
-    def _log_summary_and_forget_quiet_kinds(self) -> None:
+    def _log_summary(self) -> None:
         self._timer = None
         self._log_counts()
         again = dict.fromkeys((kind for kind, count in self._counts.items() if count), 0)
@@ -86,9 +80,7 @@ class CloseLog:
         for host, _, _ in again:
             self._kinds_of[host] = self._kinds_of.get(host, 0) + 1
         if again:
-            self._timer = self._clock.call_later(
-                PERIOD_MS, self._log_summary_and_forget_quiet_kinds
-            )
+            self._timer = self._clock.call_later(PERIOD_MS, self._log_summary)
 
     def _log_counts(self) -> None:
         for kind, count in self._counts.items():

@@ -112,7 +112,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._end_listener is not None:
             self.on_admitted()
         elif self._host.add_connection(self):
-            self._host.quotas.admit_queue_or_close(self)
+            self._host.quotas.admit(self)
             self._update_reading()
         else:
             self.close("too many connections, or a broker that is stopped")
@@ -133,7 +133,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._end_listener is not None:
             self._end_listener.on_connection_ended()
         elif self._session is not None:
-            self._host.quotas.remove_and_accept_waiting(self)
+            self._host.quotas.remove(self)
             self._host.remove_connection(self)
 
     def _cancel_pending_work(self) -> None:
@@ -218,7 +218,7 @@ class Connection(asyncio.BufferedProtocol):
             if self._large.is_begun or self._splitter.failure is not None:
                 self._release_memory()
             if self._dispatcher.recorder is not None:
-                self._dispatcher.recorder.convert_events_and_flush_full_block()
+                self._dispatcher.recorder.flush_events()
 
     def _handle_frame(self, frame: bytes) -> None:
         session = self._session
@@ -293,10 +293,10 @@ class Connection(asyncio.BufferedProtocol):
         self._responses.append(error_response)
         self._transition(ConnectionEvent.AUTHENTICATION_FAILS)
         self._failure_timer = self._cluster.clock.call_later(
-            delay_ms, self._close_after_failed_authentication
+            delay_ms, self._close_failed_authentication
         )
 
-    def _close_after_failed_authentication(self) -> None:
+    def _close_failed_authentication(self) -> None:
         self._failure_timer = None
         self._transition(ConnectionEvent.DELAY_OVER)
         self.close("authentication failed")
@@ -355,7 +355,7 @@ class Connection(asyncio.BufferedProtocol):
         if immediately:
             self._write_buffer.flush()
         storage = self._dispatcher.storage
-        is_held = storage is not None and storage.commit_if_idle_else_defer_response(
+        is_held = storage is not None and storage.defer_response(
             self._flush, commits_now=immediately
         )
         is_delayed = self._state is ConnectionState.AUTHENTICATION_FAILED
@@ -388,10 +388,7 @@ class Connection(asyncio.BufferedProtocol):
             or not self._is_writable
             or self._state is _NOT_ADMITTED
             or self._splitter.failure is not None
-            or (
-                size > SMALL_BYTES
-                and not self._large.reserve_and_may_continue_reading(size, self.last_used_ms)
-            )
+            or (size > SMALL_BYTES and not self._large.reserve(size, self.last_used_ms))
         ):
             transport.pause_reading()
         else:
@@ -405,7 +402,7 @@ class Connection(asyncio.BufferedProtocol):
         self._reason = reason
         session = self._session
         if session is not None:
-            self._host.close_log.log_or_count_close(
+            self._host.close_log.log_close(
                 session.host, session.port, self._listener.name, reason, session.principal
             )
         self._frames.clear()

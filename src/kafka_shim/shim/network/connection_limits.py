@@ -39,7 +39,7 @@ class ConnectionLimits:
         )
         for override in overrides.split(",") if overrides else ():
             host, _, count = override.strip().rpartition(":")
-            if count.isdecimal() and canonical_ip_or_empty(host) == connection.host:
+            if count.isdecimal() and canonical_ip(host) == connection.host:
                 return int(count)
         return self._listener_limit_else_broker_limit(_OF_HOST, connection.node_id, "")
 
@@ -87,7 +87,7 @@ class ConnectionLimits:
         return None
 
 
-def canonical_ip_or_empty(host: str) -> str:
+def canonical_ip(host: str) -> str:
     """Return an address as in sessions; other names are not resolved."""
     try:
         return java_ip_text("127.0.0.1" if host == "localhost" else host)

@@ -45,7 +45,7 @@ class ConnectionQuotas:
         self._host_rates: dict[tuple[int, str], SampledRate] = {}
         self._closing_later: dict[CountedConnection, Timer] = {}  # came faster than they may
 
-    def admit_queue_or_close(self, connection: CountedConnection) -> None:
+    def admit(self, connection: CountedConnection) -> None:
         """Start a new connection, now or later, or close it."""
         key = connection.node_id, connection.listener_name
         queue = self._listener_queues.get(key)
@@ -55,11 +55,11 @@ class ConnectionQuotas:
         if len(queue.waiting) == 1:
             self._accept_while_allowed(queue)
 
-    def remove_and_accept_waiting(self, connection: CountedConnection) -> None:
+    def remove(self, connection: CountedConnection) -> None:
         """Remove an ended connection, and accept waiting ones in its place."""
         served = self._started.get(connection.node_id, {})
         if connection not in served:
-            self._remove_waiting_or_closing(connection)
+            self._remove_waiting(connection)
             return
         del served[connection]
         self._change_counts(connection, -1)
@@ -89,7 +89,7 @@ class ConnectionQuotas:
             if not counter[connection.node_id, name]:
                 del counter[connection.node_id, name]
 
-    def _remove_waiting_or_closing(self, connection: CountedConnection) -> None:
+    def _remove_waiting(self, connection: CountedConnection) -> None:
         """Remove a connection that was waiting."""
         if connection in self._closing_later:
             self._closing_later.pop(connection).cancel()
@@ -109,35 +109,31 @@ class ConnectionQuotas:
         """Start or close the first connections of a queue, as far as rates and room allow."""
         while queue.waiting and queue.timer is None:
             connection = queue.waiting[0]
-            delay_ms = (
-                0 if queue.is_first_counted else self._record_and_get_listener_delay_ms(connection)
-            )
+            delay_ms = 0 if queue.is_first_counted else self._listener_delay_ms(connection)
             queue.is_first_counted = True
             if delay_ms:
-                self._accept_after_delay(queue, delay_ms)
+                self._accept_later(queue, delay_ms)
                 return
             if not self._has_room(connection):
                 return
             queue.waiting.popleft()
             queue.is_first_counted = False
-            self._start_or_close(connection)
+            self._start(connection)
 
-    def _accept_after_delay(self, queue: _ListenerQueue, delay_ms: int) -> None:
+    def _accept_later(self, queue: _ListenerQueue, delay_ms: int) -> None:
         def due() -> None:
             queue.timer = None
             self._accept_while_allowed(queue)
 
         queue.timer = self._cluster.clock.call_later(delay_ms, due)
 
-    def _start_or_close(self, connection: CountedConnection) -> None:
+    def _start(self, connection: CountedConnection) -> None:
         """Start a connection for which there is room, or close it for its address's limits."""
         per_second = self._limits.max_connection_rate_of_host(connection.host)
-        delay_ms = (
-            0 if per_second is None else self._record_or_get_host_delay_ms(connection, per_second)
-        )
+        delay_ms = 0 if per_second is None else self._host_delay_ms(connection, per_second)
         if delay_ms:
             reason = f"more than {per_second:g} connections a second from {connection.host}"
-            self._close_after_delay(connection, delay_ms, f"{reason} (connection_creation_rate)")
+            self._close_later(connection, delay_ms, f"{reason} (connection_creation_rate)")
             return
         most = self._limits.max_connections_of_host(connection)
         if self._hosts[connection.node_id, connection.host] >= most:
@@ -151,7 +147,7 @@ class ConnectionQuotas:
         if self._limits.is_separate_inter_broker_listener(connection.listener_name):
             self._close_excess_other_than_inter_broker(connection.node_id)
 
-    def _close_after_delay(self, connection: CountedConnection, delay_ms: int, reason: str) -> None:
+    def _close_later(self, connection: CountedConnection, delay_ms: int, reason: str) -> None:
         def due() -> None:
             del self._closing_later[connection]
             connection.close(reason)
@@ -179,10 +175,10 @@ class ConnectionQuotas:
             if not self._limits.is_separate_inter_broker_listener(connection.listener_name)
         ]
         for connection in sorted(others, key=lambda connection: connection.last_used_ms)[:excess]:
-            self.remove_and_accept_waiting(connection)
+            self.remove(connection)
             connection.close("another connection took its place (max.connections)")
 
-    def _record_and_get_listener_delay_ms(self, connection: CountedConnection) -> int:
+    def _listener_delay_ms(self, connection: CountedConnection) -> int:
         """Count a connection, and return how long it has to wait for the rates."""
         node_id, listener = connection.node_id, connection.listener_name
         names = (
@@ -200,16 +196,14 @@ class ConnectionQuotas:
                 delay_ms = max(delay_ms, rate.capped_excess_ms(now_ms, per_second))
         return delay_ms
 
-    def _record_or_get_host_delay_ms(self, connection: CountedConnection, per_second: float) -> int:
+    def _host_delay_ms(self, connection: CountedConnection, per_second: float) -> int:
         """Return the delay in ms until a connection of this address is allowed; count it if it is
         0.
         """
         now_ms = self._cluster.clock.now_ms()
         if len(self._host_rates) >= _RATES_KEPT:
             self._host_rates = {
-                key: rate
-                for key, rate in self._host_rates.items()
-                if not rate.drop_expired_and_return_whether_empty(now_ms)
+                key: rate for key, rate in self._host_rates.items() if not rate.drop_expired(now_ms)
             }
         key = connection.node_id, connection.host
         rate = self._host_rates.setdefault(key, self._limits.new_rate_sampler())

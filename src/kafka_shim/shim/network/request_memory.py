@@ -27,7 +27,7 @@ class RequestMemory:
         self._waiting: dict[RequestReader, int] = {}
         self.bytes = 0
 
-    def reserve_or_queue(self, reader: RequestReader, size: int, now_ms: int) -> bool:
+    def reserve(self, reader: RequestReader, size: int, now_ms: int) -> bool:
         """Reserve memory; if there is none, return False and call the reader when there is."""
         if self.bytes >= self._bytes_max:
             self._waiting[reader] = size
@@ -71,11 +71,11 @@ class ArrivingRequestMemory:
         self._is_whole = False
         self.has_memory = True
 
-    def reserve_and_may_continue_reading(self, size: int, now_ms: int) -> bool:
+    def reserve(self, size: int, now_ms: int) -> bool:
         """Reserve memory for an arriving frame above SMALL_BYTES, once; return whether to read."""
         if not self.is_begun:
             self.is_begun = True
-            self.has_memory = self._memory.reserve_or_queue(self._reader, size, now_ms)
+            self.has_memory = self._memory.reserve(self._reader, size, now_ms)
         return self.has_memory and not self._is_whole
 
     def on_frame_complete(self) -> None:

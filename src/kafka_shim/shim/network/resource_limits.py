@@ -38,7 +38,7 @@ class PendingHandshakes:
     def __len__(self) -> int:
         return len(self._pending)
 
-    def add_and_close_oldest_above_limit(self, connection: ManagedConnection) -> None:
+    def add(self, connection: ManagedConnection) -> None:
         self._pending[connection] = None
         if len(self._pending) > self._pending_max:
             oldest = next(iter(self._pending))

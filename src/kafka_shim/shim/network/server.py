@@ -80,11 +80,11 @@ class Server:
         except BaseException:
             await self.stop()
             raise
-        self._close_overdue_and_apply_limits_periodically()
+        self._apply_limits_periodically()
 
     async def _open_node(self, node_id: int, ports: Sequence[int]) -> None:
         for listener, port in zip(self.config.listeners, ports, strict=True):
-            await self._open_listener_and_set_endpoints(listener, node_id, port)
+            await self._open_listener(listener, node_id, port)
 
     async def close_node_reserving_ports(self, node_id: int) -> None:
         """Stop a node's listeners and hang up on its clients; connecting to it is refused."""
@@ -124,9 +124,7 @@ class Server:
             reserved.append(ReservedPort(family, address))
         return reserved
 
-    async def _open_listener_and_set_endpoints(
-        self, listener: ListenerConfig, node_id: int, port: int
-    ) -> None:
+    async def _open_listener(self, listener: ListenerConfig, node_id: int, port: int) -> None:
         try:
             server = await self._bind_one_port(listener, node_id, port)
             self._servers.setdefault(node_id, []).append(server)
@@ -208,7 +206,7 @@ class Server:
         self.close_connections()
         self._servers.clear()
         self._reserved_ports.clear()
-        self.close_log.log_counts_and_reset()
+        self.close_log.log_counts()
         for _ in range(_LAST_TURNS):
             await asyncio.sleep(0)
 
@@ -221,7 +219,7 @@ class Server:
     def close_connections_and_reset_quotas(self) -> None:
         """Close all connections, and count new ones from zero."""
         self.close_connections()
-        self.close_log.log_counts_and_reset()
+        self.close_log.log_counts()
         self.quotas.cancel_timers()
         self.quotas = ConnectionQuotas(self.cluster)
 
@@ -244,7 +242,7 @@ class Server:
     def remove_connection(self, connection: ManagedConnection) -> None:
         self._connections.discard(connection)
 
-    def _close_overdue_and_apply_limits_periodically(self) -> None:
+    def _apply_limits_periodically(self) -> None:
         """Periodically close connections that are idle, log in too slowly, or block memory.
 
         DEVIATION: Kafka has no limit for the authentication.
@@ -266,7 +264,7 @@ class Server:
             obstacle.close("its request occupied memory for too long while others waited for it")
         loop = asyncio.get_running_loop()
         self._overdue_check_timer = loop.call_later(
-            IDLE_CHECK_MS / 1000, self._close_overdue_and_apply_limits_periodically
+            IDLE_CHECK_MS / 1000, self._apply_limits_periodically
         )
 
 

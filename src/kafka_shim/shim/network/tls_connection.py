@@ -53,14 +53,14 @@ class TlsConnection(asyncio.Protocol):
         host, self._port, *_ = transport.get_extra_info("peername") or (self.host, 0)
         self.host = java_ip_text(host)
         if self._host.add_connection(self):
-            self._host.quotas.admit_queue_or_close(self)
+            self._host.quotas.admit(self)
         else:
             self.close("too many connections, or a broker that is stopped")
 
     def on_admitted(self) -> None:
         """Begin the handshake, since quotas have room for the connection."""
         self.began_ms = self._cluster.clock.now_ms()
-        self._host.handshakes.add_and_close_oldest_above_limit(self)
+        self._host.handshakes.add(self)
         self._handshake = asyncio.get_running_loop().create_task(self._perform_handshake())
 
     def data_received(self, data: bytes) -> None:
@@ -73,7 +73,7 @@ class TlsConnection(asyncio.Protocol):
         """Record the end of the connection."""
         if not self._has_ended:
             self._has_ended = True
-            self._host.quotas.remove_and_accept_waiting(self)
+            self._host.quotas.remove(self)
             self._host.remove_connection(self)
 
     def cancel_requests_and_close(self) -> None:
@@ -95,7 +95,7 @@ class TlsConnection(asyncio.Protocol):
         if self._connection is not None:
             self._connection.close(reason)
         elif self._transport is not None and not self._transport.is_closing():
-            self._count_and_log_close(reason)
+            self._log_close(reason)
             self._transport.abort()
 
     async def _perform_handshake(self) -> None:
@@ -113,9 +113,7 @@ class TlsConnection(asyncio.Protocol):
                     ssl_handshake_timeout=self._host.limits.authentication_ms_max / 1000,
                 )
         except ssl.SSLError as error:
-            self._count_and_log_close(
-                f"tls handshake failed: {handshake_failure_text_with_subject(error)}"
-            )
+            self._log_close(f"tls handshake failed: {handshake_failure_text_with_subject(error)}")
         except OSError:
             pass  # the peer went, or was too slow
         finally:
@@ -139,8 +137,8 @@ class TlsConnection(asyncio.Protocol):
             early = early[size:]
             connection.buffer_updated(size)
 
-    def _count_and_log_close(self, reason: str) -> None:
+    def _log_close(self, reason: str) -> None:
         self._cluster.counters.closed += 1
-        self._host.close_log.log_or_count_close(
+        self._host.close_log.log_close(
             self.host, self._port, self._listener.name, reason, self._listener.principal
         )

@@ -53,7 +53,7 @@ def _write_lines(context: RequestContext, api: ApiKey) -> None:
         elif allowed:
             log.debug(decision_line(record, context, api))
         else:
-            remedy = {"to_allow": _remedy_text_or_empty(context)} if is_first_denial else {}
+            remedy = {"to_allow": _remedy_text(context)} if is_first_denial else {}
             log.info(decision_line(record, context, api), **remedy)
             is_first_denial = False
     if not debug:
@@ -75,7 +75,7 @@ def _log_counts_of_unlogged_decisions(
     )
 
 
-def _remedy_text_or_empty(context: RequestContext) -> str:
+def _remedy_text(context: RequestContext) -> str:
     """Return what would allow the request, which Kafka's line does not have; empty if unknown."""
     from kafka_shim.shim.observing import request_remedy  # noqa: PLC0415 - to log alone
 

@@ -69,7 +69,7 @@ class ChangeLog:
         self._cluster.set_change_observer(self.record_change)
         authorizer = self._cluster.policy.authorizer
         if isinstance(authorizer, StandardAuthorizer):
-            authorizer.store.add_observer_once(self)
+            authorizer.store.add_observer(self)
 
     def record_change(self, item: StateChange) -> None:
         """Add a change to the last one if both are alike, else as a new one."""
@@ -87,7 +87,7 @@ class ChangeLog:
         while len(self._changes) > CHANGES_MAX or self._item_count > ITEMS_MAX:
             self._item_count -= len(self._changes.popleft().items)
 
-    def drop_all_and_record_reset(self, action_name: str) -> None:
+    def record_reset(self, action_name: str) -> None:
         """Drop the changes before a reset, which nothing can undo, and record the reset."""
         self._changes.clear()
         self._item_count = 0

@@ -11,21 +11,21 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kafka_shim.authorizer.model import Acl, DecisionReason
-from kafka_shim.protocol.code_names import error_name_or_code
+from kafka_shim.protocol.code_names import error_name
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.response_codes import nonzero_error_codes
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.shim.observing.request_remedy import DeniedRequest, denied_request, remedy_json
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Session
 from kafka_shim.trace_format.redaction import (
-    redact_or_truncate_request_frame,
-    redact_or_truncate_response_frame,
+    redact_request,
+    redact_response,
 )
 
 REQUESTS_MAX = 10_000
@@ -96,7 +96,7 @@ class HistoryEntry:
         self.responded_us: int | None = None
         self.response: bytes | None = None
         self.response_bytes: int | None = None
-        self._frame = redact_or_truncate_request_frame(frame, header.api_key)[0]
+        self._frame = redact_request(frame, header.api_key)[0]
         self.frame_bytes = len(frame)
         self.size_bytes = len(self._frame) + _OVERHEAD_BYTES
 
@@ -108,19 +108,17 @@ class HistoryEntry:
             "node_id": self.node_id,
             "request": self._decoded_request_or_none(),
             "errors": None if self.errors is None else list(self.errors),
-            "error_names": [error_name_or_code(code) for code in self.errors or ()],
+            "error_names": [error_name(code) for code in self.errors or ()],
             "faults": self.faults,
             "latency_us": None if self.responded_us is None else self.responded_us - self.time_us,
             "decisions_left_out": self.left_out_decisions,
         }
 
-    def decoded_and_hex_row(self) -> dict[str, Any]:
+    def decoded_row(self) -> dict[str, Any]:
         """Return the request and its response, decoded and as bytes, without secrets."""
         response = None
         if self.response is not None:
-            response = redact_or_truncate_response_frame(self.response[4:], self.api, self.version)[
-                0
-            ]
+            response = redact_response(self.response[4:], self.api, self.version)[0]
         return {
             "number": self.number,
             "request": self._decoded_request_or_none(),
@@ -141,7 +139,7 @@ class HistoryEntry:
                 "resource_name": record.action.resource_name,
                 "allowed": record.decision.allowed,
                 "because": record.decision.reason.value,
-                "rule": _acl_or_reason_text(record),
+                "rule": _reason_text(record),
                 "would_allow": None if record.decision.allowed else to_allow,
                 "count": record.count,
                 "logged": record.log_if_allowed
@@ -173,7 +171,7 @@ class HistoryEntry:
 
     def _decoded_response_or_none(self, frame: bytes) -> dict[str, Any] | None:
         try:
-            message, version = read_response_and_its_version(self.api, self.version, frame)
+            message, version = read_response_with_version(self.api, self.version, frame)
         except ProtocolError:
             return None
         return message_json(message, version)
@@ -258,7 +256,7 @@ class History:
         ):
             self.held_bytes -= self._entries.popleft().size_bytes
 
-    def set_and_count_decisions(self, entry: HistoryEntry, context: RequestContext) -> None:
+    def set_decisions(self, entry: HistoryEntry, context: RequestContext) -> None:
         """Add the decisions of a request."""
         records = context.access.records
         if any(not record.decision.allowed for record in records):
@@ -281,24 +279,18 @@ class History:
                 action.operation, action.resource_type, decision.allowed, decision.reason, api
             ] += 1
 
-    def set_and_count_errors_from_response(
-        self, entry: HistoryEntry, response: msgspec.Struct, now_us: int
-    ) -> None:
+    def add_response(self, entry: HistoryEntry, response: msgspec.Struct, now_us: int) -> None:
         """Set the error codes that the response contains, and its time."""
-        self.set_and_count_response_errors(
-            entry, tuple(nonzero_error_codes(response, entry.version)), now_us
-        )
+        self.set_errors(entry, tuple(nonzero_error_codes(response, entry.version)), now_us)
 
-    def set_and_count_response_errors(
-        self, entry: HistoryEntry, errors: tuple[int, ...], now_us: int
-    ) -> None:
+    def set_errors(self, entry: HistoryEntry, errors: tuple[int, ...], now_us: int) -> None:
         """Set the error codes of a response, and its time; count it."""
         entry.errors = errors
         entry.responded_us = now_us
         for code in errors or (0,):
             self._response_totals[entry.api, entry.version, code] += 1
 
-    def set_response_size_and_short_frame(self, entry: HistoryEntry, frame: bytes) -> None:
+    def add_short_frame(self, entry: HistoryEntry, frame: bytes) -> None:
         """Add the frame of a response, with its size; of a long one only the size.
 
         A request that waited for long may be forgotten by then, and does not count any more.
@@ -318,7 +310,7 @@ class History:
         self.held_bytes = 0
 
 
-def _acl_or_reason_text(record: AccessRecord) -> str:
+def _reason_text(record: AccessRecord) -> str:
     """Return the ACL that decided as text, or why there is none."""
     acl = record.decision.acl
     return record.decision.reason.value if acl is None else acl_text(acl)

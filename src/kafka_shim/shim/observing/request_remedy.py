@@ -180,7 +180,7 @@ def _error_causing_needs_unmet_by_acl(
         creates_topic = action.operation is Operation.CREATE and action.resource_type is _TOPIC
         if need.requirement_id == METADATA_AUTO_CREATE.id:
             creates_topic = cluster.configs.effective_broker_bool("auto.create.topics.enable")
-        if creates_topic and cluster.topics.topic_once_led(action.resource_name) is None:
+        if creates_topic and cluster.topics.led_topic(action.resource_name) is None:
             yield need
 
 

@@ -29,8 +29,8 @@ from kafka_shim.trace_format.entries import (
 from kafka_shim.trace_format.redaction import (
     SECRET_REQUESTS,
     SECRET_RESPONSES,
-    redact_or_truncate_request_frame,
-    redact_or_truncate_response_frame,
+    redact_request,
+    redact_response,
 )
 from kafka_shim.trace_format.segments import SegmentWriter, TraceStorage
 
@@ -108,13 +108,13 @@ class TraceRecorder:
         """Keep a request for later conversion; return its sequence number on the connection."""
         row = session.trace_row
         if row is None or row[0] is not self._connections:
-            row = self._ensure_row_in_block_and_flush_timer(session)
+            row = self._connection_row(session)
         sequence = session.requests
         session.requests = sequence + 1
         self._arrived_us = now_us = self._now_us()
         redacted = False
         if header.api_key in SECRET_REQUESTS:
-            frame, redacted = redact_or_truncate_request_frame(frame, header.api_key)
+            frame, redacted = redact_request(frame, header.api_key)
         self._pending_events.append(Request(row[1], sequence, now_us, frame, redacted))
         self._bytes += len(frame) + _ENTRY_BYTES
         return sequence
@@ -132,13 +132,13 @@ class TraceRecorder:
         """
         row = session.trace_row
         if row is None or row[0] is not self._connections:
-            row = self._ensure_row_in_block_and_flush_timer(session)
+            row = self._connection_row(session)
         now_us = self._now_us()
         self._pending_events.append(
             (row[1], sequence, header, self._arrived_us, access_records, now_us, frame)
         )
 
-    def convert_events_and_flush_full_block(self) -> None:
+    def flush_events(self) -> None:
         """Convert recorded events and write a full block; called after responses were sent."""
         if self._pending_events:
             self._convert_pending_events()
@@ -180,14 +180,14 @@ class TraceRecorder:
             return
         redacted = False
         if key in SECRET_RESPONSES:
-            frame, redacted = redact_or_truncate_response_frame(frame, key, version)
+            frame, redacted = redact_response(frame, key, version)
         append(Response(number, sequence, responded_us, key, version, frame, redacted))
         self._bytes += len(frame) + _ENTRY_BYTES
 
     def record_close(self, session: Session, reason: str) -> None:
         """Record the end of a connection."""
-        self.convert_events_and_flush_full_block()
-        row = self._ensure_row_in_block_and_flush_timer(session)
+        self.flush_events()
+        row = self._connection_row(session)
         self._entries.append(ConnectionClosed(row[1], session.requests, self._now_us(), reason))
         self._bytes += _ENTRY_BYTES
 
@@ -212,19 +212,17 @@ class TraceRecorder:
         try:
             self._segments.close()
         except OSError as error:
-            self._raise_or_end_recording(error)
+            self._end_recording(error)
 
     def _write_block(self) -> None:
         try:
-            self._segments.write_block_and_rotate(
-                BlockBody(self._connections, self._entries, [*self.masks])
-            )
+            self._segments.write_block(BlockBody(self._connections, self._entries, [*self.masks]))
         except OSError as error:
-            self._raise_or_end_recording(error)
+            self._end_recording(error)
         else:
             self.entries_written += len(self._entries)
 
-    def _raise_or_end_recording(self, error: OSError) -> None:
+    def _end_recording(self, error: OSError) -> None:
         if self.failure is not None:
             return
         self.failure = error
@@ -233,7 +231,7 @@ class TraceRecorder:
         path = str(self._segments.current_segment_path)
         log.error("recording has ended early", segment=path, reason=error.strerror)
 
-    def _ensure_row_in_block_and_flush_timer(self, session: Session) -> BlockRow:
+    def _connection_row(self, session: Session) -> BlockRow:
         """Return the connection's row in this block, added if it is new; arm the flush timer."""
         if self._timer is None:
             self._timer = self._clock.call_later(FLUSH_MS, self.flush)

@@ -1,7 +1,7 @@
 """The permission checks of a handler, and their record.
 
 The methods follow Kafka's AuthHelper: `require` (or reject the whole request),
-`split_allowed_and_denied` and `filter_visible` (per item), `authorized_operations` (KIP-430 bits);
+`split_allowed` and `filter_visible` (per item), `authorized_operations` (KIP-430 bits);
 `denial_error` and `allows` check one name.
 """
 
@@ -96,7 +96,7 @@ class Access(msgspec.Struct, eq=False):
             and count == 1
             and self.denied_by_fault is None
         ):
-            known, actor = standard.cache_until_acls_change(), self.actor
+            known, actor = standard.decision_cache(), self.actor
             key = (bound, name, actor.principal, actor.host)
             cached = known.get(key)
             if cached is None:
@@ -139,7 +139,7 @@ class Access(msgspec.Struct, eq=False):
         if error:
             raise RequestRejected(error, message)
 
-    def split_allowed_and_denied(
+    def split_allowed(
         self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]
     ) -> tuple[list[Item], list[Item]]:
         """Return allowed and denied items, each in order; a name is checked once (AuthHelper)."""
@@ -166,7 +166,7 @@ class Access(msgspec.Struct, eq=False):
         self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]
     ) -> list[Item]:
         """Return only the allowed items; a denied one is left out without an error."""
-        return self.split_allowed_and_denied(requirement, items, name)[0]
+        return self.split_allowed(requirement, items, name)[0]
 
     def authorized_operations(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
         """Return authorized operations as a bit field, 1 << operation (KIP-430)."""
@@ -175,7 +175,7 @@ class Access(msgspec.Struct, eq=False):
         if authorizer is None:
             return operation_bit_field(supported_operations(resource_type, self._policy.rules))
         if type(authorizer) is StandardAuthorizer and self.denied_by_fault is None:
-            known, actor = authorizer.cache_until_acls_change(), self.actor
+            known, actor = authorizer.decision_cache(), self.actor
             key = (resource_type + 0, name, actor.principal, actor.host)  # an enum's hash is slow
             cached = known.get(key)
             if cached is None:

@@ -50,7 +50,7 @@ def parse_json_object(raw: bytes | str, *, names_are_unique: bool) -> dict[str, 
     try:
         content = json.loads(
             raw,
-            parse_constant=_reject_nan_and_infinity,
+            parse_constant=_reject_special_number,
             object_pairs_hook=unique if names_are_unique else dict,
         )
     except (ValueError, RecursionError) as error:
@@ -60,7 +60,7 @@ def parse_json_object(raw: bytes | str, *, names_are_unique: bool) -> dict[str, 
     return content
 
 
-def _reject_nan_and_infinity(name: str) -> NoReturn:
+def _reject_special_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")
 
 
@@ -82,7 +82,7 @@ def check_times_fit_in_64_bits(claims: Mapping[str, Any], *names: str) -> None:
             raise TokenRejectedError(f"its claim {name} is beyond 64 bits")
 
 
-def close_if_milliseconds_overflow(claims: Mapping[str, Any], *names: str) -> None:
+def check_millisecond_range(claims: Mapping[str, Any], *names: str) -> None:
     """Raise CloseConnection for valid times whose milliseconds are beyond 64 bits, at which Kafka
     fails.
     """

@@ -18,9 +18,9 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.sasl.bearer_token import (
     TokenRejectedError,
     ValidatedToken,
+    check_millisecond_range,
     check_times_fit_in_64_bits,
     clamped_time_claim_s_or_none,
-    close_if_milliseconds_overflow,
     parse_json_object,
     required_subject,
 )
@@ -41,7 +41,7 @@ ALGORITHMS = [f"{letters}{bits}" for letters in KEY_TYPES for bits in (256, 384,
 _ABOUT_USE = ("alg", "use", "key_ops")
 
 
-def _check_text_or_null(value: Any) -> None:
+def _check_optional_text(value: Any) -> None:
     if value is not None and not isinstance(value, str):
         raise ValueError("must be text or null")
 
@@ -52,7 +52,7 @@ def _accept_any(_: Any) -> None:
 
 _HEADER_RULES = jws.JWSRegistry(
     {
-        "kid": HeaderParameter("key id", _check_text_or_null),
+        "kid": HeaderParameter("key id", _check_optional_text),
         "typ": HeaderParameter("type", _accept_any),
         "jku": HeaderParameter("address of keys", _accept_any),
     },
@@ -99,11 +99,11 @@ class SignedTokenValidator:
             raise TokenRejectedError(str(error)) from error
         parse_json_object(urlsafe_b64decode(f"{token.partition('.')[0]}=="), names_are_unique=True)
         claims = parse_json_object(found.payload, names_are_unique=True)
-        _check_issuer_and_audience(claims, self._expected)
-        _check_scopes_nonempty_and_distinct(claims.get(self._expected.scope_claim))
+        _check_recipients(claims, self._expected)
+        _check_scopes(claims.get(self._expected.scope_claim))
         check_times_fit_in_64_bits(claims, "exp", "iat", "nbf")
         expires = _validated_expiry_s(claims, now_ms / 1000, self._expected.skew_s)
-        close_if_milliseconds_overflow(claims, "exp", "iat")
+        check_millisecond_range(claims, "exp", "iat")
         subject = required_subject(claims, self._expected.subject_claim)
         return ValidatedToken(subject.strip(), int(expires * 1000))
 
@@ -152,7 +152,7 @@ def _import_verification_key(entry: Mapping[str, Any]) -> _VerificationKey:
     return _VerificationKey(JWKRegistry.import_key(bare), entry.get("kid"), entry.get("alg"))
 
 
-def _check_issuer_and_audience(claims: Mapping[str, Any], expected: ExpectedClaims) -> None:
+def _check_recipients(claims: Mapping[str, Any], expected: ExpectedClaims) -> None:
     """Check issuer and audience."""
     if expected.issuer and claims.get("iss") != expected.issuer:
         raise TokenRejectedError("it has another issuer")
@@ -164,7 +164,7 @@ def _check_issuer_and_audience(claims: Mapping[str, Any], expected: ExpectedClai
         raise TokenRejectedError("it is for another audience")
 
 
-def _check_scopes_nonempty_and_distinct(scope: object) -> None:
+def _check_scopes(scope: object) -> None:
     """Check the scope: a text, or a list of distinct texts that are not
     empty; others are ignored.
     """

@@ -59,7 +59,7 @@ def read_config_file(path: str, parser: argparse.ArgumentParser) -> ConfigFileCo
             f"{locations.file}: line 1: expected option names with values, as in `brokers: 3`"
         )
     options = _parse_options(content or {}, parser, locations)
-    return ConfigFileContent(options, {}, locations.first_line_of_key_or_zero)
+    return ConfigFileContent(options, {}, locations.first_line_of_key)
 
 
 class _KeyLocations:
@@ -74,23 +74,23 @@ class _KeyLocations:
         self._content = content
 
     def __getitem__(self, key: object) -> str:
-        line = self.first_line_of_key_or_zero(key)
+        line = self.first_line_of_key(key)
         return f"{self.file}: line {line}" if line else self.file
 
-    def first_line_of_key_or_zero(self, key: object) -> int:
+    def first_line_of_key(self, key: object) -> int:
         """Return the line of the first such key, also in mappings below; 0 if there is none."""
         if self._content is not None:
-            return _first_line_of_nested_key_or_zero(self._content, key)
+            return _first_line_of_nested_key(self._content, key)
         return next(iter(lines_of_toml_key(self._text, str(key))), 0)
 
 
-def _first_line_of_nested_key_or_zero(content: Any, key: object) -> int:
+def _first_line_of_nested_key(content: Any, key: object) -> int:
     if not isinstance(content, MappingWithLines):
         return 0
     if key in content.lines:
         return content.lines[key]
     return next(
-        filter(None, (_first_line_of_nested_key_or_zero(part, key) for part in content.values())), 0
+        filter(None, (_first_line_of_nested_key(part, key) for part in content.values())), 0
     )
 
 

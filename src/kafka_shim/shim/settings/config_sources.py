@@ -17,7 +17,7 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import default_listeners
 from kafka_shim.shim.settings.kafka_properties import (
     LISTENERS,
-    advertised_listeners_if_beyond_configured,
+    additional_advertised_listeners,
     advertised_names_without_listener,
     describes_whole_broker,
     nearest_known_setting,
@@ -115,14 +115,12 @@ def merge_config_sources(
             " set it or add --authorizer standard"
         )
     if LISTENERS not in all_settings and not args.listener:
-        derived = advertised_listeners_if_beyond_configured(
-            fields.get("listeners"), environment_settings
-        )
+        derived = additional_advertised_listeners(fields.get("listeners"), environment_settings)
         fields |= {} if derived is None else {"listeners": derived}
     return MergedConfig(fields, properties, all_settings, is_described)
 
 
-def configured_or_default_listeners(
+def effective_listeners(
     args: argparse.Namespace, merged: MergedConfig
 ) -> tuple[ListenerConfig, ...]:
     """Return the listeners with their principals and advertised addresses, or the default ones.

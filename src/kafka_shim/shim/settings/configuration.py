@@ -13,15 +13,15 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.policy.formats.fields import AclWithLine
 from kafka_shim.shim.config import Config, parse_initial_topic
 from kafka_shim.shim.settings.config_sources import (
-    configured_or_default_listeners,
+    effective_listeners,
     merge_config_sources,
     set_missing_non_kafka_options,
 )
-from kafka_shim.shim.settings.defaults import default_super_users_if_unrestricted
+from kafka_shim.shim.settings.defaults import default_super_users
 from kafka_shim.shim.settings.kafka_properties import (
     image_variables_without_effect,
-    known_and_image_settings_in_environment,
     misspelt_variables_with_corrections,
+    settings_in_environment,
 )
 from kafka_shim.shim.settings.notes import print_note
 from kafka_shim.shim.settings.option_values import config_fields, option_settings, plain_values
@@ -53,10 +53,10 @@ def config_from_arguments(
         print_note(f"`{variable}` is not a setting of any Kafka release; did you mean `{right}`?")
     if ignored := image_variables_without_effect(environ):
         print_note(f"ignored: {', '.join(ignored)}")
-    merged = merge_config_sources(args, content, known_and_image_settings_in_environment(environ))
+    merged = merge_config_sources(args, content, settings_in_environment(environ))
     fields = merged.config_fields
     fields["topics"] = tuple(parse_initial_topic(text, "--topic") for text in args.topic or ())
-    fields["acls"] = _read_acls_if_given(args)
+    fields["acls"] = _read_acls(args)
     if args.state is not None:
         from kafka_shim.shim.settings.state_file import read_state_file  # noqa: PLC0415 - only for such a file
 
@@ -67,8 +67,8 @@ def config_from_arguments(
         acls = state_of_environment.acls_with_lines
         _warn_about_ineffective_acls(acls, "KAFKA_SHIM_ACLS, KAFKA_SHIM_STATE", args)
         add_state(fields, state_of_environment)
-    fields.setdefault("super_users", default_super_users_if_unrestricted(fields))
-    fields["listeners"] = configured_or_default_listeners(args, merged)
+    fields.setdefault("super_users", default_super_users(fields))
+    fields["listeners"] = effective_listeners(args, merged)
     values = plain_values(vars(args))
     others = [option for option in OPTIONS if not option.has_kafka_setting]
     fields |= config_fields(values, others, {})
@@ -95,7 +95,7 @@ def add_state(config_fields: dict[str, Any], state: "StateFileContent") -> None:
     config_fields["faults"] = (*config_fields.get("faults", ()), *state.faults)
 
 
-def _read_acls_if_given(args: argparse.Namespace) -> tuple[Acl, ...]:
+def _read_acls(args: argparse.Namespace) -> tuple[Acl, ...]:
     if args.acls is None:
         return ()
     from kafka_shim.shim.settings.input_files import read_acl_file_with_lines  # noqa: PLC0415 - only for such a file

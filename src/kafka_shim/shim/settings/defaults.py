@@ -34,7 +34,7 @@ def default_listeners(first_port: int = 0, brokers: int = 1) -> "tuple[ListenerC
     )
 
 
-def default_super_users_if_unrestricted(config_fields: Mapping[str, Any]) -> tuple[str, ...]:
+def default_super_users(config_fields: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the default super users for the fields of Config that are set.
 
     There are none if a field about permissions is set, or if listeners are named together with

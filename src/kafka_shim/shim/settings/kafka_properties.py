@@ -49,7 +49,7 @@ class TranslatedSettings(msgspec.Struct, frozen=True):
     other_settings: Mapping[str, str]
 
 
-def known_and_image_settings_in_environment(environ: Mapping[str, str]) -> dict[str, str]:
+def settings_in_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the broker settings in KAFKA_* and KAFKA_CFG_*: `_` is `.`, `__` `_`, and `___` `-`.
 
     Only settings that a release has are read, since many other variables have that prefix; also
@@ -114,7 +114,7 @@ def translate_settings(
         raise ConfigError(f"{where}: {error}") from error
     if AUTHORIZER in settings:
         fields["authorizer"] = settings[AUTHORIZER].strip() or "none"
-    fields |= _cluster_id_rack_and_broker_id_fields(settings, where)
+    fields |= _identity_fields(settings, where)
     users: dict[str, str] = {}
     for key in [key for key in rest if re.fullmatch(_JAAS, key)]:
         users |= parse_jaas(rest.pop(key), f"{where}: {key}").plain_passwords_by_user
@@ -123,9 +123,7 @@ def translate_settings(
     return TranslatedSettings(fields, rest)
 
 
-def _cluster_id_rack_and_broker_id_fields(
-    settings: Mapping[str, str], where: str
-) -> dict[str, Any]:
+def _identity_fields(settings: Mapping[str, str], where: str) -> dict[str, Any]:
     """Return the fields of Config with the ids of the cluster and of its brokers."""
     fields: dict[str, Any] = {}
     if "cluster.id" in settings:
@@ -133,7 +131,7 @@ def _cluster_id_rack_and_broker_id_fields(
     if RACK in settings:
         fields["racks"] = parse_racks(settings[RACK], f"{where}: {RACK}")
     if any(name in settings for name in _IDS):
-        fields["first_broker_id"] = _configured_or_generated_first_broker_id(settings, where)
+        fields["first_broker_id"] = _first_broker_id(settings, where)
     return fields
 
 
@@ -171,7 +169,7 @@ def parse_racks(text: str, where: str) -> tuple[str, ...]:
     return racks
 
 
-def _configured_or_generated_first_broker_id(settings: Mapping[str, str], where: str) -> int:
+def _first_broker_id(settings: Mapping[str, str], where: str) -> int:
     """Return the id of the first broker; `broker.id=-1` requests a generated one."""
     names = [name for name in _IDS if name in settings]
     if len({settings[name].strip() for name in names}) > 1:
@@ -189,7 +187,7 @@ def _parse_broker_id(name: str, text: str, where: str) -> int:
     return number
 
 
-def advertised_listeners_if_beyond_configured(
+def additional_advertised_listeners(
     configured_listeners: tuple[ListenerConfig, ...] | None, environment: Mapping[str, str]
 ) -> tuple[ListenerConfig, ...] | None:
     """Return the listeners that `advertised.listeners` names, bound to all interfaces; None if

@@ -30,10 +30,10 @@ from kafka_shim.policy.formats.documents import unknown_word_message
 from kafka_shim.policy.formats.fields import AclWithLine
 from kafka_shim.policy.formats.values_with_lines import (
     ListWithLines,
-    line_of_key_or_of_parent,
+    line_of_key,
     line_of_mapping,
 )
-from kafka_shim.policy.formats.yaml_rules import parse_rules_or_objects_with_lines
+from kafka_shim.policy.formats.yaml_rules import parse_located_acls
 from kafka_shim.shim.config import InitialGroup, InitialTopic
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import parse_yaml_with_lines
@@ -96,7 +96,7 @@ def _nearest_line(content: Any, keys: KeyPath) -> int:
     for key in keys:
         if not isinstance(content, Mapping) or key not in content:
             break
-        line, content = line_of_key_or_of_parent(content, key) or line, content[key]
+        line, content = line_of_key(content, key) or line, content[key]
     return line
 
 
@@ -130,7 +130,7 @@ def _parse_acls(value: Any) -> tuple[AclWithLine, ...]:
     if value is None:
         return ()
     try:
-        return tuple(parse_rules_or_objects_with_lines({"acls": value}))
+        return tuple(parse_located_acls({"acls": value}))
     except AclTextError as error:
         raise StateFileError(("acls",), f": {error.message}", error.line) from error
 
@@ -229,8 +229,7 @@ def _parse_offsets(value: Any, keys: KeyPath) -> dict[int, int]:
             if not isinstance(number, int) or isinstance(number, bool) or number < 0:
                 raise StateFileError(
                     keys,
-                    f": invalid {_value_or_kind_for_error(keys, number)}; expected a number of 0"
-                    " or more",
+                    f": invalid {_value_text(keys, number)}; expected a number of 0 or more",
                 )
     return dict(value)
 
@@ -242,9 +241,7 @@ def _parse_mapping(
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise StateFileError(
-            keys, f"must be a mapping, not {_value_or_kind_for_error(keys, value)}"
-        )
+        raise StateFileError(keys, f"must be a mapping, not {_value_text(keys, value)}")
     for key in value:
         if not isinstance(key, str):
             raise StateFileError(keys, f": the key `{key}` must be a string; put it in quotes")
@@ -252,12 +249,12 @@ def _parse_mapping(
             raise StateFileError(
                 keys,
                 f": {unknown_word_message('key', key, known)}",
-                line_of_key_or_of_parent(value, key),
+                line_of_key(value, key),
             )
     return dict(value)
 
 
-def _value_or_kind_for_error(keys: KeyPath, value: Any) -> str:
+def _value_text(keys: KeyPath, value: Any) -> str:
     """Return a value for an error: only its kind at the top, under `users`, and if compound."""
     if isinstance(value, list):
         return "a list"
@@ -278,7 +275,7 @@ def _parse_nonempty_string(value: Any, keys: KeyPath) -> str:
     if not isinstance(value, str) or not value:
         raise StateFileError(
             keys,
-            f"must be a string, not {_value_or_kind_for_error(keys, value)}; numbers need quotes",
+            f"must be a string, not {_value_text(keys, value)}; numbers need quotes",
         )
     return value
 
@@ -296,14 +293,10 @@ def _parse_setting_value(value: Any, keys: KeyPath) -> str:
         return str(value).lower()
     if isinstance(value, str | int | float):
         return str(value)
-    raise StateFileError(
-        keys, f"must be a string or a number, not {_value_or_kind_for_error(keys, value)}"
-    )
+    raise StateFileError(keys, f"must be a string or a number, not {_value_text(keys, value)}")
 
 
 def _parse_positive_integer(value: Any, keys: KeyPath) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise StateFileError(
-            keys, f"must be a number from 1, not {_value_or_kind_for_error(keys, value)}"
-        )
+        raise StateFileError(keys, f"must be a number from 1, not {_value_text(keys, value)}")
     return value

@@ -13,7 +13,7 @@ _COUNT: Schema = {"type": "integer", "minimum": 1}
 _OFFSET: Schema = {"type": "integer", "minimum": 0}
 
 
-def _object_or_null(properties: Schema) -> Schema:
+def _nullable_object(properties: Schema) -> Schema:
     return {
         "type": ["object", "null"],
         "additionalProperties": False,
@@ -32,7 +32,7 @@ def _by_name(schema: Schema, description: str) -> Schema:
 def state_file_schema(acl_schema: Schema) -> Schema:
     """Return the schema of a state file whose ACLs have this schema."""
     settings = _by_name({"type": ["string", "number", "boolean"]}, "settings by Kafka's names")
-    topic = _object_or_null(
+    topic = _nullable_object(
         {"partitions": _COUNT, "replication_factor": _COUNT, "configs": settings}
     )
     offsets: Schema = {
@@ -42,7 +42,7 @@ def state_file_schema(acl_schema: Schema) -> Schema:
     }
     fault, definitions = _fault_schema_with_definitions()
     return {
-        **_object_or_null(
+        **_nullable_object(
             {
                 "users": _by_name(_TEXT, "passwords by user"),
                 "super_users": {

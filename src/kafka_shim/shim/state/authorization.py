@@ -15,7 +15,7 @@ from kafka_shim.authorizer.authorizer import (
 )
 from kafka_shim.authorizer.authorizer_loading import (
     STANDARD_AUTHORIZER_NAMES,
-    load_and_configure_authorizer,
+    load_authorizer,
 )
 from kafka_shim.authorizer.model import Action, Actor
 from kafka_shim.authorizer.requirement import BoundRequirement, Requirement, bind_to_release
@@ -66,7 +66,7 @@ class AuthorizationPolicy:
         return self.authorizer.authorizer_copy_of(node_id)
 
     @property
-    def uses_standard_or_no_authorizer(self) -> bool:
+    def uses_standard_authorizer(self) -> bool:
         """Return whether the authorizer is the standard one, not a user's own."""
         return self.authorizer is None or type(self.authorizer) in _STANDARD
 
@@ -109,7 +109,7 @@ def configured_policy(
             late.configure(settings)
             return AuthorizationPolicy(release, late, rules)
         return AuthorizationPolicy(
-            release, load_and_configure_authorizer(config.authorizer, settings, rules), rules
+            release, load_authorizer(config.authorizer, settings, rules), rules
         )
     except ValueError as error:
         raise ConfigError(str(error)) from error
@@ -119,7 +119,7 @@ NAMED = "inter.broker.listener.name"
 PROTOCOL = "security.inter.broker.protocol"
 
 
-def inter_broker_actor_if_plaintext(config: Config) -> Actor | None:
+def inter_broker_actor(config: Config) -> Actor | None:
     """Return the principal of brokers on the inter-broker listener.
 
     None if the listener requires an authentication, since the brokers' credentials are unknown.
@@ -132,11 +132,9 @@ def inter_broker_actor_if_plaintext(config: Config) -> Actor | None:
     return None
 
 
-def inter_broker_permission_check_if_plaintext(
-    config: Config, policy: AuthorizationPolicy
-) -> Callable[[Action], bool]:
+def inter_broker_check(config: Config, policy: AuthorizationPolicy) -> Callable[[Action], bool]:
     """Return a check of the brokers' own operations; it allows all if brokers must log in."""
-    actor = inter_broker_actor_if_plaintext(config)
+    actor = inter_broker_actor(config)
 
     def is_allowed(action: Action) -> bool:
         if policy.authorizer is None or actor is None:

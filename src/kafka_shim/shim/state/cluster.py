@@ -29,7 +29,7 @@ from kafka_shim.shim.state.lazy_partition import (
     GROUPS_TOPIC,
     PartitionFactory,
 )
-from kafka_shim.shim.state.leadership import ElectionRules, update_leaders_and_isrs
+from kafka_shim.shim.state.leadership import ElectionRules, update_leaders
 from kafka_shim.shim.state.log_maintenance import LogMaintenance
 from kafka_shim.shim.state.logs.log_settings import EffectiveLogSettings
 from kafka_shim.shim.state.node import Node
@@ -99,7 +99,7 @@ class LazyStore(Generic[Store]):
         vars(cluster)[self._name] = store  # where later uses find it first
         return store
 
-    def stop_and_drop(self, cluster: "Cluster") -> None:
+    def discard(self, cluster: "Cluster") -> None:
         """Stop and drop the store, if there is one; the next use creates a new one."""
         store: Any = vars(cluster).pop(self._name, None)
         if store is not None:
@@ -112,7 +112,7 @@ def _make_coordinators(cluster: "Cluster") -> "Coordinators":
     return Coordinators(cluster.topics, cluster.configs, cluster.random, cluster.live_nodes)
 
 
-def _make_groups_and_register_record_writer(cluster: "Cluster") -> "Groups":
+def _make_groups(cluster: "Cluster") -> "Groups":
     from kafka_shim.shim.state.groups.group_records import GroupRecords
     from kafka_shim.shim.state.groups.groups import Groups
     from kafka_shim.shim.state.settings.group_settings import GroupSettings
@@ -154,7 +154,7 @@ def _make_transactions(cluster: "Cluster") -> "Transactions":
     return Transactions(
         cluster.clock,
         partial(write_end_markers, cluster),
-        partial(cluster.coordinators.topic_or_create, KeyType.TRANSACTION),
+        partial(cluster.coordinators.get_or_create_topic, KeyType.TRANSACTION),
         settings,
         cluster.facts.records,
     )
@@ -170,21 +170,21 @@ def _make_share_states(cluster: "Cluster") -> "ShareStates":
     from kafka_shim.shim.state.coordinators import KeyType
     from kafka_shim.shim.state.share_partitions.share_state import ShareStates
 
-    create_topic = partial(cluster.coordinators.topic_or_create, KeyType.SHARE)
+    create_topic = partial(cluster.coordinators.get_or_create_topic, KeyType.SHARE)
     return ShareStates(cluster.topics, cluster.facts.groups, create_topic)
 
 
 def _make_share_partitions(cluster: "Cluster") -> "SharePartitions":
-    from kafka_shim.shim.state.authorization import inter_broker_permission_check_if_plaintext
+    from kafka_shim.shim.state.authorization import inter_broker_check
     from kafka_shim.shim.state.share_partitions.dead_letters import DeadLetters
     from kafka_shim.shim.state.share_partitions.share_partitions import SharePartitions
 
-    may = inter_broker_permission_check_if_plaintext(cluster.config, cluster.policy)
+    may = inter_broker_check(cluster.config, cluster.policy)
     return SharePartitions(
         cluster.share_states,
         cluster.groups.settings,
         cluster.clock,
-        partial(_first_offset_from_timestamp_or_minus_one, cluster),
+        partial(_offset_at_timestamp, cluster),
         DeadLetters(
             cluster.topics, cluster.configs, cluster.clock, cluster.create_topic_with_defaults, may
         ),
@@ -249,9 +249,7 @@ def _new_telemetry(cluster: "Cluster") -> "Telemetry":
     return Telemetry(cluster.configs, cluster.facts.telemetry, cluster.clock, cluster.random)
 
 
-def _first_offset_from_timestamp_or_minus_one(
-    cluster: "Cluster", log: "PartitionLog", timestamp: int
-) -> int:
+def _offset_at_timestamp(cluster: "Cluster", log: "PartitionLog", timestamp: int) -> int:
     from kafka_shim.shim.state.logs.offset_lookup import find_offset_by_timestamp
 
     return find_offset_by_timestamp(
@@ -278,9 +276,7 @@ class Cluster:
     """
 
     coordinators = LazyStore(_make_coordinators)
-    groups = LazyStore(
-        _make_groups_and_register_record_writer, stop=lambda groups: groups.stop_periodic_work()
-    )
+    groups = LazyStore(_make_groups, stop=lambda groups: groups.stop_periodic_work())
     member_requests = LazyStore(_make_member_requests)
     transactions = LazyStore(
         _make_transactions,
@@ -299,14 +295,14 @@ class Cluster:
 
     def __init__(self, config: Config, clock: Clock) -> None:
         self.config = config
-        self.release = _configured_or_latest_minor_release(config)
+        self.release = _minor_release(config)
         self.facts: Facts = facts_of_release(config.release or self.release)
         self.clock = clock
         self.cluster_id = config.cluster_id
         self.nodes = _nodes_by_id(config)
         validate_static_values(config.properties, self.release)
         self.mechanisms = _validated_enabled_sasl_mechanisms(config)
-        self.principal_rules = _certificate_principal_rules_if_needed(config)
+        self.principal_rules = _certificate_principal_rules(config)
         self.token_validators = _token_validators_by_listener(
             config, self.mechanisms, self.facts.access
         )
@@ -349,7 +345,7 @@ class Cluster:
             config.first_broker_id,
         )
         if not self.facts.configs.topic_configs_are_validated:
-            self.topics.is_readable = self.configs.is_valid_or_unknown_topic_value
+            self.topics.is_readable = self.configs.accepts_topic_value
         if not self.facts.topics.assigned_replicas_must_exist:
             self.topics.can_lead = self._is_alive
         self.topics.in_force = lambda own: EffectiveLogSettings(own, self.configs)
@@ -362,7 +358,7 @@ class Cluster:
         self.when_throttles_changed()
         for store in vars(Cluster).values():
             if isinstance(store, LazyStore):
-                store.stop_and_drop(self)
+                store.discard(self)
 
     def set_change_observer(self, observe_change: ChangeObserver) -> None:
         """Report changes of topics, settings, users and brokers, until the next reset."""
@@ -418,7 +414,7 @@ class Cluster:
         """Handle the end of a connection to a broker."""
         self.state_version.count_possible_change()
         if node_id in self.share_sessions:
-            self.share_sessions[node_id].end_session_of_connection_and_unload_group(connection)
+            self.share_sessions[node_id].end_session_of_connection(connection)
 
     def _live_node_ids(self) -> list[int]:
         return [node.node_id for node in self.live_nodes()]
@@ -426,7 +422,7 @@ class Cluster:
     def _is_alive(self, node_id: int) -> bool:
         return node_id in self.nodes and self.nodes[node_id].is_alive
 
-    def set_alive_drop_sessions_and_elect_leaders(self, node_id: int, *, is_alive: bool) -> None:
+    def set_alive_brokers(self, node_id: int, *, is_alive: bool) -> None:
         """Stop or restart a broker; other brokers take over its leaders and the controller."""
         if self.observe_change is not None:
             self.observe_change(
@@ -435,20 +431,20 @@ class Cluster:
         self.nodes[node_id].is_alive = is_alive
         self.fetch_sessions.pop(node_id, None)  # a restarted broker has none
         self.telemetry.pop(node_id, None)  # likewise
-        self.elect_live_leaders_and_controller()
+        self.elect_live_leaders()
 
-    def elect_leaders_if_brokers_stopped(self) -> None:
+    def replace_stopped_leaders(self) -> None:
         """Elect other leaders for new replicas on stopped brokers."""
         if len(self.live_nodes()) < len(self.nodes):
-            self.elect_live_leaders_and_controller()
+            self.elect_live_leaders()
 
-    def elect_live_leaders_and_controller(self) -> None:
+    def elect_live_leaders(self) -> None:
         """Elect live leaders and a live controller where possible."""
         self.state_version.count_possible_change()
         alive = self._live_node_ids()
         if self.controller_id not in alive:
             self.controller_id = min(alive, default=self.controller_id)
-        update_leaders_and_isrs(self.topics, alive, self._election_rules_of_topic)
+        update_leaders(self.topics, alive, self._election_rules_of_topic)
 
     def _election_rules_of_topic(self, topic: Topic) -> ElectionRules:
         is_unclean = self.configs.effective_topic_value(
@@ -497,7 +493,7 @@ def _nodes_by_id(config: Config) -> dict[int, Node]:
     }
 
 
-def _certificate_principal_rules_if_needed(config: Config) -> "tuple[MappingRule, ...]":
+def _certificate_principal_rules(config: Config) -> "tuple[MappingRule, ...]":
     """Return the mapping of certificate names to principals; None unless a listener needs it."""
     text = config.properties.get("ssl.principal.mapping.rules")
     if text is None and not any(listener.protocol.uses_tls for listener in config.listeners):
@@ -525,7 +521,7 @@ def _token_validators_by_listener(
     }
 
 
-def _configured_or_latest_minor_release(config: Config) -> str:
+def _minor_release(config: Config) -> str:
     try:
         return parse_minor_release(config.release) if config.release else RELEASES[-1]
     except ValueError as error:

@@ -89,7 +89,7 @@ class Coordinators:
 
     def coordinator_node_id_creating_topic(self, key_type: KeyType, key: str) -> int:
         """Return the id of the coordinating node; -1 while its partition has no leader."""
-        partitions = self.topic_or_create(key_type).partitions
+        partitions = self.get_or_create_topic(key_type).partitions
         return partitions[_positive_hash(key) % len(partitions)].leader_id
 
     def group_topic_was_deleted(self) -> bool:
@@ -108,13 +108,13 @@ class Coordinators:
 
     def coordinator_partition_creating_topic(self, key_type: KeyType, key: str) -> Partition:
         """Return the partition for a key of the internal topic, which is created if needed."""
-        partitions = self.topic_or_create(key_type).partitions
+        partitions = self.get_or_create_topic(key_type).partitions
         hashed = _known_hash if len(key) <= KEPT_CHARS_MAX else _positive_hash
         return partitions[hashed(key) % len(partitions)]
 
     def group_partition_index(self, group_id: str) -> int:
         """Return a group's partition; of the topic that will be, if there is none."""
-        topic = self.topic_if_exists(KeyType.GROUP)
+        topic = self.find_topic(KeyType.GROUP)
         if topic is None:
             prefix = _SETTINGS[_TOPICS[KeyType.GROUP]]
             count = self._configs.effective_broker_int(f"{prefix}.num.partitions")
@@ -122,13 +122,13 @@ class Coordinators:
             count = len(topic.partitions)
         return _positive_hash(group_id) % count
 
-    def topic_if_exists(self, key_type: KeyType) -> Topic | None:
+    def find_topic(self, key_type: KeyType) -> Topic | None:
         """Return the internal topic; None if it does not exist."""
         return self._topics.get(_TOPICS[key_type])
 
     def led_group_ids_in_listing_order(self, group_ids: Iterable[str], node_id: int) -> list[str]:
         """Return the groups of a node in the order in which a coordinator of 4.0 lists them."""
-        topic = self.topic_or_create(KeyType.GROUP)
+        topic = self.get_or_create_topic(KeyType.GROUP)
         by_partition: dict[int, list[str]] = {}
         for group_id in group_ids:
             at = _positive_hash(group_id) % len(topic.partitions)
@@ -142,7 +142,7 @@ class Coordinators:
             for group_id in in_timeline_hash_map_order(by_partition.get(at, ()))
         ]
 
-    def topic_or_create(self, key_type: KeyType) -> Topic:
+    def get_or_create_topic(self, key_type: KeyType) -> Topic:
         """Return the internal topic; create it if it does not exist."""
         name = _TOPICS[key_type]
         return self._topics.get(name) or self.create_internal_topic(name)

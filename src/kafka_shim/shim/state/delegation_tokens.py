@@ -93,7 +93,7 @@ class DelegationTokens:
         lifetime_ms = self._max_lifetime_ms
         if max_lifetime_ms > 0:
             lifetime_ms = min(lifetime_ms, max_lifetime_ms)
-        max_ms = self._time_after_period(lifetime_ms)
+        max_ms = self._time_in(lifetime_ms)
         import hmac  # noqa: PLC0415 - few brokers have tokens
 
         token_id = base64.urlsafe_b64encode(self._random.randbytes(16)).decode().rstrip("=")
@@ -105,7 +105,7 @@ class DelegationTokens:
             renewers=tuple(renewers),
             issued_ms=now_ms,
             max_ms=max_ms,
-            expires_ms=min(max_ms, self._time_after_period(self._renewal_ms)),
+            expires_ms=min(max_ms, self._time_in(self._renewal_ms)),
         )
         self.store_token(token)
         return token
@@ -126,11 +126,11 @@ class DelegationTokens:
 
     def renew_token(self, token_hmac: bytes, principal: str, period_ms: int) -> int:
         """Return the new expiry; raise RequestRejected with 61, 62, 63 or 66."""
-        token = self._require_enabled_and_existing_token(token_hmac)
+        token = self._require_token(token_hmac)
         if self._facts.renew_token_checks_owner_before_expiry:
-            self._require_owner_or_renewer(token, principal)
+            self._require_renewal_right(token, principal)
         self._require_unexpired(token)
-        self._require_owner_or_renewer(token, principal)
+        self._require_renewal_right(token, principal)
         if period_ms < 0 or (
             self._facts.token_renewal_is_capped_by_default_period
             and not 0 < period_ms < self._renewal_ms
@@ -146,13 +146,13 @@ class DelegationTokens:
 
         Raise RequestRejected as `renew` does.
         """
-        token = self._require_enabled_and_existing_token(token_hmac)
+        token = self._require_token(token_hmac)
         if self._facts.expire_token_checks_owner_before_expiry:
-            self._require_owner_or_renewer(token, principal)
+            self._require_renewal_right(token, principal)
         ends = period_ms < 0
         if not (ends and self._facts.expire_token_removes_expired_tokens):
             self._require_unexpired(token)
-        self._require_owner_or_renewer(token, principal)
+        self._require_renewal_right(token, principal)
         if ends:
             self._remove_token(token)
             return (
@@ -160,11 +160,11 @@ class DelegationTokens:
                 if self._facts.removed_token_returns_requested_period
                 else self._clock.now_ms()
             )
-        token.expires_ms = min(token.max_ms, self._time_after_period(period_ms))
+        token.expires_ms = min(token.max_ms, self._time_in(period_ms))
         self.when_changed(token.token_id)
         return token.expires_ms
 
-    def _time_after_period(self, period_ms: int) -> int:
+    def _time_in(self, period_ms: int) -> int:
         """Return the time after a period, as the release computes what no long can hold."""
         end_ms = self._clock.now_ms() + period_ms
         return (
@@ -173,7 +173,7 @@ class DelegationTokens:
             else wrap_to_int64(end_ms)
         )
 
-    def _require_enabled_and_existing_token(self, token_hmac: bytes) -> DelegationToken:
+    def _require_token(self, token_hmac: bytes) -> DelegationToken:
         self.require_enabled()
         self._remove_expired_at_interval()
         token = self._by_hmac.get(token_hmac)
@@ -190,7 +190,7 @@ class DelegationTokens:
         if self._is_expired(token):
             raise RequestRejected(ErrorCode.DELEGATION_TOKEN_EXPIRED)
 
-    def _require_owner_or_renewer(self, token: DelegationToken, principal: str) -> None:
+    def _require_renewal_right(self, token: DelegationToken, principal: str) -> None:
         """Raise DELEGATION_TOKEN_OWNER_MISMATCH unless it is the owner or a renewer (KIP-373)."""
         if principal not in {token.owner, *token.renewers}:
             raise RequestRejected(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)

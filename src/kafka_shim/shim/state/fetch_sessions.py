@@ -38,7 +38,7 @@ class RequestedPartition(msgspec.Struct):
     returned_high_watermark: int = -1
     returned_log_start_offset: int = -1
 
-    def remember_row_and_return_whether_changed(self, row: PartitionData) -> bool:
+    def update_row(self, row: PartitionData) -> bool:
         """Return whether `row` differs from the last response, and remember it."""
         is_news = (
             bool(row.records)
@@ -126,7 +126,7 @@ class FetchSessions:
             session, request, version, stops_at_null_id=null_topic_id_fails and session.uses_ids
         ):
             return SessionFetch(error=ErrorCode.UNKNOWN_SERVER_ERROR)
-        return self._continue_or_end_session(session)
+        return self._advance_session(session)
 
     def end_fetch(
         self,
@@ -141,9 +141,7 @@ class FetchSessions:
         session = session_fetch.session
         if session_fetch.is_incremental and session is not None:
             returned_rows = [
-                (wanted, data)
-                for wanted, data in returned_rows
-                if wanted.remember_row_and_return_whether_changed(data)
+                (wanted, data) for wanted, data in returned_rows if wanted.update_row(data)
             ]
             for wanted, data in returned_rows:
                 if data.records:  # move to the end, so that other partitions are read first
@@ -157,7 +155,7 @@ class FetchSessions:
         if session is None:
             return NO_SESSION, returned_rows
         for wanted, data in returned_rows:
-            wanted.remember_row_and_return_whether_changed(data)
+            wanted.update_row(data)
             ref = wanted.topic_id if uses_ids else wanted.topic or ""
             session.partitions[ref, wanted.fetch_partition.partition] = wanted
         return session.session_id, returned_rows
@@ -184,7 +182,7 @@ class FetchSessions:
                 session.partitions.pop((ref, index), None)
         return True
 
-    def _continue_or_end_session(self, session: FetchSession) -> SessionFetch:
+    def _advance_session(self, session: FetchSession) -> SessionFetch:
         if not session.partitions:
             del self._sessions[session.session_id]
             return SessionFetch()
@@ -213,7 +211,7 @@ class FetchSessions:
     def _create_session(self, *, uses_ids: bool, is_follower: bool) -> FetchSession | None:
         """Create a session; return None if all slots are taken by sessions in use."""
         now_ms = self._clock.now_ms()
-        if len(self._sessions) >= self._slots and not self._evict_idle_or_client_session(
+        if len(self._sessions) >= self._slots and not self._evict_session(
             now_ms, is_follower=is_follower
         ):
             return None
@@ -224,7 +222,7 @@ class FetchSessions:
         self._sessions[session_id] = session
         return session
 
-    def _evict_idle_or_client_session(self, now_ms: int, *, is_follower: bool) -> bool:
+    def _evict_session(self, now_ms: int, *, is_follower: bool) -> bool:
         """Remove the least recently used session if it is idle, or a client's for a follower."""
         for session in self._sessions.values():
             is_idle = now_ms - session.used_ms > EVICTION_MS

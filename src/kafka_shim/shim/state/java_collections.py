@@ -29,7 +29,7 @@ class JavaHashOrder(Generic[Key]):
 
     def add_last_in_bucket(self, key: Key, hash_code: int) -> None:
         """Add a key as `put` does: behind others of its bucket."""
-        bucket, spread = self._bucket_and_spread_hash(hash_code)
+        bucket, spread = self._hash_position(hash_code)
         bucket.append((key, spread))
         self._count += 1
         if self._is_above_load_factor():
@@ -38,7 +38,7 @@ class JavaHashOrder(Generic[Key]):
     def grow_then_add_first_in_bucket(self, key: Key, hash_code: int) -> None:
         """Add a key as `computeIfAbsent` does: before others, and growing one key later."""
         self.grow_before_lookup()
-        bucket, spread = self._bucket_and_spread_hash(hash_code)
+        bucket, spread = self._hash_position(hash_code)
         bucket.insert(0, (key, spread))
         self._count += 1
 
@@ -49,11 +49,11 @@ class JavaHashOrder(Generic[Key]):
 
     def remove(self, key: Key, hash_code: int) -> None:
         """Remove an existing key."""
-        bucket, spread = self._bucket_and_spread_hash(hash_code)
+        bucket, spread = self._hash_position(hash_code)
         bucket.remove((key, spread))
         self._count -= 1
 
-    def _bucket_and_spread_hash(self, hash_code: int) -> tuple[list[tuple[Key, int]], int]:
+    def _hash_position(self, hash_code: int) -> tuple[list[tuple[Key, int]], int]:
         spread = (hash_code & _BITS) ^ (hash_code & _BITS) >> 16
         return self._buckets[spread & len(self._buckets) - 1], spread
 

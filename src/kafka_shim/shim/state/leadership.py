@@ -21,7 +21,7 @@ class ElectionRules(NamedTuple):
     min_isr_if_elr_enabled: int | None = None
 
 
-def update_leaders_and_isrs(
+def update_leaders(
     topics: Topics,
     live_node_ids: Collection[int],
     rules_of_topic: Callable[[Topic], ElectionRules] = lambda _: ElectionRules(),
@@ -38,9 +38,7 @@ def update_leaders_and_isrs(
         for partition in topic.partitions:
             live = [replica for replica in partition.replicas if replica in live_node_ids]
             if partition.leader_id not in live or partition.isr != live or partition.eligible:
-                _update_leader_isr_and_eligible_replicas(
-                    partition, topics, live, rules_of_topic(topic)
-                )
+                _update_replica_sets(partition, topics, live, rules_of_topic(topic))
 
 
 def move_leader_replacing_replica_if_needed(
@@ -54,10 +52,10 @@ def move_leader_replacing_replica_if_needed(
         kept = [replica for replica in partition.replicas if replica != gone]
         topics.replace_replicas(partition, [node_id, *kept])
     if node_id != partition.leader_id:  # reassigning may have elected it
-        topics.elect_leader_and_wake_fetches(partition, node_id)
+        topics.elect_leader(partition, node_id)
 
 
-def _update_leader_isr_and_eligible_replicas(
+def _update_replica_sets(
     partition: Partition, topics: Topics, live: list[int], rules: ElectionRules
 ) -> None:
     leader_id, isr = partition.leader_id, partition.isr
@@ -68,7 +66,7 @@ def _update_leader_isr_and_eligible_replicas(
     if leader_id not in candidates:
         elected = candidates[0] if candidates else NOBODY
         if elected != leader_id:
-            topics.elect_leader_and_wake_fetches(partition, elected)
+            topics.elect_leader(partition, elected)
     if candidates:
         topics.set_in_sync_replicas(partition, live)
     elif rules.min_isr_if_elr_enabled is not None:

@@ -36,7 +36,7 @@ class LogMaintenance:
         """Start the timers, as a log is no longer empty."""
         self._records.schedule_next_round()
         self._producers.schedule_next_round()
-        self._cleaning.start_if_enabled()
+        self._cleaning.start()
 
     def stop_timers(self) -> None:
         """Stop all timers."""
@@ -60,7 +60,7 @@ class LogMaintenance:
     def _expire_producers_yielding_if_state_remains(self) -> Iterator[bool]:
         before_ms = self._clock.now_ms() - self._producer_expiration_ms() + 1
         for log in self._logs_of_existing_topics():
-            log.producers.drop_expired_producers_and_verifications(before_ms)
+            log.producers.drop_expired_producers(before_ms)
             yield bool(log.batches) or not log.producers.is_empty
 
     def _records_interval_ms(self) -> int:
@@ -101,7 +101,7 @@ class AutomaticCompaction:
         self.stop = self._rounds.stop_timer
         self._is_enabled = configs.overridden_broker_value(ENABLE) == "true"
 
-    def start_if_enabled(self) -> None:
+    def start(self) -> None:
         """Begin to compact logs periodically, if the setting enables it."""
         if self._is_enabled:
             self._rounds.schedule_next_round()
@@ -123,28 +123,25 @@ class AutomaticCompaction:
     def _all_logs_with_whether_compaction_due(self) -> Iterator[tuple[PartitionLog, bool]]:
         """Yield all logs, with whether they are due."""
         for topic in self._topics:
-            ratio = float(
-                self._effective_topic_value_if_defined(topic.configs, DIRTY_RATIO) or "0.5"
-            )
+            ratio = float(self._effective_topic_value(topic.configs, DIRTY_RATIO) or "0.5")
             lag_ms = int(
-                self._effective_topic_value_if_defined(topic.configs, COMPACTION_LAG_MAX_MS)
-                or 2**63 - 1
+                self._effective_topic_value(topic.configs, COMPACTION_LAG_MAX_MS) or 2**63 - 1
             )
             before_ms = self._clock.now_ms() - lag_ms
             for partition in topic.partitions:
                 log = partition.log_without_flush
                 yield (
                     log,
-                    log.settings.compacts and _is_dirty_enough_or_overdue(log, ratio, before_ms),
+                    log.settings.compacts and _is_due(log, ratio, before_ms),
                 )
 
-    def _effective_topic_value_if_defined(self, own: dict[str, str], name: str) -> str | None:
+    def _effective_topic_value(self, own: dict[str, str], name: str) -> str | None:
         if name not in self._configs.topic_definitions:
             return None
         return self._configs.effective_topic_value(own, name)
 
 
-def _is_dirty_enough_or_overdue(log: PartitionLog, min_dirty_ratio: float, before_ms: int) -> bool:
+def _is_due(log: PartitionLog, min_dirty_ratio: float, before_ms: int) -> bool:
     """Return whether this part of a log is dirty, or a dirty batch is older than that."""
     dirty = [batch for batch in log.batches if not batch.is_clean]
     size = sum(len(batch.payload) for batch in dirty)

@@ -87,7 +87,7 @@ def restore_snapshot_into_reset_cluster(snapshot: Snapshot, cluster: Cluster) ->
     for name in list(cluster.users.passwords):
         cluster.users.remove_configured_user(name)
     for name, password in snapshot.passwords.items():
-        cluster.users.add_or_replace_configured_user(name, password)
+        cluster.users.set_configured_user(name, password)
     for mechanism, name, credential in snapshot.credentials:
         cluster.users.store_credential(mechanism, name, credential)
     authorizer = cluster.policy.authorizer

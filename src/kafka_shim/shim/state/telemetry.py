@@ -103,7 +103,7 @@ class _ClientInstance:
         longest_ms = max(IDLE_MS_MAX, INTERVALS_KEPT * self.subscription.interval_ms)
         return now_ms - self.used_ms >= longest_ms
 
-    def record_get_if_due(self, now_ms: int) -> bool:
+    def record_get(self, now_ms: int) -> bool:
         """Record a request for the subscription; return False if it comes too early."""
         last_ms = max(self.got_ms, self.pushed_ms)
         if last_ms < 0 or now_ms - last_ms >= self.subscription.interval_ms:
@@ -111,7 +111,7 @@ class _ClientInstance:
             return True
         return False
 
-    def record_push_if_due(self, now_ms: int) -> bool:
+    def record_push(self, now_ms: int) -> bool:
         """Record a push; return False if it comes too early.
 
         One is allowed per interval, and one after each request for the subscription.
@@ -151,12 +151,12 @@ class Telemetry:
 
     def get_subscription(self, instance_id: bytes, client: TelemetryClient) -> ClientSubscription:
         """Return the client's subscription; raise RequestRejected before the interval is over."""
-        instance = self._get_current_or_create_instance(instance_id, client)
+        instance = self._get_or_create_instance(instance_id, client)
         may_again = (
             self._facts.outdated_subscription_allows_immediate_get
             and instance.last_error in MAY_ASK_AGAIN
         )
-        if not (instance.record_get_if_due(self._clock.now_ms()) or may_again):
+        if not (instance.record_get(self._clock.now_ms()) or may_again):
             raise RequestRejected(
                 ErrorCode.THROTTLING_QUOTA_EXCEEDED,
                 "the client asked again before its interval was over",
@@ -166,14 +166,14 @@ class Telemetry:
 
     def accept_push(self, instance_id: bytes, subscription_id: int, received: ReceivedPush) -> None:
         """Receive metrics; raise RequestRejected with the error."""
-        instance = self._get_current_or_create_instance(instance_id, received.client)
+        instance = self._get_or_create_instance(instance_id, received.client)
         was_terminating, instance.is_terminating = instance.is_terminating, received.is_terminating
         try:
             if was_terminating:
                 _raise_rejected(
                     ErrorCode.INVALID_REQUEST, "the client has announced that it is closing"
                 )
-            if not (instance.record_push_if_due(self._clock.now_ms()) or received.is_terminating):
+            if not (instance.record_push(self._clock.now_ms()) or received.is_terminating):
                 _raise_rejected(
                     ErrorCode.THROTTLING_QUOTA_EXCEEDED,
                     "the client pushed again before its interval was over",
@@ -215,7 +215,7 @@ class Telemetry:
             received.client, received.is_terminating, compression, len(received.metrics), size
         )
 
-    def _get_current_or_create_instance(
+    def _get_or_create_instance(
         self, instance_id: bytes, client: TelemetryClient
     ) -> _ClientInstance:
         if self._configs.client_metrics != self._seen:

@@ -88,7 +88,7 @@ class Topic:
         """Return whether any partition has had a leader; else only the controller sees it."""
         return any(partition.was_led for partition in self.partitions)
 
-    def partition_once_led(self, index: int) -> Partition | None:
+    def led_partition(self, index: int) -> Partition | None:
         """Return a partition as brokers see it: None until it has had a leader."""
         found = self.partition_even_never_led(index)
         return found if found is not None and found.was_led else None
@@ -165,7 +165,7 @@ class Topics:
     def get(self, name: str | None) -> Topic | None:
         return None if name is None else self._by_name.get(name)
 
-    def topic_once_led(self, name: str) -> Topic | None:
+    def led_topic(self, name: str) -> Topic | None:
         """Return a topic as brokers see it: None until it has had a leader."""
         return None if name in self._unled else self._by_name.get(name)
 
@@ -186,7 +186,7 @@ class Topics:
             return None
         return list(islice(reversed(self._deleted_ids), count))
 
-    def partition_once_led(self, name: str, index: int) -> Partition | None:
+    def led_partition(self, name: str, index: int) -> Partition | None:
         """Return a partition as brokers see it: None until it has had a leader."""
         topic = self._by_name.get(name)
         if topic is None or not 0 <= index < len(topic.partitions):
@@ -225,7 +225,7 @@ class Topics:
         assert name not in self._by_name
         topic_id = topic_id or self.new_topic_id()
         topic = Topic(name, topic_id, is_internal=name in self.internal_names)
-        self._set_valid_configs_and_note_invalid(topic, {**self.prepared.pop(name, {}), **configs})
+        self._set_valid_configs(topic, {**self.prepared.pop(name, {}), **configs})
         self._by_name[name] = topic
         self._by_id[topic.topic_id] = topic
         alike = name_in_metrics(name)
@@ -289,21 +289,21 @@ class Topics:
         """Replace the topic's own settings; its logs use the new ones immediately."""
         assert self._by_name[topic.name] is topic
         before = dict(topic.configs) if self.observe_change is not None else {}
-        self._set_valid_configs_and_note_invalid(topic, configs)
+        self._set_valid_configs(topic, configs)
         self.when_changed(topic.name)
         if self.observe_change is not None:
             observe_changed_settings(
                 self.observe_change, f"topic {topic.name}", before, topic.configs
             )
 
-    def _set_valid_configs_and_note_invalid(self, topic: Topic, configs: Mapping[str, str]) -> None:
+    def _set_valid_configs(self, topic: Topic, configs: Mapping[str, str]) -> None:
         kept = {key: value for key, value in configs.items() if self.is_readable(key, value)}
         if topic.unreadable or len(kept) < len(configs):
             topic.unreadable = frozenset(configs.keys() - kept.keys())
         topic.configs.clear()
         topic.configs.update(kept)
 
-    def elect_leader_and_wake_fetches(self, partition: Partition, leader_id: int) -> None:
+    def elect_leader(self, partition: Partition, leader_id: int) -> None:
         """Elect another replica, or NOBODY, in a new leader epoch, and wake waiting fetches.
 
         A leader that was not in sync becomes the only replica in the ISR; no other is eligible.
@@ -338,7 +338,7 @@ class Topics:
         self._note_partition_led(partition)
         self._record_change_of_existing_topic(partition)
         if partition.leader_id not in replicas:
-            self.elect_leader_and_wake_fetches(partition, replicas[0])
+            self.elect_leader(partition, replicas[0])
 
     def _note_partition_led(self, partition: Partition) -> None:
         partition.was_led = True
@@ -353,7 +353,7 @@ class Topics:
         self._unled.discard(name)
         self.partition_count -= len(topic.partitions)
         for partition in topic.partitions:
-            partition.log_without_flush.close_and_drop_batches()
+            partition.log_without_flush.close_deleted()
         self._record_change(name)
         self._remember_deletion_epoch(topic, self._changed.pop(name))
         self.deletions += 1

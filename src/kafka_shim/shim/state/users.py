@@ -37,7 +37,7 @@ class Users:
         """Name to password, for PLAIN."""
         return self._passwords
 
-    def add_or_replace_configured_user(self, name: str, password: str) -> None:
+    def set_configured_user(self, name: str, password: str) -> None:
         """Add a user for every mechanism, or replace the password."""
         is_known = name in self._passwords
         self._drop_configured_user(name)

@@ -88,16 +88,16 @@ class Database:
             try:
                 self._mark = MappedCommitMark(directory / LOCK)
                 opened.callback(self._mark.close_map)
-                self._open_database_or_raise_if_lost(opened)
+                self._open_database(opened)
                 self._journal = BatchJournal(directory)
-                opened.callback(self._journal.close_and_delete_if_empty)
-                self._verify_and_commit_left_journal()
+                opened.callback(self._journal.close)
+                self._recover_journal()
                 self._directory.watch_files((FILE, FILE + "-wal", JOURNAL, LOCK))
             except (sqlite3.Error, OSError, msgspec.DecodeError) as error:
                 raise self._opening_error(error) from error
             self._opened = opened.pop_all()
 
-    def _open_database_or_raise_if_lost(self, opened: contextlib.ExitStack) -> None:
+    def _open_database(self, opened: contextlib.ExitStack) -> None:
         is_new = not self._file.exists() or self._file.stat().st_size == 0
         if is_new and self._mark.last is not None:
             raise self.damaged_content_error("it is missing or empty")
@@ -106,9 +106,9 @@ class Database:
         )
         opened.callback(self._connection.close)
         self._file.chmod(0o600)
-        self._create_tables_or_check_existing_file(is_new=is_new)
+        self._prepare_file(is_new=is_new)
 
-    def _create_tables_or_check_existing_file(self, *, is_new: bool) -> None:
+    def _prepare_file(self, *, is_new: bool) -> None:
         run = self._connection.execute
         if is_new:
             run(f"PRAGMA page_size = {PAGE_BYTES}")
@@ -120,7 +120,7 @@ class Database:
         if is_new:
             self._connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
 
-    def _verify_and_commit_left_journal(self) -> None:
+    def _recover_journal(self) -> None:
         """Move the batches in the journal of a killed process into the database."""
         row = self._connection.execute(
             "SELECT value FROM kept WHERE part = ? AND key = ?", _COMMIT
@@ -186,7 +186,7 @@ class Database:
         text = f"cannot be used: {reason}; remove the directory to begin anew"
         return ConfigError(f"{self._where}: {FILE} {text}")
 
-    def read_and_verify_all_rows(self) -> Iterator[tuple[str, str, str]]:
+    def read_all_rows(self) -> Iterator[tuple[str, str, str]]:
         """Yield every row: part, key, value. Raise ConfigError if one is damaged or missing."""
         total = 0
         for part, key, value, checksum in self._run_read_query(
@@ -201,7 +201,7 @@ class Database:
         if total != self._commit.rows:
             raise self.damaged_content_error("rows are missing, or there are too many")
 
-    def read_and_verify_all_batches(self) -> Iterator[Batch]:
+    def read_all_batches(self) -> Iterator[Batch]:
         """Yield all batches by log and offset. Raise ConfigError if one is damaged or missing."""
         mask = (1 << OFFSET_BITS) - 1
         total = 0
@@ -228,7 +228,7 @@ class Database:
         """Return whether the journal contains batches."""
         return bool(self._journal.size)
 
-    def append_to_journal_and_commit_if_large(self, rows: Sequence[JournalRow]) -> None:
+    def append_to_journal(self, rows: Sequence[JournalRow]) -> None:
         """Write new batches to the journal. Raise sqlite3.Error or OSError if that fails."""
         self._directory.require_watched_files()
         self._journal.append_batches(rows)
@@ -239,9 +239,9 @@ class Database:
     def commit_journal_batches(self) -> None:
         """Commit the batches of the journal. Raise sqlite3.Error or OSError if that fails."""
         if self._journal.size:
-            self.commit_journal_and_changes((), (), ())
+            self.commit((), (), ())
 
-    def commit_journal_and_changes(
+    def commit(
         self,
         deletions: Iterable[tuple[int, int, int]],
         batches: Iterable[Batch],
@@ -286,7 +286,7 @@ class Database:
                 run("ROLLBACK")
             raise
         self._commit = commit
-        self._journal.empty_after_commit(commit.number)
+        self._journal.clear(commit.number)
         self._mark.write_mark(commit.number, 0)
 
     def _begin(self) -> None:
@@ -310,7 +310,7 @@ class Database:
         self._connection.execute("DELETE FROM batches")
         return CommitSums()
 
-    def commit_and_close(self) -> None:
+    def close(self) -> None:
         """Commit what is left and release the directory, with one file beside `lock`.
 
         Raise sqlite3.Error or OSError if that fails.

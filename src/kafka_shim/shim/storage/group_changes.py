@@ -48,11 +48,9 @@ class WrittenGroups:
         if isinstance(written, _WrittenEpochGroup):
             written.adopt_present_state_as_written(orders)
         else:
-            written.update_state_and_return_if_changed()
+            written.update_state()
 
-    def take_changed_rows_unless_rebalancing(
-        self, group_id: str, group: Group | None
-    ) -> Iterator[Row]:
+    def take_changed_rows(self, group_id: str, group: Group | None) -> Iterator[Row]:
         """Yield the changed rows of a group; None: it does not exist.
 
         Nothing of a rebalancing group is written.
@@ -87,10 +85,10 @@ class _WrittenClassicGroup:
         self._state: tuple[object, ...] = ()
 
     def take_changed_rows(self) -> Iterator[Row]:
-        if self.update_state_and_return_if_changed():
+        if self.update_state():
             yield GROUP, self.group.group_id, as_json_text(classic_group_row(self.group))
 
-    def update_state_and_return_if_changed(self) -> bool:
+    def update_state(self) -> bool:
         """Take the present state for written; return whether it is another one."""
         rebalance, roster = self.group.rebalance, self.group.roster
         state = (

@@ -116,7 +116,7 @@ def restore_groups(cluster: Cluster, rows: Mapping[str, Kept]) -> dict[str, Rest
     orders: dict[str, RestoredOrders] = {}
     for group_id, value in rows.get(GROUP, {}).items():
         row = msgspec.json.decode(value, type=ClassicRow | member_rows.GroupRow)
-        made = cluster.member_requests.create_and_store_empty_group(group_id, _TYPES[type(row)])
+        made = cluster.member_requests.restore_empty_group(group_id, _TYPES[type(row)])
         if isinstance(row, ClassicRow):
             _restore_classic_group(cast("ClassicGroup", made), row)
             orders[group_id] = RestoredOrders([], [])

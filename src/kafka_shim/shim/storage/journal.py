@@ -61,7 +61,7 @@ class BatchJournal:
         self.rows += rows
         self.size += len(content)
 
-    def empty_after_commit(self, number: int) -> None:
+    def clear(self, number: int) -> None:
         """Empty the file, after the commit of this number, which has all batches."""
         if self.size:
             os.ftruncate(self._file, 0)
@@ -93,7 +93,7 @@ class BatchJournal:
         if not self.size:
             os.ftruncate(self._file, 0)
 
-    def close_and_delete_if_empty(self) -> None:
+    def close(self) -> None:
         """Close the file, and delete it if it is empty."""
         is_empty = not os.fstat(self._file).st_size
         os.close(self._file)

@@ -185,7 +185,7 @@ def restore_consumer_group(
         group.members[member.member_id] = member
         if member.instance_id is not None:
             group.instances[member.instance_id] = member.member_id
-        group.restart_session_and_update_rebalance_timeout(member)
+        group.restart_timeouts(member)
     group.subscriptions.restore_resolved_expressions(row.matching)
     _restore_group_target(group.target, row, members)
     group.target.record_assignable_partitions(group.subscriptions, group.members.values())
@@ -220,7 +220,7 @@ def restore_streams_group(
         group.members[member.member_id] = member
         if member.instance_id is not None:
             group.instances[member.instance_id] = member.member_id
-        group.restart_session_and_update_rebalance_timeout(member)
+        group.restart_timeouts(member)
     _restore_group_target(group.target, row, members)
     group.restore_topology(row.topology)
     if row.described_epoch >= 0:
@@ -278,4 +278,4 @@ def _restore_group_target(target: GroupTarget, row: GroupRow, members: Sequence[
         for member in members
         if member.target is not None
     }
-    target.restore_epochs_and_targets((row.epoch, row.target_epoch), by_member)
+    target.restore((row.epoch, row.target_epoch), by_member)

@@ -135,13 +135,13 @@ class ChangeReportingProducers(PartitionProducers, gc=True):
                 )
             )
 
-    def drop_batches_and_producers_below(self, offset: int) -> None:
-        super().drop_batches_and_producers_below(offset)
+    def drop_batches_below(self, offset: int) -> None:
+        super().drop_batches_below(offset)
         self._on_change(ProducerChanges(is_whole=True))
 
-    def drop_expired_producers_and_verifications(self, before_ms: int) -> None:
+    def drop_expired_producers(self, before_ms: int) -> None:
         before = set(self._producers)
-        super().drop_expired_producers_and_verifications(before_ms)
+        super().drop_expired_producers(before_ms)
         expired = before - self._producers.keys()
         if expired:
             self._on_change(ProducerChanges(producer_ids=expired))
@@ -194,12 +194,12 @@ class PersistedLog(PartitionLog):
         self._report_producers(ProducerChanges(is_whole=True))
         self._marks.on_log_changed(self)
 
-    def close_and_drop_batches(self) -> None:
-        super().close_and_drop_batches()
+    def close_deleted(self) -> None:
+        super().close_deleted()
         self._marks.on_log_closed(self)
 
     @property
-    def first_batch_offset_or_end_offset(self) -> int:
+    def first_batch_offset(self) -> int:
         """Return the first offset with a batch."""
         return self._batches[0].base_offset if self._batches else self.end_offset
 
@@ -217,7 +217,7 @@ class PersistedLog(PartitionLog):
         """Return the log's state beside its batches, producers and aborted transactions."""
         return LogRow(self.start_offset, self.end_offset, list(self._epochs), self._producers_from)
 
-    def take_producer_and_aborted_transaction_rows(self, changes: ProducerChanges) -> Iterator[Row]:
+    def take_changed_rows(self, changes: ProducerChanges) -> Iterator[Row]:
         """Yield the rows of changed producers and aborted transactions.
 
         If all of them may have changed, the other rows are deleted before, and the log's row has
@@ -235,7 +235,7 @@ class PersistedLog(PartitionLog):
             yield (
                 PRODUCER,
                 f"{self.number}/{producer_id}",
-                as_json_text(self._producer_row_and_update_expired(producer_id)),
+                as_json_text(self._producer_row(producer_id)),
             )
         for offset, transaction in aborted.items():
             value = None if transaction is None else as_json_text(transaction)
@@ -250,7 +250,7 @@ class PersistedLog(PartitionLog):
                 del self._expired[producer_id]
                 yield PRODUCER, f"{self.number}/{producer_id}", None
 
-    def _producer_row_and_update_expired(self, producer_id: int) -> ProducerRow:
+    def _producer_row(self, producer_id: int) -> ProducerRow:
         producer = self.producers.get_producer(producer_id)
         if producer is None:
             self._expired[producer_id] = self.end_offset
@@ -265,9 +265,7 @@ class PersistedLog(PartitionLog):
             list(producer.batches),
         )
 
-    def restore_log_producers_and_batches(
-        self, rows: StoredLogRows, batches: list[tuple[int, bool, bytes]]
-    ) -> None:
+    def restore(self, rows: StoredLogRows, batches: list[tuple[int, bool, bytes]]) -> None:
         """Restore batches: first offset, whether it was cleaned, and bytes of each."""
         row = rows.log
         self.start_offset, self._producers_from = row.start, row.producers_from
@@ -288,7 +286,7 @@ class PersistedLog(PartitionLog):
             batch = StoredBatch(base_offset, last_offset, header[8], payload, is_clean=is_clean)
             self._restore_batch(batch, header[2])
             if base_offset >= ends.get(header[9], row.producers_from):
-                self._register_producer_unless_control_batch(batch, header)
+                self._register_producer(batch, header)
         self.end_offset = max(self.end_offset, row.end)
         if rows.producers:  # open transactions are in the order of their offsets
             self.producers.restore_producers(list(self.producers), rows.aborted)
@@ -301,9 +299,7 @@ class PersistedLog(PartitionLog):
         self._add_batch(batch)
         self.end_offset = batch.last_offset + 1
 
-    def _register_producer_unless_control_batch(
-        self, batch: StoredBatch, header: tuple[int, ...]
-    ) -> None:
+    def _register_producer(self, batch: StoredBatch, header: tuple[int, ...]) -> None:
         """Register the producer of a batch, as if it were appended."""
         attributes, delta, _, timestamp, producer_id, epoch, first = header[5:]
         if producer_id < 0 or attributes & _CONTROL:  # `note_transaction_marker` handles these

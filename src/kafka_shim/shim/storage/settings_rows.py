@@ -32,7 +32,7 @@ def as_json_text(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def password_or_scram_row(cluster: Cluster, key: UserKey) -> Row:
+def credential_row(cluster: Cluster, key: UserKey) -> Row:
     """Return the row of a password or a credential of AlterUserScramCredentials."""
     mechanism, name = key
     if mechanism is None:
@@ -43,28 +43,24 @@ def password_or_scram_row(cluster: Cluster, key: UserKey) -> Row:
     return "scram", as_json_text([mechanism.wire_name, name]), value
 
 
-def password_and_scram_rows(cluster: Cluster) -> Rows:
+def credential_rows(cluster: Cluster) -> Rows:
     """Return passwords, and credentials of AlterUserScramCredentials."""
     known = cluster.users
     keys: list[UserKey] = [(None, name) for name in known.passwords]
     for name in known.names_with_stored_credentials():
         keys += [(mechanism, name) for mechanism, _ in known.stored_credentials(name)]
-    return _existing_rows_by_part_and_key(password_or_scram_row(cluster, key) for key in keys)
+    return _existing_rows(credential_row(cluster, key) for key in keys)
 
 
-def _existing_rows_by_part_and_key(rows: Iterable[Row]) -> Rows:
+def _existing_rows(rows: Iterable[Row]) -> Rows:
     return {(part, key): value for part, key, value in rows if value is not None}
 
 
-def _restore_passwords_unless_configured_and_scram(
-    cluster: Cluster, rows: Mapping[str, Kept]
-) -> None:
+def _restore_credentials(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     """Restore users; passwords in the configuration take precedence."""
     for name, password in rows.get("user", {}).items():
         if name not in cluster.users.passwords:
-            cluster.users.add_or_replace_configured_user(
-                name, msgspec.json.decode(password, type=str)
-            )
+            cluster.users.set_configured_user(name, msgspec.json.decode(password, type=str))
     for key, value in rows.get("scram", {}).items():
         mechanism, name = msgspec.json.decode(key, type=tuple[str, str])
         credential = msgspec.json.decode(value, type=ScramCredential)
@@ -81,9 +77,7 @@ def token_row(cluster: Cluster, token_id: str) -> Row:
 
 def token_rows(cluster: Cluster) -> Rows:
     """Return delegation tokens."""
-    return _existing_rows_by_part_and_key(
-        token_row(cluster, token.token_id) for token in cluster.tokens
-    )
+    return _existing_rows(token_row(cluster, token.token_id) for token in cluster.tokens)
 
 
 def _restore_tokens(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
@@ -102,7 +96,7 @@ def quota_row(cluster: Cluster, key: EntityKey | None) -> Row:
 def quota_rows(cluster: Cluster) -> Rows:
     """Return the limits of all entities, and the number of buckets."""
     keys: list[EntityKey | None] = [None, *(key for key, _ in cluster.quotas.stored_entries())]
-    return _existing_rows_by_part_and_key(quota_row(cluster, key) for key in keys)
+    return _existing_rows(quota_row(cluster, key) for key in keys)
 
 
 def _restore_quotas(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
@@ -136,7 +130,7 @@ def named_config_row(cluster: Cluster, key: tuple[str, str]) -> Row:
 def named_config_rows(cluster: Cluster) -> Rows:
     """Return the settings of all groups and subscriptions."""
     keys = [(f, name) for f in _NAMED_CONFIGS for name in getattr(cluster.configs, f)]
-    return _existing_rows_by_part_and_key(named_config_row(cluster, key) for key in keys)
+    return _existing_rows(named_config_row(cluster, key) for key in keys)
 
 
 def _restore_named_configs(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
@@ -151,7 +145,7 @@ _CONFIGS: Mapping[str, Any] = {
 }
 
 
-def broker_and_prepared_config_rows(cluster: Cluster) -> Rows:
+def config_rows(cluster: Cluster) -> Rows:
     """Return dynamic settings of brokers, and those of topics that do not exist yet; logger levels
     are not kept.
     """
@@ -160,7 +154,7 @@ def broker_and_prepared_config_rows(cluster: Cluster) -> Rows:
     return rows
 
 
-def _restore_broker_and_prepared_configs(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+def _restore_configs(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     kept = dict(rows.get("config", {}))
     prepared = kept.pop("prepared", "{}")
     cluster.topics.prepared = msgspec.json.decode(prepared, type=dict[str, dict[str, str]])
@@ -181,25 +175,25 @@ def _restore_features_stored_for_same_release(cluster: Cluster, rows: Mapping[st
 
 
 SECTIONS: Mapping[str, Callable[[Cluster], Rows]] = {
-    "users": password_and_scram_rows,
+    "users": credential_rows,
     "tokens": token_rows,
     "quotas": quota_rows,
-    "configs": broker_and_prepared_config_rows,
+    "configs": config_rows,
     "named configs": named_config_rows,
     "features": feature_rows,
 }
 ROW_OF: Mapping[str, Callable[[Cluster, Any], Row]] = {
-    "users": password_or_scram_row,
+    "users": credential_row,
     "tokens": token_row,
     "quotas": quota_row,
     "named configs": named_config_row,
 }
 """The sections that report their changes: a function from the key of a changed entry to its row."""
 PUT_BACK = (
-    _restore_passwords_unless_configured_and_scram,
+    _restore_credentials,
     _restore_tokens,
     _restore_quotas,
-    _restore_broker_and_prepared_configs,
+    _restore_configs,
     _restore_named_configs,
     _restore_features_stored_for_same_release,
 )

@@ -50,7 +50,7 @@ class Storage:
         self._where = f"--data-dir {directory}"
         self._database = Database(directory)
         self._waiting: list[Callable[[], None]] = []
-        self._marks = UncommittedChanges(self._schedule_commit_unless_request_in_progress)
+        self._marks = UncommittedChanges(self._schedule_commit)
         self._written: dict[str, dict[tuple[str, str], str]] = {}  # rows of sections
         self._groups = WrittenGroups()
         self._logs = 0
@@ -77,14 +77,14 @@ class Storage:
         groups.offsets.when_held = marks.note_pending_offsets
         groups.zookeeper_offsets.when_changed = self._on_zookeeper_offset
         cluster.share_states.set_change_listener(marks.note_share_partition)
-        cluster.transactions.when_touched = marks.note_transaction_or_next_producer_id
+        cluster.transactions.when_touched = marks.note_transaction
         cluster.users.when_changed = partial(marks.note_entry, "users")
         cluster.tokens.when_changed = partial(marks.note_entry, "tokens")
         cluster.quotas.when_entry_changed = partial(marks.note_entry, "quotas")
         cluster.configs.when_named_changed = partial(marks.note_entry, "named configs")
         authorizer = cluster.policy.authorizer
         if isinstance(authorizer, StandardAuthorizer):
-            authorizer.store.add_observer_once(marks)
+            authorizer.store.add_observer(marks)
 
     def _clock_of_group(self, clock: Clock, group_id: str) -> Clock:
         return FiringReportingClock(clock, partial(self._marks.note_group, group_id))
@@ -101,7 +101,7 @@ class Storage:
             raise ConfigError(f"{self._where}: no room for more than {LOGS_MAX} partitions")
         return PersistedLog(settings, clock, when_filled, self._marks, self._logs)
 
-    def discard_state_and_observe_reset_cluster(self, cluster: Cluster) -> None:
+    def observe_reset(self, cluster: Cluster) -> None:
         """Make the next commit replace what was written, since the cluster was reset."""
         self._marks.clear_all()
         self._written.clear()
@@ -128,9 +128,7 @@ class Storage:
 
     # commits
 
-    def commit_if_idle_else_defer_response(
-        self, send: Callable[[], None], *, commits_now: bool = False
-    ) -> bool:
+    def defer_response(self, send: Callable[[], None], *, commits_now: bool = False) -> bool:
         """Return whether a response must wait for a commit; `send` is called after it.
 
         `commits_now`: the response cannot wait, so commit now.
@@ -139,44 +137,44 @@ class Storage:
         if not self._marks.is_marked:
             return False
         if commits_now or self._loop_has_no_ready_callbacks():
-            self.commit_and_send_responses()
+            self.commit()
             if self.failure is None:
                 return False
         self._waiting.append(send)
-        self._schedule_commit_unless_request_in_progress()
+        self._schedule_commit()
         return True
 
     def _loop_has_no_ready_callbacks(self) -> bool:
         """Return whether no other work is left in this turn, as far as the event loop shows it."""
         return not getattr(asyncio.get_running_loop(), "_ready", _UNKNOWN)
 
-    def _schedule_commit_unless_request_in_progress(self) -> None:
+    def _schedule_commit(self) -> None:
         """Commit after this iteration of the loop, or with the response to the current request.
-        Before the loop runs, `commit_and_send_responses` is called in time.
+        Before the loop runs, `commit` is called in time.
         """
         if self._is_planned or self.is_request_in_progress:
             return
         try:
-            asyncio.get_running_loop().call_soon(self.commit_and_send_responses)
+            asyncio.get_running_loop().call_soon(self.commit)
         except RuntimeError:
             return
         self._is_planned = True
 
-    def commit_and_send_responses(self) -> None:
+    def commit(self) -> None:
         """Write the changes, then send the waiting responses."""
         self._is_planned = False
         if self._marks.is_marked and self.failure is None:
             try:
-                self._write_late_records_and_all_changes()
+                self._write_changes()
             except (sqlite3.Error, OSError) as error:
-                self._report_failure_and_drop_responses(error)
+                self._fail(error)
                 return
         if self._waiting and self.failure is None:
             waiting, self._waiting = self._waiting, []
             for send in waiting:
                 send()
 
-    def _report_failure_and_drop_responses(self, error: Exception) -> None:
+    def _fail(self, error: Exception) -> None:
         self.failure = error
         # for a full disk, a traceback does not help
         log.error("cannot write", directory=str(self._directory), reason=str(error))
@@ -188,21 +186,21 @@ class Storage:
         if self._flushing is None and self._database.has_batches_in_journal:
             with contextlib.suppress(RuntimeError):  # before the loop runs
                 loop = asyncio.get_running_loop()
-                self._flushing = loop.call_later(FLUSHED_S, self._commit_journal_batches_or_fail)
+                self._flushing = loop.call_later(FLUSHED_S, self._commit_journal)
 
-    def _commit_journal_batches_or_fail(self) -> None:
+    def _commit_journal(self) -> None:
         self._flushing = None
         if self.failure is None:
             try:
                 self._database.commit_journal_batches()
             except (sqlite3.Error, OSError) as error:
-                self._report_failure_and_drop_responses(error)
+                self._fail(error)
 
-    def _write_late_records_and_all_changes(self) -> None:
+    def _write_changes(self) -> None:
         marks, cluster = self._marks, self._cluster
-        cluster.groups.records.write_all_partitions_if_topic_exists()
+        cluster.groups.records.write_all_partitions()
         if not marks.has_rows:
-            self._database.append_to_journal_and_commit_if_large(
+            self._database.append_to_journal(
                 [
                     (kept.number << OFFSET_BITS | batch.base_offset, batch.is_clean, batch.payload)
                     for kept, batch in marks.batches
@@ -218,9 +216,7 @@ class Storage:
         }
         gone = [(number, 0, 1 << 40) for number in marks.gone_logs]
         gone += [
-            (kept.number, 0, kept.first_batch_offset_or_end_offset)
-            for kept in marks.logs
-            if not kept.is_closed
+            (kept.number, 0, kept.first_batch_offset) for kept in marks.logs if not kept.is_closed
         ]
         batches = [
             _database_batch(kept, batch)
@@ -230,7 +226,7 @@ class Storage:
         if (
             rows or gone or batches or prefixes or self._is_cleared
         ):  # there may be no change, such as after a heartbeat
-            self._database.commit_journal_and_changes(
+            self._database.commit(
                 gone,
                 batches,
                 rows,
@@ -247,8 +243,8 @@ class Storage:
         if self._is_cleared:
             yield "meta", CLUSTER_ID, cluster.cluster_id
             yield "meta", STARTS, str(self._starts)
-        yield from self._changed_topic_log_and_producer_rows(marks, cluster)
-        yield from self._changed_group_offset_and_share_rows(marks, cluster)
+        yield from self._changed_topic_rows(marks, cluster)
+        yield from self._changed_group_rows(marks, cluster)
         for transactional_id in marks.transactions:
             if transactional_id:
                 value = topic_rows.transaction_row_json(cluster, transactional_id)
@@ -256,33 +252,29 @@ class Storage:
             yield "meta", PRODUCER_IDS, str(cluster.transactions.next_producer_id)
         yield from self._changed_acl_rows(marks, cluster)
         for name in marks.sections & SECTIONS.keys():
-            yield from self._diff_and_remember_section_rows(name, SECTIONS[name](cluster))
+            yield from self._changed_section_rows(name, SECTIONS[name](cluster))
             if name in ROW_OF:
                 del self._written[name]
         for name, key in marks.entries:
             yield ROW_OF[name](cluster, key)
 
-    def _changed_topic_log_and_producer_rows(
-        self, marks: UncommittedChanges, cluster: Cluster
-    ) -> Iterator[Row]:
+    def _changed_topic_rows(self, marks: UncommittedChanges, cluster: Cluster) -> Iterator[Row]:
         for name in marks.topics:
             yield "topic", name, topic_rows.topic_row_json(cluster.topics.get(name))
         for number in marks.gone_logs:
             yield "log", str(number), None
         for log_with_producers, changes in marks.producers.items():
             if not log_with_producers.is_closed:
-                yield from log_with_producers.take_producer_and_aborted_transaction_rows(changes)
+                yield from log_with_producers.take_changed_rows(changes)
         for kept in marks.logs:
             if not kept.is_closed:
                 yield "log", str(kept.number), as_json_text(kept.log_row())
 
-    def _changed_group_offset_and_share_rows(
-        self, marks: UncommittedChanges, cluster: Cluster
-    ) -> Iterator[Row]:
+    def _changed_group_rows(self, marks: UncommittedChanges, cluster: Cluster) -> Iterator[Row]:
         groups = cluster.groups
         for group_id in marks.groups:
             group = groups.find_without_side_effects(group_id)
-            yield from self._groups.take_changed_rows_unless_rebalancing(group_id, group)
+            yield from self._groups.take_changed_rows(group_id, group)
         for part, offsets, changed in (
             (group_rows.OFFSET, groups.offsets, marks.offsets),
             (group_rows.ZOOKEEPER, groups.zookeeper_offsets, marks.zookeeper),
@@ -310,9 +302,9 @@ class Storage:
                 yield "acl", as_json_text(acl), "" if acl in authorizer.store else None
         elif authorizer is not None and "acls" in marks.sections:
             rows = {("acl", as_json_text(acl)): "" for acl in authorizer.acls(AclFilter())}
-            yield from self._diff_and_remember_section_rows("acls", rows)
+            yield from self._changed_section_rows("acls", rows)
 
-    def _diff_and_remember_section_rows(
+    def _changed_section_rows(
         self, section: str, rows: dict[tuple[str, str], str]
     ) -> Iterator[Row]:
         before = self._written.get(section, {})
@@ -325,15 +317,15 @@ class Storage:
 
     # the start and the end
 
-    def restore_cluster_and_count_start(self, cluster: Cluster) -> bool:
+    def restore_cluster(self, cluster: Cluster) -> bool:
         """Restore a new cluster; return whether there was anything to restore."""
         self.observe_cluster(cluster)
         rows: dict[str, dict[str, str]] = {}
-        for part, key, value in self._database.read_and_verify_all_rows():
+        for part, key, value in self._database.read_all_rows():
             rows.setdefault(part, {})[key] = value
         meta = rows.get("meta", {})
         self._starts = int(meta.get(STARTS, "0")) + 1
-        self._adopt_stored_cluster_id_or_raise(cluster, meta.get(CLUSTER_ID, cluster.cluster_id))
+        self._adopt_cluster_id(cluster, meta.get(CLUSTER_ID, cluster.cluster_id))
         if self._starts > 1 and cluster.config.seed is not None:
             cluster.random.seed(
                 f"{cluster.config.seed}/{self._starts}"
@@ -344,8 +336,8 @@ class Storage:
             raise self._database.damaged_content_error(error) from error
         self._marks.clear_all()
         self._remember_section_rows(cluster, rows)
-        topic_rows.advance_leader_epochs_by_two_after_restart(cluster.topics)
-        self._database.commit_journal_and_changes(
+        topic_rows.advance_leader_epochs(cluster.topics)
+        self._database.commit(
             [],
             [],
             [("meta", STARTS, str(self._starts)), ("meta", CLUSTER_ID, cluster.cluster_id)],
@@ -353,7 +345,7 @@ class Storage:
         self._note_all_sections()
         return bool(meta)
 
-    def _adopt_stored_cluster_id_or_raise(self, cluster: Cluster, kept: str) -> None:
+    def _adopt_cluster_id(self, cluster: Cluster, kept: str) -> None:
         """Keep the cluster id. Raise ConfigError if the configuration has another one."""
         if cluster.cluster_id not in (kept, Config().cluster_id):
             raise ConfigError(
@@ -365,7 +357,7 @@ class Storage:
     def _restore_rows(self, cluster: Cluster, rows: Mapping[str, Mapping[str, str]]) -> None:
         for put in settings_rows.PUT_BACK:
             put(cluster, rows)
-        topic_rows.restore_topics(cluster, rows, self._database.read_and_verify_all_batches())
+        topic_rows.restore_topics(cluster, rows, self._database.read_all_batches())
         numbers = [
             partition.log.number
             for topic in cluster.topics
@@ -373,7 +365,7 @@ class Storage:
             if isinstance(partition.log, PersistedLog)
         ]
         self._logs = max(numbers, default=0)
-        topic_rows.restore_transactions_and_producer_ids(cluster, rows)
+        topic_rows.restore_transactions(cluster, rows)
         orders = group_rows.restore_groups(cluster, rows)
         groups = cluster.groups
         for group_id, orders_of_group in orders.items():
@@ -408,18 +400,18 @@ class Storage:
         """Release the directory as it is, since it could not be restored."""
         self._database.close_without_commit()
 
-    def write_rest_and_close(self) -> None:
+    def close(self) -> None:
         """Write the rest and release the directory, with one file (unless the disk is full)."""
-        self.commit_and_send_responses()
+        self.commit()
         if self._flushing is not None:
             self._flushing.cancel()
         if self.failure is not None:
             self._database.close_without_commit()
             return
         try:
-            self._database.commit_and_close()
+            self._database.close()
         except (sqlite3.Error, OSError) as error:
-            self._report_failure_and_drop_responses(error)
+            self._fail(error)
 
 
 def _database_batch(kept: PersistedLog, batch: StoredBatch) -> Batch:

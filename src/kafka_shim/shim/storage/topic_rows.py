@@ -98,15 +98,13 @@ def restore_topics(
     filled = set[int]()
     for number, of_log in held:
         if number in logs:
-            logs[number].restore_log_producers_and_batches(
-                log_rows.get(number, StoredLogRows()), of_log
-            )
+            logs[number].restore(log_rows.get(number, StoredLogRows()), of_log)
             filled.add(number)
     for number in logs.keys() - filled:
-        logs[number].restore_log_producers_and_batches(log_rows.get(number, StoredLogRows()), [])
+        logs[number].restore(log_rows.get(number, StoredLogRows()), [])
 
 
-def advance_leader_epochs_by_two_after_restart(topics: Topics) -> None:
+def advance_leader_epochs(topics: Topics) -> None:
     """Start a new leader epoch in every partition, since its broker was restarted.
 
     The epoch grows by two, as in 4.3.1 after each restart (in 3.9.1, a kill does not change it).
@@ -115,8 +113,8 @@ def advance_leader_epochs_by_two_after_restart(topics: Topics) -> None:
         for partition in topic.partitions:
             leader_id = partition.leader_id
             if leader_id != NOBODY:
-                topics.elect_leader_and_wake_fetches(partition, NOBODY)
-                topics.elect_leader_and_wake_fetches(partition, leader_id)
+                topics.elect_leader(partition, NOBODY)
+                topics.elect_leader(partition, leader_id)
 
 
 def _restore_topic(
@@ -184,7 +182,7 @@ def transaction_row_json(cluster: Cluster, transactional_id: str) -> str | None:
     )
 
 
-def restore_transactions_and_producer_ids(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+def restore_transactions(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     """Restore transactional ids; the next producer ids are from another block."""
     for transactional_id, value in rows.get("transaction", {}).items():
         row = msgspec.json.decode(value, type=TransactionRow)

@@ -93,7 +93,7 @@ class UncommittedChanges:
         self.held.add((group_id, producer_id))
         self.note_change_of_rows()
 
-    def note_transaction_or_next_producer_id(self, transactional_id: str) -> None:
+    def note_transaction(self, transactional_id: str) -> None:
         """Record that a transactional id may change; empty: the next producer id."""
         self.transactions.add(transactional_id)
         self.note_change_of_rows()

@@ -38,7 +38,7 @@ class AlertSendingHandshake(ssl.SSLObject):
             error.client_certificate = self.client_certificate  # type: ignore[attr-defined]
             send = send_alert.get(None)
             if send is not None and self.outgoing.pending:
-                send(_replace_by_java_alert_if_known(self.outgoing.read(), error.reason or ""))
+                send(_replace_alert(self.outgoing.read(), error.reason or ""))
             raise
 
 
@@ -97,7 +97,7 @@ def _record_client_certificate(
     handshake.client_certificate = message[at + 6 : at + 6 + size] or None
 
 
-def _replace_by_java_alert_if_known(records: bytes, reason: str) -> bytes:
+def _replace_alert(records: bytes, reason: str) -> bytes:
     """Replace OpenSSL's alert by Java's.
 
     DEVIATION: TLS 1.3 encrypts alerts, so that it keeps OpenSSL's.

@@ -54,7 +54,7 @@ def build_server_context(settings: Mapping[str, str], listener: str, host: str) 
         raise ConfigError(f"ssl.client.auth `{mode}`: expected {', '.join(_CLIENT_AUTH)}")
     try:
         if not any(key.startswith("ssl.keystore.") for key in listener_settings):
-            generated_certificates.load_and_write_generated_certificates(
+            generated_certificates.load_generated_certificates(
                 context, listener_settings.get("shim.tls.directory"), host
             )
         else:
@@ -67,16 +67,14 @@ def build_server_context(settings: Mapping[str, str], listener: str, host: str) 
     context.verify_mode = _CLIENT_AUTH[mode]
     if context.verify_mode != ssl.CERT_NONE:
         context.record_client_certificates()
-    _restrict_protocols_and_suites(context, listener_settings)
+    _restrict_protocols(context, listener_settings)
     ignored = sorted(listener_settings.keys() & _WITHOUT_EFFECT)
     if ignored:
         log.warning("tls settings without effect here", listener=listener, settings=ignored)
     return context
 
 
-def _restrict_protocols_and_suites(
-    context: ssl.SSLContext, listener_settings: Mapping[str, str]
-) -> None:
+def _restrict_protocols(context: ssl.SSLContext, listener_settings: Mapping[str, str]) -> None:
     """Enable only the protocols and cipher suites of the settings, and TLS 1.2 or later."""
     protocols = _split_list(listener_settings.get("ssl.enabled.protocols", "")) or list(_PROTOCOLS)
     unknown = [name for name in protocols if name not in (*_PROTOCOLS, *_OLD_PROTOCOLS)]

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     import trustme
 
 
-def load_and_write_generated_certificates(
-    context: ssl.SSLContext, directory: str | None, host: str
-) -> None:
+def load_generated_certificates(context: ssl.SSLContext, directory: str | None, host: str) -> None:
     """Give a context a certificate of the directory's authority, which it also trusts.
 
     Leave the authority's certificate there as `ca.pem`, and a client identity as `client.pem`
@@ -30,7 +28,7 @@ def load_and_write_generated_certificates(
         )
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
-    authority = _load_or_create_authority(folder)
+    authority = _get_or_create_authority(folder)
     names = dict.fromkeys([host, "localhost", "127.0.0.1", "::1"])
     authority.issue_cert(*names).configure_cert(context)
     authority.configure_trust(context)
@@ -43,14 +41,14 @@ def write_certificate_for_host(folder: Path, host: str) -> Path:
 
     Leave the authority's certificate there as `ca.pem`. Raise ConfigError without the extra `tls`.
     """
-    authority = _load_or_create_authority(folder)
+    authority = _get_or_create_authority(folder)
     _replace_atomically(folder / "ca.pem", authority.cert_pem.bytes(), mode=0o644)
     path = folder / f"{host}.pem"
     _replace_atomically(path, issue_identity_pem(authority, host))
     return path
 
 
-def _load_or_create_authority(folder: Path) -> "trustme.CA":
+def _get_or_create_authority(folder: Path) -> "trustme.CA":
     """Return the authority of a directory: all listeners and brokers that use it share one.
 
     Its key stays in `authority.pem`, so that clients which trust `ca.pem` go on trusting it.

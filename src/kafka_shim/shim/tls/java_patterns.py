@@ -53,7 +53,7 @@ class JavaPattern:
     def __init__(self, expression: str) -> None:
         """Raise ValueError if the expression is invalid, or has something that is not supported."""
         try:
-            self._pattern: Any = _PatternTranslation(expression).compile_for_re2_or_python()
+            self._pattern: Any = _PatternTranslation(expression).compile()
         except re.error as error:
             raise ValueError(str(error)) from error
         except (OverflowError, RecursionError):
@@ -94,7 +94,7 @@ class _PatternTranslation:
         if self._outer:
             raise ValueError("missing `)`")
 
-    def compile_for_re2_or_python(self) -> Any:
+    def compile(self) -> Any:
         """Return RE2's pattern, otherwise Python's."""
         for_python = [python for _, python in self._parts]
         python = None if None in for_python else re.compile("".join(map(str, for_python)))
@@ -189,12 +189,12 @@ class _PatternTranslation:
             self._parts.append((None, f"(?P={reference[1]})"))
             self._at = reference.end()
         else:
-            item = self._escaped_character_or_class()
+            item = self._escaped_element()
             self._add_part(
                 f"[{item.text}]" if item.is_class else self._literal_with_case_flag(item.text)
             )
 
-    def _escaped_character_or_class(self) -> _CharacterOrClass:
+    def _escaped_element(self) -> _CharacterOrClass:
         """Return the character after a backslash, or the class that it stands for."""
         text, at = self._text, self._at
         character = text[at : at + 1]
@@ -240,13 +240,13 @@ class _PatternTranslation:
         raise ValueError("missing `]`")
 
     def _character_class_item(self) -> str:
-        item = self._next_character_or_class()
+        item = self._next_element()
         if item.is_class:
             return item.text
         first = last = item.text
         if self._text.startswith("-", self._at) and self._text[self._at + 1 : self._at + 2] != "]":
             self._at += 1
-            item = self._next_character_or_class()
+            item = self._next_element()
             last = item.text
             if item.is_class or last < first:
                 raise ValueError("an invalid range of characters")
@@ -260,11 +260,11 @@ class _PatternTranslation:
             f"{_escape_punctuation(begin)}-{_escape_punctuation(end)}" for begin, end in ranges
         )
 
-    def _next_character_or_class(self) -> _CharacterOrClass:
+    def _next_element(self) -> _CharacterOrClass:
         character = self._text[self._at : self._at + 1]
         self._at += 1
         if character == "\\":
-            return self._escaped_character_or_class()
+            return self._escaped_element()
         return _CharacterOrClass(character)
 
     def _literal_with_case_flag(self, character: str) -> str:

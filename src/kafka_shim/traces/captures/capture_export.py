@@ -43,7 +43,7 @@ class _ConnectionPackets:
     """The packets of a connection: sequence numbers and addresses of both ends."""
 
     def __init__(self, client: Address, server: Address, number: int) -> None:
-        self._client_and_server_address = (client, server)
+        self._flow_addresses = (client, server)
         # connections between the same ports must stay distinguishable
         self._sequences = [
             number * 7_919_000 % SEQUENCE_MODULUS,
@@ -76,9 +76,7 @@ class _ConnectionPackets:
 
     def _ip_packet(self, sender: int, flags: int, data: bytes = b"") -> bytes:
         (source, source_port), (target, target_port) = (
-            self._client_and_server_address
-            if sender == 0
-            else self._client_and_server_address[::-1]
+            self._flow_addresses if sender == 0 else self._flow_addresses[::-1]
         )
         tcp = TCP(
             sport=source_port,
@@ -114,14 +112,14 @@ def export_capture(
                 continue
             connection = connections[entry.connection]
             key = (segment, connection.writer_connection)
-            for packet in _entry_packets_with_handshake_if_new_flow(flows, key, connection, entry):
+            for packet in _entry_packets(flows, key, connection, entry):
                 writer.writepkt(packet, min(max(0, entry.time_us), TIME_MAX_US) / 1_000_000)
                 report.packets += 1
     report.connections = len(flows)
     return report
 
 
-def _entry_packets_with_handshake_if_new_flow(
+def _entry_packets(
     flows: dict[tuple[str, int], _ConnectionPackets],
     key: tuple[str, int],
     connection: Connection,
@@ -129,7 +127,7 @@ def _entry_packets_with_handshake_if_new_flow(
 ) -> Iterator[bytes]:
     if key not in flows:
         flows[key] = _ConnectionPackets(
-            *_client_and_server_address(connection, len(flows) + 1), len(flows) + 1
+            *_flow_addresses(connection, len(flows) + 1), len(flows) + 1
         )
         yield from flows[key].handshake_packets()
     if isinstance(entry, ConnectionClosed):
@@ -138,7 +136,7 @@ def _entry_packets_with_handshake_if_new_flow(
         yield from flows[key].frame_packets(0 if isinstance(entry, Request) else 1, entry.frame)
 
 
-def _client_and_server_address(connection: Connection, number: int) -> tuple[Address, Address]:
+def _flow_addresses(connection: Connection, number: int) -> tuple[Address, Address]:
     """Return the client's recorded address, and the broker's if a capture had it, else Kafka's
     port.
 

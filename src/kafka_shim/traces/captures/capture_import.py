@@ -25,7 +25,7 @@ from kafka_shim.traces.captures.frame_reader import (
     begins_with_complete_request,
     looks_like_request,
 )
-from kafka_shim.traces.captures.tcp_segments import Address, Segment, tcp_segment_or_reason
+from kafka_shim.traces.captures.tcp_segments import Address, Segment, parse_tcp_segment
 from kafka_shim.traces.connection_observer import ObservedConnection
 
 UNDECIDED_MAX = 100
@@ -133,8 +133,8 @@ class _CapturedClient:
         self.connection = CapturedConnection(
             client,
             server,
-            self._record_request_frame_if_kafka,
-            self._record_response_frame_if_kafka,
+            self._record_request,
+            self._record_response,
         )
         self._session = session
         self._observed = ObservedConnection(session, recorder)
@@ -161,7 +161,7 @@ class _CapturedClient:
             self._is_closed = True
             self._order.add(self.connection.last_packet_us, 0, self._observed.record_close)
 
-    def finish_and_report(self) -> None:
+    def finish(self) -> None:
         """Process the end of the connection: the capture ends, or its port is reused."""
         self.connection.skip_gaps_at_capture_end()
         self._record_close_if_over()
@@ -176,7 +176,7 @@ class _CapturedClient:
         if problems.has_problems:
             self._report.troubles.append(problems)
 
-    def _record_request_frame_if_kafka(self, frame: bytes, time_us: int) -> None:
+    def _record_request(self, frame: bytes, time_us: int) -> None:
         if not self._is_kafka and not self._is_other_protocol:
             self._is_kafka = looks_like_request(len(frame).to_bytes(4, "big") + frame)
             self._is_other_protocol = not self._is_kafka
@@ -193,7 +193,7 @@ class _CapturedClient:
             self._session.principal = UNKNOWN_PRINCIPAL
         self._observed.observe_request(frame)
 
-    def _record_response_frame_if_kafka(self, frame: bytes, time_us: int) -> None:
+    def _record_response(self, frame: bytes, time_us: int) -> None:
         if self._is_kafka:
             self._report.responses += 1
             self._order.add(time_us, len(frame), partial(self._observe_response, frame))
@@ -224,7 +224,7 @@ class _CaptureImport:
         self._clients: dict[frozenset[Address], _CapturedClient] = {}
         self._segments_of_undecided_connections: dict[frozenset[Address], list[Segment]] = {}
 
-    def add_segment_if_of_chosen_ports(self, segment: Segment) -> None:
+    def add_port_segment(self, segment: Segment) -> None:
         self._release_frames_before(segment.time_us)
         if self._ports and not self._ports & {segment.source[1], segment.target[1]}:
             self.report.count_skipped("segments of other ports")
@@ -232,13 +232,13 @@ class _CaptureImport:
         key = frozenset({segment.source, segment.target})
         client = self._clients.get(key)
         if client is not None and client.connection.begins_new_connection(segment):
-            client.finish_and_report()
+            client.finish()
             self._waiting_clients.discard(client)
             del self._clients[key]
             client = None
         if client is None:
             self._segments_of_undecided_connections.setdefault(key, []).append(segment)
-            self._open_connection_if_client_is_clear(key, segment)
+            self._open_connection(key, segment)
         else:
             self._add_segment(client, segment)
 
@@ -259,9 +259,7 @@ class _CaptureImport:
         else:
             self._waiting_clients.discard(client)
 
-    def _open_connection_if_client_is_clear(
-        self, key: frozenset[Address], segment: Segment
-    ) -> None:
+    def _open_connection(self, key: frozenset[Address], segment: Segment) -> None:
         """Decide which of the two is the client, if this segment shows it."""
         ends = self._client_and_server_or_none(segment)
         waiting_segments = self._segments_of_undecided_connections[key]
@@ -294,9 +292,9 @@ class _CaptureImport:
         ends = (segment.source, segment.target)
         return ends if is_client else ends[::-1]
 
-    def finish_connections_and_close_recorder(self) -> CaptureReport:
+    def close(self) -> CaptureReport:
         for client in self._clients.values():
-            client.finish_and_report()
+            client.finish()
         for waiting_segments in self._segments_of_undecided_connections.values():
             for _ in waiting_segments:
                 self.report.count_skipped("segments of connections that began before the capture")
@@ -323,9 +321,9 @@ def import_capture(
         for packet in read_packets(file):
             report.packets += 1
             progress(file.tell())
-            segment_or_reason = tcp_segment_or_reason(packet)
+            segment_or_reason = parse_tcp_segment(packet)
             if isinstance(segment_or_reason, Segment):
-                importing.add_segment_if_of_chosen_ports(segment_or_reason)
+                importing.add_port_segment(segment_or_reason)
             else:
                 report.count_skipped(segment_or_reason)
     except CaptureError as error:
@@ -333,5 +331,5 @@ def import_capture(
             raise
         report.damage = str(error)
     finally:
-        importing.finish_connections_and_close_recorder()
+        importing.close()
     return report

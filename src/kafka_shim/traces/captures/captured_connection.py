@@ -64,7 +64,7 @@ class CapturedConnection:
         self._client_frames = FrameReader(looks_like_request)
         self._server_frames = FrameReader(self._looks_like_response)
         self._client_stream = ReassembledStream(
-            self._read_request_frames_and_detect_tls, self._client_frames.note_lost_bytes
+            self._read_request_frames, self._client_frames.note_lost_bytes
         )
         self._server_stream = ReassembledStream(
             self._on_server_bytes, self._server_frames.note_lost_bytes
@@ -97,7 +97,7 @@ class CapturedConnection:
         """Process a segment of either direction."""
         self.last_packet_us = max(self.last_packet_us, segment.time_us)
         self._now_us = max(self._now_us, segment.time_us)
-        sender_stream, receiver_stream = self._sender_and_receiver_stream(segment)
+        sender_stream, receiver_stream = self._streams(segment)
         self._is_reset |= segment.is_reset
         if segment.is_syn:
             self._has_syn |= sender_stream is self._client_stream
@@ -112,7 +112,7 @@ class CapturedConnection:
         if segment.data:
             self._held_segments.append(segment)
         self._deliver_segments_with_known_past()
-        self._skip_gaps_after_timeout()
+        self._skip_expired_gaps()
 
     @property
     def is_waiting(self) -> bool:
@@ -122,7 +122,7 @@ class CapturedConnection:
     def advance_time(self, now_us: int) -> None:
         """Process the time of a packet of another connection."""
         self._now_us = max(self._now_us, now_us)
-        self._skip_gaps_after_timeout()
+        self._skip_expired_gaps()
 
     def skip_gaps_at_capture_end(self) -> None:
         """Process the end of the capture."""
@@ -146,9 +146,7 @@ class CapturedConnection:
             self._is_tls,
         )
 
-    def _sender_and_receiver_stream(
-        self, segment: Segment
-    ) -> tuple[ReassembledStream, ReassembledStream]:
+    def _streams(self, segment: Segment) -> tuple[ReassembledStream, ReassembledStream]:
         """Return the sender's and the receiver's stream."""
         is_up = segment.source == self.client
         return (
@@ -164,7 +162,7 @@ class CapturedConnection:
             count_before = len(self._held_segments)
             for _ in range(count_before):
                 segment = self._held_segments.popleft()
-                receiver_stream = self._sender_and_receiver_stream(segment)[1]
+                receiver_stream = self._streams(segment)[1]
                 if segment.acknowledged is not None and receiver_stream.is_missing_bytes_before(
                     segment.acknowledged
                 ):
@@ -172,7 +170,7 @@ class CapturedConnection:
                 else:
                     self._add_data_to_sender_stream(segment)
 
-    def _skip_gaps_after_timeout(self) -> None:
+    def _skip_expired_gaps(self) -> None:
         """Skip bytes that can no longer arrive."""
         if not (
             self._client_stream.is_missing_acknowledged_bytes
@@ -210,15 +208,13 @@ class CapturedConnection:
         return stream.skip_next_hole(
             (segment.first_data_sequence, len(segment.data))
             for segment in self._held_segments
-            if self._sender_and_receiver_stream(segment)[0] is stream
+            if self._streams(segment)[0] is stream
         )
 
     def _add_data_to_sender_stream(self, segment: Segment) -> None:
-        self._sender_and_receiver_stream(segment)[0].add(
-            segment.first_data_sequence, segment.data, segment.time_us
-        )
+        self._streams(segment)[0].add(segment.first_data_sequence, segment.data, segment.time_us)
 
-    def _read_request_frames_and_detect_tls(self, data: bytes, time_us: int) -> None:
+    def _read_request_frames(self, data: bytes, time_us: int) -> None:
         self._frame_time_us = max(self._frame_time_us, time_us)
         if (
             not self._is_tls

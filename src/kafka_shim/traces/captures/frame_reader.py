@@ -98,7 +98,7 @@ class FrameReader:
                 self.skipped_bytes += len(data)
                 return
         self._pending += data
-        yield from self._take_complete_frames_until_invalid_size()
+        yield from self._take_frames()
 
     def note_lost_bytes(self, count: int | None) -> None:
         """Record that `count` bytes (None: unknown) are missing after the last fed ones."""
@@ -119,7 +119,7 @@ class FrameReader:
             return None
         return _SIZE.size + int(_SIZE.unpack_from(self._pending)[0])
 
-    def _take_complete_frames_until_invalid_size(self) -> Iterator[bytes]:
+    def _take_frames(self) -> Iterator[bytes]:
         while (size := self._first_frame_size_or_none()) is not None:
             if not _SIZE.size < size <= FRAME_BYTES_MAX:
                 self.skipped_bytes += len(self._pending)

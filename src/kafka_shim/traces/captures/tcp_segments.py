@@ -62,7 +62,7 @@ _LINKS: dict[int, Callable[[bytes], Any]] = {
 """How packets of a link type are read, by libpcap's LINKTYPE numbers."""
 
 
-def tcp_segment_or_reason(packet: Packet) -> Segment | str:
+def parse_tcp_segment(packet: Packet) -> Segment | str:
     """Return the TCP segment in a packet, or the reason why there is none."""
     link = _LINKS.get(packet.link_type)
     if link is None:

@@ -126,9 +126,9 @@ class _PlaybackDispatcher(Dispatcher):
             return self._mismatch_response(api, context, error)
         if not isinstance(response, Coroutine):
             return response
-        return _LaterResponse(self._response_or_error(response, api, context))
+        return _LaterResponse(self._played_response(response, api, context))
 
-    async def _response_or_error(
+    async def _played_response(
         self, response: Coroutine[None, None, Any], api: ServedApi, context: RequestContext
     ) -> Any:
         try:
@@ -200,7 +200,7 @@ class _LaterResponse(PendingResponse[Any]):
         except CloseConnection as closing:
             outcome = closing
         finally:
-            self.complete_unless_already_done(outcome)
+            self.complete(outcome)
 
 
 @cache

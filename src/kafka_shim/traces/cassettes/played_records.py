@@ -153,7 +153,7 @@ def fetch_response(
         name = topic_name(topic, state.index.topic_names)
         for row in topic.partitions:
             fetched = _FetchedOffset(state, name, row.partition, row.fetch_offset, principal)
-            data = fetched.records_error_or_empty_row()
+            data = fetched.current_row()
             has_content |= bool(data.records or data.error_code)
             topic_row.partitions.append(data)
     return response if has_content else None
@@ -168,7 +168,7 @@ class _FetchedOffset(NamedTuple):
     offset: int
     principal: Principal
 
-    def records_error_or_empty_row(self) -> PartitionData:
+    def current_row(self) -> PartitionData:
         """Return what the recording has now. Raise MismatchError if the topic was not fetched."""
         error = self._error_applying_now()
         reaching = f"offset>=? and error=0 order by offset, id limit {_FETCHES_MAX}"

@@ -42,7 +42,7 @@ from kafka_shim.traces.cassettes.trace_index import client_without_suffix
 from kafka_shim.traces.identities.id_mapping import IdMapping
 from kafka_shim.traces.proxy.client_listeners import Address
 from kafka_shim.traces.proxy.response_addresses import (
-    replace_broker_addresses_if_present,
+    replace_broker_addresses,
     response_contains_broker_addresses,
 )
 
@@ -63,14 +63,14 @@ class PlayedResponse(NamedTuple):
 
 
 class AwaitedResponse:
-    """A response that waits for other requests; `if_due` returns None until then."""
+    """A response that waits for other requests; `due_response` returns None until then."""
 
     def __init__(self, attempt: Callable[[bool], PlayedResponse | None], patience_s: float) -> None:
         """`attempt` gets whether it is the last one, so that it must not return None."""
         self._attempt = attempt
         self.deadline = time.monotonic() + patience_s
 
-    def if_due(self) -> PlayedResponse | None:
+    def due_response(self) -> PlayedResponse | None:
         """Return the response if it is due by now. Raise MismatchError if there is none."""
         return self._attempt(time.monotonic() >= self.deadline)
 
@@ -96,14 +96,14 @@ class PlayedConnection:
         Both raise MismatchError if the recording has none, and CloseConnection.
         """
         awaited = self.respond(header, message)
-        response = awaited.if_due()
+        response = awaited.due_response()
         if response is not None and not response.delay_s:
             return response.message
         return self.message_when_due(awaited)
 
     async def message_when_due(self, awaited: AwaitedResponse) -> Any:
         """Wait for a response."""
-        while (response := awaited.if_due()) is None:
+        while (response := awaited.due_response()) is None:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(max(0.001, awaited.deadline - time.monotonic())):
                     await self._state.next_change.wait()
@@ -121,7 +121,7 @@ class PlayedConnection:
         response: Any
         match header.api_key:
             case ApiKey.FETCH:
-                fetch = partial(self._fetch_response_if_due, header, message)
+                fetch = partial(self._due_fetch_response, header, message)
                 return AwaitedResponse(fetch, message.max_wait_ms / 1000)
             case ApiKey.PRODUCE:
                 response = self._produce_response(header, message)
@@ -152,7 +152,7 @@ class PlayedConnection:
         delay_s = self._delay_s(played.latency_us)
         return PlayedResponse(self._for_client(header, response), delay_s)
 
-    def _fetch_response_if_due(
+    def _due_fetch_response(
         self, header: RequestHeader, message: Any, is_last: bool
     ) -> PlayedResponse | None:
         principal = self.authentication.principal
@@ -167,13 +167,13 @@ class PlayedConnection:
         fields = request_fields(message, header.api_version, self._index.topic_names)
         sent = Sent(_request_name(header), header, self.sender(header), fields, message)
         if key not in COUNTED_CHANGES and not touched_state(key, message, fields).changes:
-            return AwaitedResponse(partial(self._read_if_due, sent), PATIENCE_S)
+            return AwaitedResponse(partial(self._due_read, sent), PATIENCE_S)
         interaction = due_counterpart(self._state, sent)
         self._note_played(sent, interaction)
-        change = partial(self._change_if_due, sent, interaction)
+        change = partial(self._due_change, sent, interaction)
         return AwaitedResponse(change, REBALANCE_PATIENCE_S)
 
-    def _change_if_due(
+    def _due_change(
         self, sent: Sent, interaction: Interaction, is_last: bool
     ) -> PlayedResponse | None:
         """Return the response to a change; one to a member waits for the changes before it."""
@@ -189,7 +189,7 @@ class PlayedConnection:
             self._note_early(sent, interaction)
         return self._recorded_response(sent, interaction)
 
-    def _read_if_due(self, sent: Sent, is_last: bool) -> PlayedResponse | None:
+    def _due_read(self, sent: Sent, is_last: bool) -> PlayedResponse | None:
         """Respond to a read from the recorded state that is the nearest to what was played."""
         state, first = self._state, next_current_counterpart(self._state, sent)
         try:
@@ -264,7 +264,7 @@ class PlayedConnection:
             response = deepcopy(response)  # recorded ones are cached
             self._to_client.put_target_ids(self, response)
             if has_addresses:
-                replace_broker_addresses_if_present(header.api_key, response, self._address_of)
+                replace_broker_addresses(header.api_key, response, self._address_of)
         return response
 
     def _address_of(self, node_id: int, host: str, port: int) -> Address:

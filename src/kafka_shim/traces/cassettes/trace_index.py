@@ -18,7 +18,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.records.complete_batches import complete_batches
 from kafka_shim.protocol.request_frames import read_request_frame
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
 from kafka_shim.trace_format.entries import Entry, Request, Response
 from kafka_shim.trace_format.segments import Block, Damage, read_segment
@@ -189,7 +189,7 @@ class TraceIndex:
         message: Any = None
         has_addresses = response_contains_broker_addresses(key)
         if has_addresses or key in NAMING_APIS or key == ApiKey.SASL_AUTHENTICATE:
-            message, _ = read_response_and_its_version(key, entry.api_version, entry.frame)
+            message, _ = read_response_with_version(key, entry.api_version, entry.frame)
         if key in NAMING_APIS:
             self.topic_names.update(topic_ids_with_names(message))
             self.topics.update(topic.name for topic in message.topics if not topic.error_code)
@@ -315,7 +315,7 @@ class TraceIndex:
         segment, block, number = position
         entry = self._entries_of_block([*self._segments][segment], block)[number]
         if isinstance(entry, Response):
-            return read_response_and_its_version(entry.api_key, entry.api_version, entry.frame)[0]
+            return read_response_with_version(entry.api_key, entry.api_version, entry.frame)[0]
         assert isinstance(entry, Request)
         return read_request_frame(entry.frame)[1]
 

@@ -185,7 +185,7 @@ class IdMapping:
     ) -> bool:
         changed = False
         old_producer = _producer_id_or_none(value)
-        for field in _fields_with_ids_or_records(spec):
+        for field in _mapped_fields(spec):
             content = getattr(value, field.attribute)
             if content is None:
                 continue
@@ -231,7 +231,7 @@ def _id_pairs(
     spec: StructSpec, recorded: Any, actual: Any, corresponding_ids: CorrespondingIds
 ) -> Iterator[_IdPair]:
     """Yield the ids in two responses of the same type, except those that stand for no id."""
-    for field in _fields_with_ids_or_records(spec):
+    for field in _mapped_fields(spec):
         recorded_id, target_id = (
             getattr(recorded, field.attribute),
             getattr(actual, field.attribute),
@@ -263,47 +263,47 @@ def _producer_id_or_none(value: msgspec.Struct) -> object:
 
 
 @cache
-def kinds_of_ids_or_records_in_message(api_key: int, version: int, side: str) -> frozenset[str]:
+def mapped_kinds_of_message(api_key: int, version: int, side: str) -> frozenset[str]:
     """Return the kinds of ids in a `Request` or `Response` of this API, including `records`."""
     try:
         name = ApiKey(api_key).wire_name
     except ValueError:
         return frozenset()
     return frozenset(
-        _id_or_record_kinds_in_struct(load_message_spec(f"{name}{side}").top_level_struct, version)
+        _mapped_kinds_of_struct(load_message_spec(f"{name}{side}").top_level_struct, version)
     )
 
 
-def _id_or_record_kinds_in_struct(spec: StructSpec, version: int) -> Iterator[str]:
-    for field in _fields_with_ids_or_records(spec):
+def _mapped_kinds_of_struct(spec: StructSpec, version: int) -> Iterator[str]:
+    for field in _mapped_fields(spec):
         if not field.versions.has(version):
             continue
         if field.struct is not None:
-            yield from _id_or_record_kinds_in_struct(field.struct, version)
+            yield from _mapped_kinds_of_struct(field.struct, version)
         else:
             yield IDS.get(field.attribute, "records")
 
 
 @lru_cache(maxsize=4096)
-def request_contains_ids_or_records(frame_body: bytes, api_key: int, version: int) -> bool:
+def request_has_mapped_values(frame_body: bytes, api_key: int, version: int) -> bool:
     """Return whether the body of a request contains ids, or records, which may contain one."""
     try:
         message = codecs.read_request(api_key, version, frame_body, 0)
     except ProtocolError:
         return False
-    return _struct_contains_ids_or_records(
+    return _struct_has_mapped_values(
         load_message_spec(type(message).__name__).top_level_struct, message
     )
 
 
-def _struct_contains_ids_or_records(spec: StructSpec, value: Any) -> bool:
-    for field in _fields_with_ids_or_records(spec):
+def _struct_has_mapped_values(spec: StructSpec, value: Any) -> bool:
+    for field in _mapped_fields(spec):
         content = getattr(value, field.attribute)
         if content is None:
             continue
         if field.struct is not None:
             rows = content if field.is_array else (content,)
-            if any(_struct_contains_ids_or_records(field.struct, row) for row in rows):
+            if any(_struct_has_mapped_values(field.struct, row) for row in rows):
                 return True
         elif field.element_kind == "records" or not _is_absent_id(IDS[field.attribute], content):
             return True
@@ -314,7 +314,7 @@ _id_fields_by_spec: dict[int, tuple[StructSpec, list[FieldSpec]]] = {}
 """By identity, because specs hold lists; the spec is kept so that its id stays its own."""
 
 
-def _fields_with_ids_or_records(spec: StructSpec) -> list[FieldSpec]:
+def _mapped_fields(spec: StructSpec) -> list[FieldSpec]:
     """Return the fields that are ids or contain some."""
     cached_fields = _id_fields_by_spec.get(id(spec))
     if cached_fields is None:
@@ -323,7 +323,7 @@ def _fields_with_ids_or_records(spec: StructSpec) -> list[FieldSpec]:
             for field in spec.fields
             if field.attribute in IDS
             or field.element_kind == "records"
-            or (field.struct is not None and _fields_with_ids_or_records(field.struct))
+            or (field.struct is not None and _mapped_fields(field.struct))
         ]
         cached_fields = _id_fields_by_spec[id(spec)] = (spec, fields)
     return cached_fields[1]
@@ -343,9 +343,7 @@ class GroupLeaderExchanges:
         """
         return (group, generation) in self._exchanged_generations
 
-    def leaders_differ_exchanging_members_if_possible(
-        self, join_request: Any, recorded: Any, actual: Any
-    ) -> bool:
+    def exchange_leaders(self, join_request: Any, recorded: Any, actual: Any) -> bool:
         """Return whether two responses to a JoinGroup have other leaders; exchange the members."""
         if not (recorded.leader and actual.leader):
             return False

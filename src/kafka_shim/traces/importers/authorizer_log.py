@@ -140,7 +140,7 @@ def _decision_from_match(match: re.Match[str]) -> LoggedDecision:
     principal = principal_or_none(match["principal"])
     if principal is None:
         raise InvalidDecisionError(f"unknown form of a principal: `{match['principal']}`")
-    raise_if_decision_is_invalid(principal, match["host"], resource_type, match["name"])
+    check_decision(principal, match["host"], resource_type, match["name"])
     api = api_key_by_name(match["request"] or "")
     if api is None and match["request"] is not None:
         raise InvalidDecisionError(f"unknown API `{match['request']}`")
@@ -159,9 +159,7 @@ def _decision_from_match(match: re.Match[str]) -> LoggedDecision:
     )
 
 
-def raise_if_decision_is_invalid(
-    principal: str, host: str, resource_type: ResourceType, name: str
-) -> None:
+def check_decision(principal: str, host: str, resource_type: ResourceType, name: str) -> None:
     """Raise InvalidDecisionError if the principal, host or resource name is not legal."""
     if _NO_NAME.search(principal) is not None:
         raise InvalidDecisionError(f"invalid principal `{principal}`")
@@ -242,7 +240,7 @@ def _decision_from_confluent_event(
     )
     resource_type = _parse_resource_type(str(decision["resourceType"]))
     name = str(decision["resourceName"])
-    raise_if_decision_is_invalid(principal, host, resource_type, name)
+    check_decision(principal, host, resource_type, name)
     operation, granted = _parse_operation(str(decision["operation"])), decision["granted"]
     if not isinstance(granted, bool):
         raise InvalidDecisionError(f"invalid `granted`: {granted!r}")

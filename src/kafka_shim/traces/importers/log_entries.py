@@ -84,7 +84,7 @@ class LogEntryReader:
         """Yield the relevant entries of the lines."""
         for number, text in self._joined_lines(lines):
             if self._is_relevant(text) or _JOURNAL_BYTES.search(text) is not None:
-                yield from self._entries_or_error(number, text)
+                yield from self._line_entries(number, text)
 
     def _joined_lines(self, lines: Iterable[str]) -> Iterator[tuple[int, str]]:
         """Yield lines; those of one JSON object, or of one entry that CRI split, as one."""
@@ -97,7 +97,7 @@ class LogEntryReader:
                     yield first, "".join(parts)
                     parts = []
                 continue
-            end = _json_closing_line_start_or_empty(line)
+            end = _json_closing_start(line)
             if end:
                 first, parts, length = self.lines, [line], len(line)
             else:
@@ -121,7 +121,7 @@ class LogEntryReader:
             return ""
         return preceding_part + text if preceding_part else match[0] + text
 
-    def _entries_or_error(self, number: int, text: str) -> Iterator[LogEntry]:
+    def _line_entries(self, number: int, text: str) -> Iterator[LogEntry]:
         """Yield the entries in a line; an error if its text is relevant, but no entry was found."""
         entry = None
         for entry in self._entries_in_text(number, text):
@@ -131,7 +131,7 @@ class LogEntryReader:
 
     def _entries_in_text(self, number: int, text: str) -> Iterator[LogEntry]:
         if '"' not in text:  # most lines: neither JSON nor CSV
-            yield self._entry_with_own_or_outer_time(number, text, None)
+            yield self._timed_entry(number, text, None)
             return
         start = _start_of_json(text)
         if start < 0:
@@ -149,20 +149,20 @@ class LogEntryReader:
                 yield LogEntry(number, text[start:], error=reason)
                 return
             if isinstance(value, dict) and "requestHeader" in value:  # a line of the request log
-                yield self._entry_with_own_or_outer_time(number, text, outer_time)
+                yield self._timed_entry(number, text, outer_time)
                 return
             yield from self._entries_in_json_value(number, value, outer_time)
             rest = text[end:]
             start = text.find("{", end)
             if start < 0 and self._is_relevant(rest):
-                yield self._entry_with_own_or_outer_time(number, rest, outer_time)
+                yield self._timed_entry(number, rest, outer_time)
 
     def _entries_in_text_without_json(self, number: int, text: str) -> Iterator[LogEntry]:
         """Yield a line as an entry, or the entries in the fields of a row of CSV."""
         head = text.partition(self._message_start)[0] if self._message_start else ""
         quote = _CSV_QUOTE.search(head)
         if quote is None:
-            yield self._entry_with_own_or_outer_time(number, text, None)
+            yield self._timed_entry(number, text, None)
             return
         try:
             (row,) = csv.reader([text.rstrip("\r\n")], delimiter=quote[1] or ",", strict=True)
@@ -240,11 +240,9 @@ class LogEntryReader:
                 for entry in self._entries_in_text(number, line):
                     yield msgspec.structs.replace(entry, time=entry.time or time)
             else:
-                yield self._entry_with_own_or_outer_time(number, f"{line}\n", time)
+                yield self._timed_entry(number, f"{line}\n", time)
 
-    def _entry_with_own_or_outer_time(
-        self, number: int, text: str, outer_time: LogTime | None
-    ) -> LogEntry:
+    def _timed_entry(self, number: int, text: str, outer_time: LogTime | None) -> LogEntry:
         """Return a line with its time: its own if that has a zone, else that of its JSON object."""
         text, is_whole = text.rstrip("\r\n"), text.endswith("\n")
         head = text.partition(self._message_start)[0] if self._message_start else text
@@ -266,7 +264,7 @@ class LogEntryReader:
         return next((time for time in times if time is not None), None)
 
 
-def _json_closing_line_start_or_empty(line: str) -> str:
+def _json_closing_start(line: str) -> str:
     """Return how the last line of the JSON object begins whose first line this is; else empty."""
     content = line.strip(" \t\r\n,")
     if not content.startswith("{") or content.endswith(("}", "}]")):

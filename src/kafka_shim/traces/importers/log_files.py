@@ -65,7 +65,7 @@ def files_in_paths_by_first_time(paths: Sequence[Path], zone: tzinfo | None = No
             raise ConfigError(f"`{path}` contains no files")
         files += archived_file or [path]  # a pipe
     if len(files) > 1:
-        files.sort(key=lambda file: _first_time_us_or_zero(file, zone))
+        files.sort(key=lambda file: _first_time_us(file, zone))
     return files
 
 
@@ -128,7 +128,7 @@ def _logs_in_stream(
         skipped.append(name)
         return
     text = io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="\n")
-    lines = _lines_unless_damaged(name, text)
+    lines = _intact_lines(name, text)
     try:
         yield LogSource(name, lines, position)
     finally:
@@ -136,7 +136,7 @@ def _logs_in_stream(
         text.detach()  # else the text closes the file or the archive
 
 
-def _lines_unless_damaged(name: str, text: io.TextIOWrapper) -> Generator[str, None, None]:
+def _intact_lines(name: str, text: io.TextIOWrapper) -> Generator[str, None, None]:
     """Yield the lines. Raise ConfigError where the compressed log is damaged or cut off, or if a
     line is too long.
     """
@@ -241,7 +241,7 @@ def _buffered_reader(file: object) -> io.BufferedReader:
     return io.BufferedReader(cast("io.RawIOBase", file), 1 << 16)
 
 
-def _first_time_us_or_zero(path: Path, zone: tzinfo | None) -> int:
+def _first_time_us(path: Path, zone: tzinfo | None) -> int:
     """Return the first time in a log; 0 if it has none."""
     if str(path) == STANDARD_INPUT:
         return 0

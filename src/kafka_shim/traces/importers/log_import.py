@@ -12,8 +12,8 @@ import msgspec
 
 from kafka_shim.trace_format.entries import AUDIT, DERIVED, Access, Connection, Request, Response
 from kafka_shim.trace_format.redaction import (
-    redact_or_truncate_request_frame,
-    redact_or_truncate_response_frame,
+    redact_request,
+    redact_response,
 )
 from kafka_shim.traces.importers import authorizer_log, request_log
 from kafka_shim.traces.importers.authorizer_log import InvalidDecisionError, LoggedDecision
@@ -85,7 +85,7 @@ class LogImport(ABC):
         """Write the remaining entries."""
         self._writer.close()
 
-    def _entry_time_or_last_us(self, entry: LogEntry, last_us: int | None) -> int:
+    def _entry_time_us(self, entry: LogEntry, last_us: int | None) -> int:
         """Return an entry's time, or `last_us`. Raise InvalidDecisionError without either."""
         if entry.error:
             raise InvalidDecisionError(entry.error)
@@ -112,12 +112,12 @@ class AuthorizerLogImport(LogImport):
                 decision = _parse_decision_or_none(entry)
                 if decision is None:
                     continue
-                last_us = self._entry_time_or_last_us(entry, last_us)
+                last_us = self._entry_time_us(entry, last_us)
             except InvalidDecisionError as error:
                 self.report.add_unread(source, entry.line, str(error), entry.text)
                 continue
             if line_ends is not None:
-                self._write_if_whole(source, entry, decision, last_us, line_ends)
+                self._write_whole_entry(source, entry, decision, last_us, line_ends)
                 continue
             first.append((entry, decision, last_us))
             if len(first) == _DECISIONS_COMPARED:
@@ -132,10 +132,10 @@ class AuthorizerLogImport(LogImport):
         """Write the first decisions of a log, which show how its lines end."""
         line_ends = _LineEnds([decision for _, decision, _ in first])
         for entry, decision, at_us in first:
-            self._write_if_whole(source, entry, decision, at_us, line_ends)
+            self._write_whole_entry(source, entry, decision, at_us, line_ends)
         return line_ends
 
-    def _write_if_whole(
+    def _write_whole_entry(
         self,
         source: str,
         entry: LogEntry,
@@ -226,7 +226,7 @@ class RequestLogImport(LogImport):
                 request = _parse_request_or_none(entry)
                 if request is None:
                     continue
-                last_us = self._entry_time_or_last_us(entry, request.time_us or last_us)
+                last_us = self._entry_time_us(entry, request.time_us or last_us)
             except (JsonMessageError, InvalidDecisionError) as error:
                 self.report.add_unread(source, entry.line, str(error))
                 continue
@@ -253,11 +253,11 @@ class RequestLogImport(LogImport):
         sequence = self._writer.next_sequence(number)
         began_us = max(0, at_us - request.took_us)  # the line is written at the request's end
         key, version = request.api_key, request.api_version
-        frame, _ = redact_or_truncate_request_frame(request.request, key)
+        frame, _ = redact_request(request.request, key)
         self._writer.add(Request(index, sequence, began_us, frame, redacted=True))
         self.report.entries += 1
         if request.response is not None:
-            frame, _ = redact_or_truncate_response_frame(request.response, key, version)
+            frame, _ = redact_response(request.response, key, version)
             self._writer.add(Response(index, sequence, at_us, key, version, frame, redacted=True))
             self.report.entries += 1
 

@@ -101,7 +101,7 @@ def json_time(value: Any, zone: tzinfo | None = None) -> LogTime | None:
 
 def _time_from_match(match: re.Match[str], zone: tzinfo | None) -> LogTime:
     groups = match.groupdict()
-    offset, has_zone = _time_zone_and_is_explicit(groups["zone"], groups["zone_name"], zone)
+    offset, has_zone = _time_zone(groups["zone"], groups["zone_name"], zone)
     try:
         moment = datetime(
             int(groups["year"]),
@@ -131,9 +131,7 @@ def _hour_of_day(hour: int, am_pm: str | None) -> int:
     return hour if am_pm is None else hour % 12 + 12 * (am_pm == "PM")
 
 
-def _time_zone_and_is_explicit(
-    offset: str | None, name: str | None, default: tzinfo | None
-) -> tuple[tzinfo, bool]:
+def _time_zone(offset: str | None, name: str | None, default: tzinfo | None) -> tuple[tzinfo, bool]:
     if offset == "Z" or name in _UTC_NAMES:
         return UTC, True
     if offset is not None:

@@ -70,7 +70,7 @@ def _parse_logged_request(content: dict[str, Any]) -> LoggedRequest:
     key, version = int(head["requestApiKey"]), int(head["requestApiVersion"])
     header = RequestHeader(key, version, int(head["correlationId"]), head.get("clientId"))
     software = content.get("clientInformation") or {}
-    host, port = _client_address_or_empty(str(content.get("connection", "")))
+    host, port = _client_address(str(content.get("connection", "")))
     logged_principal = content.get("principal")
     principal = principal_or_none(str(logged_principal)) if logged_principal else UNKNOWN_PRINCIPAL
     if principal is None:
@@ -110,7 +110,7 @@ def _encode_response(
     return write_response_frame(header, message)
 
 
-def _client_address_or_empty(connection: str) -> tuple[str, int]:
+def _client_address(connection: str) -> tuple[str, int]:
     """Return the client's part of `server:port-client:port-index` (4.x adds a processor number)."""
     _, _, client_part = connection.partition("-")
     match = _CONNECTION.fullmatch(client_part)

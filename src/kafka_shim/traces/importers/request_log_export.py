@@ -8,7 +8,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.request_frames import read_request_frame
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.trace_format.entries import Connection, Request, Response
 from kafka_shim.trace_format.segments import Damage, read_trace
@@ -38,12 +38,12 @@ def exported_request_log_rows(
                 unanswered_requests[key] = connection, entry
             elif isinstance(entry, Response) and key in unanswered_requests:
                 _, request = unanswered_requests.pop(key)
-                yield from _request_log_row_if_decodable(connection, request, entry)
+                yield from _request_log_row(connection, request, entry)
     for connection, request in unanswered_requests.values():
-        yield from _request_log_row_if_decodable(connection, request, None)
+        yield from _request_log_row(connection, request, None)
 
 
-def _request_log_row_if_decodable(
+def _request_log_row(
     connection: Connection, request: Request, response: Response | None
 ) -> Iterator[dict[str, Any]]:
     try:
@@ -58,7 +58,7 @@ def _request_log_row_if_decodable(
     if response is not None:
         try:
             key, version = response.api_key, response.api_version
-            response_message, version = read_response_and_its_version(key, version, response.frame)
+            response_message, version = read_response_with_version(key, version, response.frame)
             row["response"] = message_json(response_message, version)
         except ProtocolError:
             row["response"] = None

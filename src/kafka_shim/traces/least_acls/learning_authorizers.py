@@ -80,18 +80,14 @@ class LearningAuthorizer(RequirementTrackingAuthorizer):
         self._checked_actions = []
 
     def authorize(self, actor: Actor, action: Action) -> Decision:
-        return self._allow_last_alternative_and_record_need(actor, action, any_name=False)
+        return self._record_need(actor, action, any_name=False)
 
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision:
-        return self._allow_last_alternative_and_record_need(
-            actor, Action(operation, resource_type, WILDCARD), any_name=True
-        )
+        return self._record_need(actor, Action(operation, resource_type, WILDCARD), any_name=True)
 
-    def _allow_last_alternative_and_record_need(
-        self, actor: Actor, action: Action, *, any_name: bool
-    ) -> Decision:
+    def _record_need(self, actor: Actor, action: Action, *, any_name: bool) -> Decision:
         check = self.match_to_requirement_ending_at_last_alternative(action)
         if check is None:
             return ALLOWED

@@ -80,7 +80,7 @@ async def _run_program(
         except OSError as error:
             raise ConfigError(f"cannot start `{argv_with_address[0]}`: {error.strerror}") from error
         relay.forward_to(child)
-        was_stopped = await _wait_or_terminate(child, stop_after_s)
+        was_stopped = await _await_exit(child, stop_after_s)
     finally:
         await broker.stop()
     code = await child.wait()
@@ -89,7 +89,7 @@ async def _run_program(
     )
 
 
-async def _wait_or_terminate(child: Process, stop_after_s: float | None) -> bool:
+async def _await_exit(child: Process, stop_after_s: float | None) -> bool:
     """Wait until the program ends; return whether its time was over and it was terminated."""
     try:
         await asyncio.wait_for(child.wait(), stop_after_s)

@@ -12,7 +12,7 @@ from kafka_shim.text.logs import Log
 from kafka_shim.traces.connection_observer import ObservedConnection, TrafficObserver
 from kafka_shim.traces.proxy.response_addresses import (
     AddressReplacement,
-    replace_broker_addresses_if_present,
+    replace_broker_addresses,
     response_contains_broker_addresses,
 )
 
@@ -40,7 +40,7 @@ class ProxiedConnection:
         self._responses = FrameSplitter(frame_bytes_max, frame_bytes_min=0)
         self._client_has_left = False
 
-    async def forward_until_closed(
+    async def forward(
         self,
         client: tuple[asyncio.StreamReader, asyncio.StreamWriter],
         broker: tuple[asyncio.StreamReader, asyncio.StreamWriter],
@@ -58,7 +58,7 @@ class ProxiedConnection:
             self._forward_direction(
                 broker[0],
                 client[1],
-                self._observe_and_readdress_response,
+                self._readdress_response,
                 self._responses,
                 is_response=True,
             )
@@ -98,9 +98,7 @@ class ProxiedConnection:
                     for frame in splitter.feed(data):
                         frames.append(transform(frame))  # noqa: PERF401 - keep earlier ones
                 finally:  # forward the frames before an invalid one
-                    await self._write_frames_dropping_responses_if_client_left(
-                        frames, target, is_response=is_response
-                    )
+                    await self._write_frames(frames, target, is_response=is_response)
                 if (
                     is_response
                     and self._client_has_left
@@ -110,7 +108,7 @@ class ProxiedConnection:
         except (ConnectionError, FrameError) as error:
             log.info("link ended", reason=str(error), peer=self._session.host)
 
-    async def _write_frames_dropping_responses_if_client_left(
+    async def _write_frames(
         self, frames: list[bytes], target: asyncio.StreamWriter, *, is_response: bool
     ) -> None:
         """Write frames, except responses to a client that has left."""
@@ -130,7 +128,7 @@ class ProxiedConnection:
         self._observed.observe_request(frame)
         return frame
 
-    def _observe_and_readdress_response(self, frame: bytes) -> bytes:
+    def _readdress_response(self, frame: bytes) -> bytes:
         """Record a response, and put the proxy's addresses into it."""
         header = self._observed.observe_response(frame)
         if header is None:
@@ -150,6 +148,6 @@ def readdressed_response(
         message = codecs.read_response(key, version, frame, at)
     except ProtocolError:
         return frame
-    if replace_broker_addresses_if_present(key, message, address_of):
+    if replace_broker_addresses(key, message, address_of):
         return frame[:at] + codecs.write_response(key, version, message)
     return frame

@@ -78,9 +78,7 @@ class Proxy:
         await self._listeners.close()
         self._observer.close()
 
-    def _proxy_address_with_listener_opened_if_new(
-        self, node_id: int, host: str, port: int
-    ) -> Address:
+    def _proxy_address(self, node_id: int, host: str, port: int) -> Address:
         """Return the proxy's address for a broker; there is one listener for each broker id.
 
         An address that no client can reach, and those of more than BROKERS_MAX brokers, stay as
@@ -91,7 +89,7 @@ class Proxy:
             return self._bootstrap
         route = self._routes.get(node_id)
         if not is_valid_address(host, port) or (route is None and len(self._routes) >= BROKERS_MAX):
-            self._warn_once_about_unproxied_broker(broker)
+            self._warn_about_unproxied_broker(broker)
             return broker
         if route is None:
             route = self._routes[node_id] = _Route(node_id, broker)
@@ -108,7 +106,7 @@ class Proxy:
         route.broker = broker
         return route.local
 
-    def _warn_once_about_unproxied_broker(self, broker: Address) -> None:
+    def _warn_about_unproxied_broker(self, broker: Address) -> None:
         self._rejected += 1
         if self._rejected == 1:
             log.warning(
@@ -150,10 +148,10 @@ class Proxy:
         connection = ProxiedConnection(
             session,
             self._observer,
-            self._proxy_address_with_listener_opened_if_new,
+            self._proxy_address,
             Limits().frame_bytes_max,
         )
-        await connection.forward_until_closed((reader, writer), upstream)
+        await connection.forward((reader, writer), upstream)
 
 
 def _connection_error_reason(error: Exception) -> str:

@@ -68,9 +68,7 @@ def advertised_brokers(api_key: int, response: Any) -> Iterator[tuple[int, str, 
         yield _node_id_of_row(broker_row), broker_row.host, broker_row.port
 
 
-def replace_broker_addresses_if_present(
-    api_key: int, response: Any, address_of: AddressReplacement
-) -> bool:
+def replace_broker_addresses(api_key: int, response: Any, address_of: AddressReplacement) -> bool:
     """Put the proxy's addresses into a response; return whether it had any addresses."""
     changed = False
     for broker_row in _BROKER_ROWS_BY_API[api_key](response):

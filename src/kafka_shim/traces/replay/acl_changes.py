@@ -15,7 +15,7 @@ from kafka_shim.protocol.headers import (
     write_request_header,
 )
 from kafka_shim.protocol.messages.describe_acls import DescribeAclsRequest
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.traces.replay.target_connection import TargetConnection
 
 ACL_CHANGES = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
@@ -44,7 +44,7 @@ class ReplayedAclChange(msgspec.Struct, frozen=True):
     removed_acls: frozenset[tuple[ResourceKey, AclEntry]]
     version: int
 
-    def is_applied_or_unverifiable_at(self, target_connection: TargetConnection) -> bool:
+    def is_applied_at(self, target_connection: TargetConnection) -> bool:
         """Return whether the broker has applied it; True if it does not list ACLs.
 
         Raise ConnectionLostError if the connection ends.
@@ -65,7 +65,7 @@ class ReplayedAclChange(msgspec.Struct, frozen=True):
         }
         return self.created_acls <= existing_acls and not self.removed_acls & existing_acls
 
-    def wait_until_applied_or_timeout(
+    def await_application(
         self, target_connections: Iterable[TargetConnection], timeout_s: float
     ) -> None:
         """Wait until all of these brokers have applied it, or the time is over.
@@ -74,10 +74,7 @@ class ReplayedAclChange(msgspec.Struct, frozen=True):
         """
         deadline = time.monotonic() + timeout_s
         for target_connection in target_connections:
-            while (
-                not self.is_applied_or_unverifiable_at(target_connection)
-                and time.monotonic() < deadline
-            ):
+            while not self.is_applied_at(target_connection) and time.monotonic() < deadline:
                 time.sleep(RETRY_S)
 
 
@@ -111,6 +108,6 @@ def _acl_entry(acl: Any) -> AclEntry:
 
 def _decode_response_or_none(key: int, version: int, frame: bytes) -> Any:
     try:
-        return read_response_and_its_version(key, version, frame)[0]
+        return read_response_with_version(key, version, frame)[0]
     except ProtocolError:
         return None

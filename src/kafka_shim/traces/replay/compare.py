@@ -8,9 +8,9 @@ import msgspec
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.trace_format.entries import Response
-from kafka_shim.traces.identities.id_mapping import kinds_of_ids_or_records_in_message
+from kafka_shim.traces.identities.id_mapping import mapped_kinds_of_message
 from kafka_shim.traces.identities.message_fields import (
     IGNORED_FIELDS,
     LONG_IDS,
@@ -49,7 +49,7 @@ def compare_and_learn(
 ) -> list[Difference]:
     """Compare a recorded response with the target's frame; learn ids and offsets from it."""
     key, version = entry.api_key, entry.api_version
-    id_kinds = kinds_of_ids_or_records_in_message(key, version, "Response")
+    id_kinds = mapped_kinds_of_message(key, version, "Response")
     ids = mapping.ids
     if frame == entry.frame and not (id_kinds and ids.differs_from_recording):
         return []
@@ -61,14 +61,14 @@ def compare_and_learn(
     if id_kinds <= LONG_IDS and frame == ids.replace_long_ids_in_frame(entry.frame):
         return []
     try:
-        recorded, version = read_response_and_its_version(key, version, entry.frame)
-        actual, actual_version = read_response_and_its_version(key, entry.api_version, frame)
+        recorded, version = read_response_with_version(key, version, entry.frame)
+        actual, actual_version = read_response_with_version(key, entry.api_version, frame)
     except ProtocolError:
         is_equal = entry.frame[4:] == frame[4:]
         return [] if is_equal else [Difference("bytes", entry.frame[4:].hex(), frame[4:].hex())]
     if version != actual_version:
         return [Difference("version", version, actual_version)]
-    has_another_leader = mapping.learn_and_detect_other_leader(event, request, recorded, actual)
+    has_another_leader = mapping.learn(event, request, recorded, actual)
     field_differences = message_differences_ignoring_missing_fetch_rows(
         version, recorded, actual, ids.corresponding_ids
     )
@@ -144,16 +144,14 @@ def _list_differences(
         return
     for recorded_value, actual_value in paired_rows(recorded, actual, context.corresponding_ids):
         if recorded_value is None or actual_value is None:
-            yield Difference(
-                path, _row_text_or_missing(recorded_value), _row_text_or_missing(actual_value)
-            )
+            yield Difference(path, _row_text(recorded_value), _row_text(actual_value))
         else:
             yield from _struct_differences(
                 field.struct, recorded_value, actual_value, context, path
             )
 
 
-def _row_text_or_missing(row: Any) -> str:
+def _row_text(row: Any) -> str:
     return MISSING if row is None else repr(row)[:200]
 
 

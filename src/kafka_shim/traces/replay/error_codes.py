@@ -7,25 +7,21 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.trace_format.entries import Response
 from kafka_shim.traces.identities.message_fields import COORDINATOR_APIS, NOT_READY_ERRORS
 
 _NOT_YET_BYTES = tuple(code.to_bytes(2, "big") for code in NOT_READY_ERRORS)
 
 
-def overall_error_code_or_minus_one(
-    entry: Response, other_response_frame: bytes | None = None
-) -> int:
+def overall_error_code(entry: Response, other_response_frame: bytes | None = None) -> int:
     """Return the error code of the recorded response, or of another one to the same request.
 
     Of several coordinators, groups or partitions, the first one counts. -1 if it cannot be decoded.
     """
     try:
         response_frame = entry.frame if other_response_frame is None else other_response_frame
-        response, _ = read_response_and_its_version(
-            entry.api_key, entry.api_version, response_frame
-        )
+        response, _ = read_response_with_version(entry.api_key, entry.api_version, response_frame)
     except ProtocolError:
         return -1
     for rows in ("coordinators", "groups"):  # in versions for several coordinators or groups
@@ -56,16 +52,14 @@ _PARTITION_CODES: dict[int, Callable[[Any], Iterator[int]]] = {
 }
 
 
-def is_coordinator_not_ready_or_elsewhere(
-    entry: Response, other_response_frame: bytes | None = None
-) -> bool:
+def is_coordinator_elsewhere(entry: Response, other_response_frame: bytes | None = None) -> bool:
     """Return whether the response says that a coordinator is not ready, or elsewhere."""
     if entry.api_key not in COORDINATOR_APIS:
         return False
     response_frame = entry.frame if other_response_frame is None else other_response_frame
     return (
         any(code in response_frame for code in _NOT_YET_BYTES)
-        and overall_error_code_or_minus_one(entry, other_response_frame) in NOT_READY_ERRORS
+        and overall_error_code(entry, other_response_frame) in NOT_READY_ERRORS
     )
 
 
@@ -86,10 +80,10 @@ def target_responded_before_rebalance(
     """
     if (
         entry.api_key not in _RETRYABLE_MEMBER_REQUESTS
-        or overall_error_code_or_minus_one(entry) != REBALANCE_IN_PROGRESS
+        or overall_error_code(entry) != REBALANCE_IN_PROGRESS
     ):
         return False
-    if overall_error_code_or_minus_one(entry, target_frame) != 0:
+    if overall_error_code(entry, target_frame) != 0:
         return False
     group = _decode_request_or_none(member_request).group_id
     return any(

@@ -23,7 +23,7 @@ from kafka_shim.trace_format.segments import (
     read_trace,
     segment_paths,
 )
-from kafka_shim.traces.replay.error_codes import is_coordinator_not_ready_or_elsewhere
+from kafka_shim.traces.replay.error_codes import is_coordinator_elsewhere
 
 ConnectionId = tuple[str, int]
 """One recorded connection: its writer and its number among that writer's."""
@@ -168,5 +168,5 @@ class FactsNeededBeforeReplay:
             request_key = event.connection_id, event.entry.sequence
             if event.entry.api_key in AUTHENTICATION_APIS:
                 self.authentication_responses[request_key] = event.entry
-            if is_coordinator_not_ready_or_elsewhere(event.entry):
+            if is_coordinator_elsewhere(event.entry):
                 self.not_ready_requests.add(request_key)

@@ -47,7 +47,7 @@ class OffsetMapping:
     def learn_topic_names(self, metadata: Any) -> None:
         """Learn the names of topic ids from recorded metadata."""
         for topic in metadata.topics:
-            self._learn_and_return_topic_name_or_id(topic)
+            self._topic_key(topic)
 
     def learn(self, recorded: Any, actual: Any) -> None:
         """Learn the offsets from two responses to the same request."""
@@ -111,7 +111,7 @@ class OffsetMapping:
         self, spec: StructSpec, recorded_row: Any, actual_row: Any, topic: _TopicNameOrId
     ) -> Iterator[tuple[_TopicPartition, Any, Any]]:
         """Yield the partitions in both messages, each with its topic and number."""
-        topic = self._learn_and_return_topic_name_or_id(recorded_row) or topic
+        topic = self._topic_key(recorded_row) or topic
         number = next(
             (
                 getattr(recorded_row, name)
@@ -136,7 +136,7 @@ class OffsetMapping:
                             field.struct, recorded_value, actual_value, topic
                         )
 
-    def _learn_and_return_topic_name_or_id(self, row: Any) -> _TopicNameOrId:
+    def _topic_key(self, row: Any) -> _TopicNameOrId:
         """Return a topic's name, or its id while the name is unknown; learn the name of the id."""
         name = next(
             (getattr(row, name) for name in _TOPIC_NAME_FIELDS if getattr(row, name, None)), ""
@@ -198,9 +198,7 @@ class RecordedToTargetMapping:
         """Return whether any id or offset of the target is another one."""
         return self.ids.differs_from_recording or self.offsets.differs_from_recording
 
-    def learn_and_detect_other_leader(
-        self, event: Event, request: bytes, recorded: Any, actual: Any
-    ) -> bool:
+    def learn(self, event: Event, request: bytes, recorded: Any, actual: Any) -> bool:
         """Learn ids, offsets and addresses; return whether another member leads the group."""
         header, message = _header_and_request_or_none(request)
         if response_contains_broker_addresses(header.api_key):
@@ -218,9 +216,7 @@ class RecordedToTargetMapping:
         if self._leaders.has_exchanged_members(message.group_id, recorded.generation_id):
             return True
         self.ids.learn(event.connection_id, message, recorded, actual)
-        return self._leaders.leaders_differ_exchanging_members_if_possible(
-            message, recorded, actual
-        )
+        return self._leaders.exchange_leaders(message, recorded, actual)
 
     def target_address_advertised_for(self, event: Event) -> tuple[str, int] | None:
         """Return the address that the target advertises for the broker of this connection."""

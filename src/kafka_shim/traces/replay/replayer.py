@@ -14,8 +14,8 @@ from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.trace_format.entries import ConnectionClosed, Request, Response
 from kafka_shim.trace_format.redaction import BLANK
 from kafka_shim.traces.identities.id_mapping import (
-    kinds_of_ids_or_records_in_message,
-    request_contains_ids_or_records,
+    mapped_kinds_of_message,
+    request_has_mapped_values,
 )
 from kafka_shim.traces.identities.message_fields import COORDINATOR_APIS
 from kafka_shim.traces.replay.acl_changes import (
@@ -25,8 +25,8 @@ from kafka_shim.traces.replay.acl_changes import (
 )
 from kafka_shim.traces.replay.compare import Difference, compare_and_learn
 from kafka_shim.traces.replay.error_codes import (
-    is_coordinator_not_ready_or_elsewhere,
-    overall_error_code_or_minus_one,
+    is_coordinator_elsewhere,
+    overall_error_code,
     target_responded_before_rebalance,
 )
 from kafka_shim.traces.replay.events import (
@@ -58,8 +58,8 @@ from kafka_shim.traces.replay.target_connection import (
     MissingPasswordError,
     ReplayConnection,
     TargetConnection,
+    authenticate_replayed,
     login_for_recorded_user,
-    note_mechanism_or_authenticate_once,
 )
 
 LATE_S = 0.01
@@ -86,7 +86,7 @@ class ReplayPace:
         self._sleep = sleep
         self._start = now()
 
-    def wait_until_due_or_shift_schedule(self, time_us: int) -> None:
+    def sleep_until_due(self, time_us: int) -> None:
         """Wait until an event recorded at this time is due."""
         if self._speed is None:
             return
@@ -141,15 +141,15 @@ class Replayer:
             for number, event in enumerate(self._recording.events):
                 if number % _PROGRESS_EVENTS == 0 or self._target.speed is not None:
                     progress(number)
-                replay_pace.wait_until_due_or_shift_schedule(event.entry.time_us)
+                replay_pace.sleep_until_due(event.entry.time_us)
                 self._replay_event(event)
             if self._current_connection is not None:
-                self._flush_receive_and_compare_due_responses(self._current_connection)
+                self._exchange_due(self._current_connection)
             for connection in self._connections.values():
-                self._record_outstanding_and_close_connection(connection, "the replay is over")
+                self._close_connection(connection, "the replay is over")
         finally:
             for connection in self._connections.values():
-                connection.close_and_return_due_response_events("the replay is over")
+                connection.close("the replay is over")
             if self._recorder is not None:
                 self._recorder.close()
             self.report.seconds = time.monotonic() - start
@@ -161,18 +161,16 @@ class Replayer:
             self._current_connection is not None
             and known_connection is not self._current_connection
         ):
-            self._flush_receive_and_compare_due_responses(self._current_connection)
+            self._exchange_due(self._current_connection)
         connection = self._current_connection = known_connection or self._connect(event)
         match event.entry:
             case Request():
                 self._replay_request(event, event.entry, connection)
             case Response():
-                self._mark_response_due_or_receive(event, event.entry, connection)
+                self._handle_response_event(event, event.entry, connection)
             case ConnectionClosed():
-                self._flush_receive_and_compare_due_responses(connection)
-                self._record_outstanding_and_close_connection(
-                    connection, "the recorded client had left"
-                )
+                self._exchange_due(connection)
+                self._close_connection(connection, "the recorded client had left")
                 if self._recorder is not None:
                     self._recorder.record_close(event, event.entry.reason)
 
@@ -197,15 +195,13 @@ class Replayer:
             or self._target.address
         )
 
-    def _record_outstanding_and_close_connection(
-        self, connection: ReplayConnection, reason: str
-    ) -> None:
+    def _close_connection(self, connection: ReplayConnection, reason: str) -> None:
         """Stop sending; outstanding responses are added to a trace of the replay."""
         if self._recorder is not None:
-            self._count_and_record_unrecorded_responses(connection)
-        connection.close_and_return_due_response_events(reason)
+            self._receive_unrecorded_responses(connection)
+        connection.close(reason)
 
-    def _count_and_record_unrecorded_responses(
+    def _receive_unrecorded_responses(
         self, connection: ReplayConnection, until: int | None = None
     ) -> None:
         """Receive responses that the recording does not have, up to `until`."""
@@ -217,34 +213,30 @@ class Replayer:
         except ConnectionLostError as error:
             if until is not None:
                 raise
-            connection.close_and_return_due_response_events(
-                f"the connection failed earlier: {error}"
-            )
+            connection.close(f"the connection failed earlier: {error}")
 
     def _replay_request(self, event: Event, entry: Request, connection: ReplayConnection) -> None:
         try:
             header, at = read_request_header(entry.frame)
         except ProtocolError as error:
-            self._report_unreplayable_and_raise_if_fail(request_id_of_event(event), str(error))
+            self._report_unreplayable(request_id_of_event(event), str(error))
             return
         key = header.api_key
         if (event.connection_id, entry.sequence) in self._recording_facts.not_ready_requests:
             self.report.skipped_requests += 1
         elif connection.target_connection is None:
-            self._report_unreplayable_and_raise_if_fail(
-                request_id_of_event(event), connection.failure
-            )
+            self._report_unreplayable(request_id_of_event(event), connection.failure)
         elif key in AUTHENTICATION_APIS:
-            self._flush_receive_and_compare_due_responses(connection)
+            self._exchange_due(connection)
             self._replay_authentication(event, header, entry, at, connection)
         elif key in _APIS_WITH_SECRETS or (entry.redacted and BLANK.encode() in entry.frame):
-            self._report_unreplayable_and_raise_if_fail(
+            self._report_unreplayable(
                 request_id_of_event(event), "it has secrets, which are not in a trace"
             )
         else:
-            self._receive_needed_responses_and_queue_request(event, header, entry, at, connection)
+            self._queue_request(event, header, entry, at, connection)
 
-    def _receive_needed_responses_and_queue_request(
+    def _queue_request(
         self,
         event: Event,
         header: RequestHeader,
@@ -255,27 +247,25 @@ class Replayer:
         frame = entry.frame
         key, version = header.api_key, header.api_version
         has_offsets = key in REQUESTS_WITH_OFFSETS
-        if has_offsets or kinds_of_ids_or_records_in_message(key, version, "Request"):
+        if has_offsets or mapped_kinds_of_message(key, version, "Request"):
             # due responses may contain the ids that it needs
             waits_for_offsets = has_offsets and connection.due_responses_contain_offsets
-            has_ids = request_contains_ids_or_records(frame[at:], key, version)
+            has_ids = request_has_mapped_values(frame[at:], key, version)
             if waits_for_offsets or (connection.due_responses_contain_ids and has_ids):
-                self._flush_receive_and_compare_due_responses(connection)
+                self._exchange_due(connection)
             if self._mapping.requests_need_rewriting and (has_offsets or has_ids):
                 frame = self._mapping.request_with_target_values(
                     event.connection_id, header, frame, at
                 )
         if len(frame) > WINDOW_BYTES:
-            self._flush_receive_and_compare_due_responses(connection)
+            self._exchange_due(connection)
         elif connection.must_receive_before_sending:
-            self._flush_receive_and_compare_due_responses(connection, until_can_send_more=True)
+            self._exchange_due(connection, until_can_send_more=True)
         if connection.has_many_unrecorded:
-            self._flush_receive_and_compare_due_responses(connection)
-            self._count_and_record_unrecorded_responses(connection)
+            self._exchange_due(connection)
+            self._receive_unrecorded_responses(connection)
         if connection.target_connection is None:
-            self._report_unreplayable_and_raise_if_fail(
-                request_id_of_event(event), connection.failure
-            )
+            self._report_unreplayable(request_id_of_event(event), connection.failure)
             return
         in_flight_request = InFlightRequest(event, frame, entry.frame)
         connection.queue_request(in_flight_request, entry.sequence)
@@ -283,7 +273,7 @@ class Replayer:
             self._recorder.record_request(in_flight_request)
         self.report.requests += 1
         if self._target.speed is not None or connection.should_flush:
-            self._flush_or_give_up_connection(event, connection)
+            self._flush_connection(event, connection)
 
     def _replay_authentication(
         self,
@@ -302,15 +292,13 @@ class Replayer:
         )
         if response is None:  # the client left before its authentication was answered
             self.report.skipped_requests += 1
-            connection.close_and_return_due_response_events(
-                "its authentication was not answered in the recording"
-            )
+            connection.close("its authentication was not answered in the recording")
             return
-        was_rejected = overall_error_code_or_minus_one(response) != 0
+        was_rejected = overall_error_code(response) != 0
         name = self._recording_facts.principals[event.connection_id].partition(":")[2]
         users = self._target.users
         try:
-            note_mechanism_or_authenticate_once(
+            authenticate_replayed(
                 connection,
                 header,
                 entry.frame,
@@ -322,11 +310,11 @@ class Replayer:
         except (ConnectionLostError, MissingPasswordError) as error:
             self._give_up_connection(event, connection, str(error))
 
-    def _mark_response_due_or_receive(
+    def _handle_response_event(
         self, event: Event, entry: Response, connection: ReplayConnection
     ) -> None:
         if entry.api_key in AUTHENTICATION_APIS:
-            self._record_and_compare_authentication_error_code(event, entry, connection)
+            self._compare_authentication(event, entry, connection)
             return
         if (
             entry.sequence not in connection.in_flight_requests
@@ -336,17 +324,17 @@ class Replayer:
         connection.mark_response_due(event, entry)
         is_awaited = entry.api_key in COORDINATOR_APIS or entry.api_key in ACL_CHANGES
         if self._target.speed is not None or is_awaited:
-            self._flush_receive_and_compare_due_responses(connection)
+            self._exchange_due(connection)
         elif connection.must_receive_before_sending:
-            self._flush_receive_and_compare_due_responses(connection, until_can_send_more=True)
+            self._exchange_due(connection, until_can_send_more=True)
 
-    def _flush_or_give_up_connection(self, event: Event, connection: ReplayConnection) -> None:
+    def _flush_connection(self, event: Event, connection: ReplayConnection) -> None:
         try:
             connection.flush()
         except ConnectionLostError as error:
             self._give_up_connection(event, connection, str(error))
 
-    def _flush_receive_and_compare_due_responses(
+    def _exchange_due(
         self, connection: ReplayConnection, *, until_can_send_more: bool = False
     ) -> None:
         """Send queued requests; receive and compare due responses, until more can be sent."""
@@ -354,25 +342,23 @@ class Replayer:
             try:
                 connection.flush()
             except ConnectionLostError as error:
-                connection.close_and_return_due_response_events(
-                    f"the connection failed earlier: {error}"
-                )
+                connection.close(f"the connection failed earlier: {error}")
             return
-        self._flush_or_give_up_connection(connection.due_responses[0][0], connection)
+        self._flush_connection(connection.due_responses[0][0], connection)
         while (
             connection.due_responses
             and connection.target_connection is not None
-            and not (until_can_send_more and connection.has_room_and_no_buffered_response)
+            and not (until_can_send_more and connection.is_sendable)
         ):
             event, entry = connection.due_responses[0]
             try:
-                self._count_and_record_unrecorded_responses(connection, entry.sequence)
+                self._receive_unrecorded_responses(connection, entry.sequence)
                 in_flight_request = connection.remove_in_flight_request(entry.sequence)
                 frame = self._receive_response_with_retries(
                     connection, connection.target_connection, in_flight_request.frame, entry
                 )
                 if entry.api_key in ACL_CHANGES and not connection.in_flight_requests:
-                    self._wait_until_users_brokers_applied_acl_change(
+                    self._await_acl_change(
                         event, successful_acl_change(in_flight_request.frame, frame)
                     )
             except ConnectionLostError as error:
@@ -401,9 +387,7 @@ class Replayer:
             frame = target_connection.receive()
             if connection.in_flight_requests or time.monotonic() > deadline:
                 return frame
-            if not is_coordinator_not_ready_or_elsewhere(
-                entry, frame
-            ) and not target_responded_before_rebalance(
+            if not is_coordinator_elsewhere(entry, frame) and not target_responded_before_rebalance(
                 request, entry, frame, self._frames_in_flight()
             ):
                 return frame
@@ -417,9 +401,7 @@ class Replayer:
                 for in_flight_request in connection.in_flight_requests.values()
             )
 
-    def _wait_until_users_brokers_applied_acl_change(
-        self, event: Event, change: ReplayedAclChange | None
-    ) -> None:
+    def _await_acl_change(self, event: Event, change: ReplayedAclChange | None) -> None:
         """Wait until the brokers with connections of this user have applied a change of ACLs."""
         if change is None:
             return
@@ -431,9 +413,9 @@ class Replayer:
             and not connection.in_flight_requests
             and principals[connection_id] == principals[event.connection_id]
         }
-        change.wait_until_applied_or_timeout(target_connections.values(), self._target.timeout_s)
+        change.await_application(target_connections.values(), self._target.timeout_s)
 
-    def _record_and_compare_authentication_error_code(
+    def _compare_authentication(
         self, event: Event, entry: Response, connection: ReplayConnection
     ) -> None:
         """Compare only the error code of an authentication; its messages always differ."""
@@ -442,7 +424,7 @@ class Replayer:
             self._recorder.record_authentication(event, entry)
         if entry.api_key != ApiKey.SASL_AUTHENTICATE or actual is None:
             return
-        recorded_code = overall_error_code_or_minus_one(entry)
+        recorded_code = overall_error_code(entry)
         self.report.responses += 1
         if recorded_code != actual:
             self.report.add_differences(
@@ -452,16 +434,14 @@ class Replayer:
 
     def _give_up_connection(self, event: Event, connection: ReplayConnection, reason: str) -> None:
         """Give up a connection; its outstanding responses are missed too."""
-        lost_events = connection.close_and_return_due_response_events(
-            f"the connection failed earlier: {reason}"
-        )
+        lost_events = connection.close(f"the connection failed earlier: {reason}")
         for missed_event in lost_events or [event]:
-            self._report_unreplayable_and_raise_if_fail(
+            self._report_unreplayable(
                 request_id_of_event(missed_event),
                 reason if missed_event is event else connection.failure,
             )
 
-    def _report_unreplayable_and_raise_if_fail(self, request_id: RequestId, reason: str) -> None:
+    def _report_unreplayable(self, request_id: RequestId, reason: str) -> None:
         self.report.add_unreplayable_request(request_id, reason)
         if self._target.on_miss is OnUnreplayableRequest.FAIL:
             raise UnreplayableRequestError(

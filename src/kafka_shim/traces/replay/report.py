@@ -17,8 +17,8 @@ from kafka_shim.trace_format.entries import (
     Response,
 )
 from kafka_shim.trace_format.redaction import (
-    redact_or_truncate_request_frame,
-    redact_or_truncate_response_frame,
+    redact_request,
+    redact_response,
 )
 from kafka_shim.traces.replay.compare import Difference
 from kafka_shim.traces.replay.events import Event
@@ -178,7 +178,7 @@ class ReplayRecorder:
 
     def record_request(self, in_flight_request: InFlightRequest) -> None:
         api_key = int.from_bytes(in_flight_request.frame[:2], "big")
-        frame, redacted = redact_or_truncate_request_frame(in_flight_request.frame, api_key)
+        frame, redacted = redact_request(in_flight_request.frame, api_key)
         connection_number, sequence = (
             self._connection_in_block(in_flight_request.event),
             in_flight_request.event.entry.sequence,
@@ -189,7 +189,7 @@ class ReplayRecorder:
         key, version = (
             int.from_bytes(in_flight_request.frame[at : at + 2], "big") for at in (0, 2)
         )
-        frame, redacted = redact_or_truncate_response_frame(response_frame, key, version)
+        frame, redacted = redact_response(response_frame, key, version)
         connection_number, sequence = (
             self._connection_in_block(in_flight_request.event),
             in_flight_request.event.entry.sequence,

@@ -13,7 +13,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.trace_format.entries import Response
 from kafka_shim.traces.connection_observer import request_expects_response
-from kafka_shim.traces.identities.id_mapping import kinds_of_ids_or_records_in_message
+from kafka_shim.traces.identities.id_mapping import mapped_kinds_of_message
 from kafka_shim.traces.replay.events import Event
 from kafka_shim.traces.replay.recorded_to_target_mapping import RESPONSES_WITH_OFFSETS
 
@@ -61,12 +61,12 @@ class TargetConnection:
 
     def receive(self) -> bytes:
         """Return the next frame, without its size."""
-        self._read_until_available(4)
+        self._read(4)
         begin = self._at + 4
         size = int.from_bytes(self._received[self._at : begin], "big")
         if size > FRAME_BYTES_MAX:
             raise ConnectionLostError("the address is not a Kafka listener, or a TLS listener")
-        self._read_until_available(4 + size)
+        self._read(4 + size)
         begin = self._at + 4
         self._at = begin + size
         return self._received[begin : self._at]
@@ -87,7 +87,7 @@ class TargetConnection:
         except InvalidLoginResponseError as error:
             raise ConnectionLostError(f"the authentication failed: {error}") from error
 
-    def _read_until_available(self, count: int) -> None:
+    def _read(self, count: int) -> None:
         """Read until this number of bytes is available."""
         available_bytes = len(self._received) - self._at
         if available_bytes >= count:
@@ -161,7 +161,7 @@ class ReplayConnection:
         return len(self.due_responses) >= WINDOW_REQUESTS
 
     @property
-    def has_room_and_no_buffered_response(self) -> bool:
+    def is_sendable(self) -> bool:
         """Return whether more can be sent again, and no response is available immediately."""
         if self.target_connection is not None and self.target_connection.has_response:
             return False
@@ -205,9 +205,7 @@ class ReplayConnection:
     def mark_response_due(self, event: Event, entry: Response) -> None:
         """Mark a response as due."""
         self.due_responses.append((event, entry))
-        kinds = kinds_of_ids_or_records_in_message(entry.api_key, entry.api_version, "Response") - {
-            "records"
-        }
+        kinds = mapped_kinds_of_message(entry.api_key, entry.api_version, "Response") - {"records"}
         self.due_responses_contain_ids = self.due_responses_contain_ids or bool(kinds)
         self.due_responses_contain_offsets = (
             self.due_responses_contain_offsets or entry.api_key in RESPONSES_WITH_OFFSETS
@@ -238,7 +236,7 @@ class ReplayConnection:
             self.due_responses
         )
 
-    def close_and_return_due_response_events(self, reason: str) -> list[Event]:
+    def close(self, reason: str) -> list[Event]:
         """Close the connection; return the events whose responses are outstanding."""
         if self.target_connection is not None:
             self.target_connection.close()
@@ -269,7 +267,7 @@ def login_for_recorded_user(
     return Login(mechanism, name, passwords[name])
 
 
-def note_mechanism_or_authenticate_once(
+def authenticate_replayed(
     connection: ReplayConnection,
     header: RequestHeader,
     frame: bytes,

@@ -60,5 +60,5 @@ def test_a_session_expires_even_if_its_timer_is_late(waited_ms: int, *, is_over:
     group = stable_group(clock)
     clock.advance(waited_ms)
     assert not group.is_empty
-    group.remove_overdue_idle_or_new_members()
+    group.remove_overdue_members()
     assert group.is_empty is is_over

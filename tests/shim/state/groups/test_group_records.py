@@ -36,7 +36,7 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
     monkeypatch.setattr(group_log, "RECORDS_MAX", 300)
     stage = Stage("4.4", properties={"offsets.topic.num.partitions": "1"})
     stage.topic("orders", 50)
-    stage.cluster.coordinators.topic_or_create(KeyType.GROUP)
+    stage.cluster.coordinators.get_or_create_topic(KeyType.GROUP)
     return stage
 
 
@@ -50,7 +50,7 @@ def commit(stage: Stage, group: str, *offsets: tuple[int, int], **more: Any) -> 
 
 
 def partition_of(stage: Stage) -> LazyPartition:
-    (partition,) = stage.cluster.coordinators.topic_or_create(KeyType.GROUP).partitions
+    (partition,) = stage.cluster.coordinators.get_or_create_topic(KeyType.GROUP).partitions
     assert isinstance(partition, LazyPartition)
     return partition
 
@@ -249,7 +249,7 @@ def test_periodic_work_of_brokers_makes_no_records(stage: Stage) -> None:
 
 
 def test_a_new_topic_of_groups_has_no_old_records(stage: Stage) -> None:
-    stage.cluster.groups.find_and_touch_after_topic_deletions("g")
+    stage.cluster.groups.find_current("g")
     commit(stage, "g", (0, 1))
     stage.cluster.topics.delete_topic(TOPIC)
     assert partition_of(stage).log.end_offset == 0

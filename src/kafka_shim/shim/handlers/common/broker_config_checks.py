@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.handlers.common.config_resources import ConfigResourceError
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.quotas.quotas import is_ip_address_or_localhost
+from kafka_shim.shim.state.quotas.quotas import is_host_address
 from kafka_shim.shim.state.settings.config_values import (
     ConfigValueError,
     list_elements,
@@ -79,11 +79,11 @@ class _ProposedBrokerSettings:
         self.cluster = context.cluster
         self.configs = context.cluster.configs
 
-    def new_or_current_value(self, name: str) -> str:
+    def value_of(self, name: str) -> str:
         return self.new.get(name, self.current_value(name) or "")
 
-    def new_or_current_number(self, name: str) -> int:
-        return int(self.new_or_current_value(name) or 0)
+    def number_of(self, name: str) -> int:
+        return int(self.value_of(name) or 0)
 
     def current_value(self, name: str) -> str | None:
         return self.configs.effective_broker_value(name, self.node_id)
@@ -134,21 +134,19 @@ def _compression_type_errors(value: str, settings: _ProposedBrokerSettings) -> I
 def _host_override_errors(value: str, settings: _ProposedBrokerSettings) -> Iterator[str]:
     for part in list_elements(value):
         host, _, count = part.rpartition(":")
-        if part and not (count.strip().isdecimal() and _is_localhost_or_address(host.strip())):
+        if part and not (count.strip().isdecimal() and _is_host(host.strip())):
             yield f"`{part}`: expected an address and a number, as in 127.0.0.1:5"
 
 
-def _is_localhost_or_address(text: str) -> bool:
+def _is_host(text: str) -> bool:
     """Return whether a text is `localhost` or an address, perhaps of fewer than four numbers."""
     return (
-        text == "localhost"
-        or _FEWER_NUMBERS.fullmatch(text) is not None
-        or is_ip_address_or_localhost(text)
+        text == "localhost" or _FEWER_NUMBERS.fullmatch(text) is not None or is_host_address(text)
     )
 
 
 def _max_per_host_errors(value: str, settings: _ProposedBrokerSettings) -> Iterator[str]:
-    if int(value) == 0 and not settings.new_or_current_value("max.connections.per.ip.overrides"):
+    if int(value) == 0 and not settings.value_of("max.connections.per.ip.overrides"):
         yield "max.connections.per.ip can be 0 only with max.connections.per.ip.overrides"
 
 
@@ -160,10 +158,9 @@ def _protocol_map_errors(value: str, settings: _ProposedBrokerSettings) -> Itera
             yield f"`{part}`: expected a listener and its protocol"
         protocols[name.strip().upper()] = protocol
     needed = _bound_listener_names(settings)
-    if settings.new_or_current_value("process.roles"):
+    if settings.value_of("process.roles"):
         needed += [
-            name.upper()
-            for name in list_elements(settings.new_or_current_value("controller.listener.names"))
+            name.upper() for name in list_elements(settings.value_of("controller.listener.names"))
         ]
     if missing := [name for name in needed if name not in protocols]:
         yield f"listeners without a protocol: {', '.join(missing)}"
@@ -184,15 +181,13 @@ def _listeners_errors(value: str, settings: _ProposedBrokerSettings) -> Iterator
 
 def _advertised_listeners_errors(value: str, settings: _ProposedBrokerSettings) -> Iterator[str]:
     names, error = _parse_endpoint_names(value)
-    if settings.new_or_current_value("process.roles"):
+    if settings.value_of("process.roles"):
         yield "advertised.listeners cannot change while the broker runs"
     elif error:
         yield error
     elif unknown := [name for name in names if name not in _bound_listener_names(settings)]:
         yield f"unknown advertised listeners: {', '.join(unknown)}"
-    elif (
-        own := settings.new_or_current_value("inter.broker.listener.name") or "PLAINTEXT"
-    ) not in names:
+    elif (own := settings.value_of("inter.broker.listener.name") or "PLAINTEXT") not in names:
         yield f"the listener between brokers is missing: {own}"
 
 
@@ -242,8 +237,8 @@ _CHECK_BY_SETTING: Final[Mapping[str, Callable[[str, _ProposedBrokerSettings], I
 
 def _dedupe_buffer_size_errors(settings: _ProposedBrokerSettings) -> Iterator[str]:
     name = "log.cleaner.dedupe.buffer.size"
-    threads = settings.new_or_current_number("log.cleaner.threads")
-    if settings.new_or_current_number(name) // max(1, threads) <= MIB:
+    threads = settings.number_of("log.cleaner.threads")
+    if settings.number_of(name) // max(1, threads) <= MIB:
         yield f"{name}: expected more than 1 MiB for each of {threads} threads"
 
 
@@ -252,12 +247,12 @@ def _local_retention_errors(settings: _ProposedBrokerSettings) -> Iterator[str]:
     for unit in ("ms", "bytes"):
         name, total = (
             f"log.local.retention.{unit}",
-            settings.new_or_current_value(f"log.retention.{unit}"),
+            settings.value_of(f"log.retention.{unit}"),
         )
         if settings.current_value(name) is None:
             return
         local, limit = (
-            settings.new_or_current_number(name),
+            settings.number_of(name),
             int(total or _effective_retention_ms(settings)),
         )
         if local == -2:
@@ -268,7 +263,7 @@ def _local_retention_errors(settings: _ProposedBrokerSettings) -> Iterator[str]:
         if (
             settings.current_value(lag) is not None
             and local >= 0
-            and settings.new_or_current_number(lag) > local
+            and settings.number_of(lag) > local
         ):
             yield f"{lag} is more than what is kept locally, {local}"
 

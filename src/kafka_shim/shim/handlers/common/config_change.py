@@ -85,7 +85,7 @@ def check_new_settings(
     """Raise ConfigResourceError unless the resource can have these settings."""
     match resource_type:
         case ConfigResourceType.TOPIC:
-            _check_altered_topic_name_if_release_does(name, context)
+            _check_altered_topic_name(name, context)
             if not context.facts.configs.alter_configs_checks_values_before_topic:
                 _check_topic_exists(name, context)
             check_topic_settings(new, context)
@@ -186,7 +186,7 @@ def check_broker_settings(name: str, new: Mapping[str, str], context: RequestCon
     check_running_broker_settings({key: new[key] for key in known}, context)
 
 
-def _check_altered_topic_name_if_release_does(name: str, context: RequestContext) -> None:
+def _check_altered_topic_name(name: str, context: RequestContext) -> None:
     message = name_error(name)
     if message is not None and context.facts.configs.alter_configs_checks_topic_name:
         error = (
@@ -202,7 +202,7 @@ def _check_topic_exists(name: str, context: RequestContext) -> None:
     error = ErrorCode(context.facts.configs.alter_configs_missing_topic_error)
     is_known = name in topics
     if error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:  # else it is ZooKeeper that is asked
-        is_known = topics.topic_once_led(name) is not None
+        is_known = topics.led_topic(name) is not None
     if not is_known:
         raise alteration_error(error, f"unknown topic `{name}`", context)
 

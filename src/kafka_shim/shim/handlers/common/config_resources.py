@@ -24,7 +24,7 @@ def unalterable_type_error(resource_type: int) -> ConfigResourceError:
     return ConfigResourceError(ErrorCode.INVALID_REQUEST, message)
 
 
-def check_resource_named_once(count: int) -> None:
+def check_resource_count(count: int) -> None:
     """Raise ConfigResourceError for a resource that a request names more than once."""
     if count > 1:
         raise ConfigResourceError(ErrorCode.INVALID_REQUEST, "duplicate resource")
@@ -95,7 +95,7 @@ def require_config_access(
         )
 
 
-def require_broker_access_if_checked_first(
+def require_early_broker_access(
     context: RequestContext, requirement: Requirement, name: str
 ) -> None:
     """Check the permission to alter a broker before its settings, in releases that do so."""

@@ -8,7 +8,7 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
 
 
-def is_controller_or_forwards_to_it(context: RequestContext) -> bool:
+def serves_controller_requests(context: RequestContext) -> bool:
     """Return whether this broker may answer for the controller."""
     return (
         context.facts.cluster.brokers_forward_admin_requests
@@ -16,7 +16,7 @@ def is_controller_or_forwards_to_it(context: RequestContext) -> bool:
     )
 
 
-def require_controller_or_forwarding(context: RequestContext) -> None:
+def require_controller(context: RequestContext) -> None:
     """Raise RequestRejected (NOT_CONTROLLER) if the request has to go to another broker."""
-    if not is_controller_or_forwards_to_it(context):
+    if not serves_controller_requests(context):
         raise RequestRejected(ErrorCode.NOT_CONTROLLER)

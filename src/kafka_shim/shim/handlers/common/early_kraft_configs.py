@@ -20,7 +20,7 @@ from kafka_shim.shim.handlers.common import config_change
 from kafka_shim.shim.handlers.common.config_resources import (
     ConfigOperation,
     ConfigResourceError,
-    check_resource_named_once,
+    check_resource_count,
     is_describable_type,
     require_config_access,
     unalterable_type_error,
@@ -48,7 +48,7 @@ class SplitResources(NamedTuple, Generic[Altered]):
     alterable: list[Altered]
 
 
-def split_rejected_and_alterable(
+def split_rejected(
     resources: Sequence[Altered], requirements: Mapping[int, Requirement], context: RequestContext
 ) -> SplitResources[Altered]:
     """Check types, duplicates and permissions.
@@ -69,7 +69,7 @@ def split_rejected_and_alterable(
     allowed: list[Altered] = []
     for (kind, name), resource in named.items():
         try:
-            check_resource_named_once(counts[kind, name])
+            check_resource_count(counts[kind, name])
             if kind == ConfigResourceType.BROKER_LOGGER:
                 raise unalterable_type_error(kind)
             require_config_access(context, requirements[kind], name)
@@ -93,9 +93,7 @@ def alter_each_resource(
             yield resource, None
 
 
-def broker_or_even_future_topic_settings(
-    kind: int, name: str, context: RequestContext
-) -> Mapping[str, str]:
+def stored_settings(kind: int, name: str, context: RequestContext) -> Mapping[str, str]:
     """Return the stored settings, also those for a topic that does not exist yet.
 
     Raise ConfigResourceError for an invalid name.
@@ -170,10 +168,10 @@ def apply_operations_as_kraft_3_0(
     Raise ConfigResourceError if one is invalid.
     """
     kind, name = resource.resource_type, resource.resource_name
-    settings = broker_or_even_future_topic_settings(kind, name, context)
+    settings = stored_settings(kind, name, context)
     new = dict(settings)
     for config in {config.name: config for config in resource.configs}.values():
-        value = _value_after_operation(kind, config, settings, context)
+        value = _changed_value(kind, config, settings, context)
         if value is None:
             new.pop(config.name, None)
         else:
@@ -183,7 +181,7 @@ def apply_operations_as_kraft_3_0(
         store_broker_or_even_future_topic_settings(kind, name, new, context)
 
 
-def _value_after_operation(
+def _changed_value(
     kind: int, config: AlterableConfig, settings: Mapping[str, str], context: RequestContext
 ) -> str | None:
     """Return the new value of a setting; None: not set."""

@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.fetch import (
     LeaderIdAndEpoch,
     PartitionData,
 )
-from kafka_shim.protocol.records.batches import batch_bounds_and_magic
+from kafka_shim.protocol.records.batches import batch_bounds
 from kafka_shim.protocol.records.compression import MissingPackageError
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.request.context import RequestContext
@@ -97,7 +97,7 @@ def partition_read_error(
     error = NO_ERROR
     if reader.is_follower:
         error = _follower_without_replica_error(partition, epoch, reader)
-    return error or _out_of_range_error_unless_log_diverges(partition, request)
+    return error or _out_of_range_error(partition, request)
 
 
 def _follower_without_replica_error(
@@ -112,13 +112,11 @@ def _follower_without_replica_error(
     return error if epoch < 0 else ErrorCode.UNKNOWN_LEADER_EPOCH
 
 
-def _out_of_range_error_unless_log_diverges(
-    partition: Partition, request: FetchPartition
-) -> ErrorCode:
+def _out_of_range_error(partition: Partition, request: FetchPartition) -> ErrorCode:
     log = partition.log
     if (
         request.last_fetched_epoch >= 0
-        and log.epoch_and_end_offset_up_to(request.last_fetched_epoch)[1] < 0
+        and log.end_offset_for_epoch(request.last_fetched_epoch)[1] < 0
     ):
         return ErrorCode.OFFSET_OUT_OF_RANGE
     is_within_log = log.start_offset <= request.fetch_offset <= log.end_offset
@@ -154,9 +152,7 @@ def read_partition(
     """Return one partition's row, limited by `bytes_max`, as it is in the log."""
     error = partition_read_error(partition, request, reader)
     if error is not NO_ERROR:
-        return failed_partition_data_with_leader_if_known(
-            request.partition, error, reader, partition
-        )
+        return failed_partition_data(request.partition, error, reader, partition)
     log = partition.log
     returns_stable = reader.reads_committed or reader.facts.fetch_always_returns_last_stable_offset
     response = PartitionData(
@@ -176,9 +172,7 @@ def read_partition(
         return response
     end = readable_end_offset(partition, reader)
     limit = min(max(request.partition_max_bytes, 0), bytes_max)
-    chunks = log.read_batches_and_partial_next(
-        request.fetch_offset, end, limit, whole_first=whole_first
-    )
+    chunks = log.read_with_partial_batch(request.fetch_offset, end, limit, whole_first=whole_first)
     if len(chunks) == 1:
         response.records = bytes(chunks[0])
     else:
@@ -200,7 +194,7 @@ def read_partition(
     return response
 
 
-def failed_partition_data_with_leader_if_known(
+def failed_partition_data(
     index: int, error: ErrorCode, reader: PartitionReader, partition: Partition | None = None
 ) -> PartitionData:
     """Return a row without records; `partition` is set if reading its log failed."""
@@ -221,15 +215,13 @@ def failed_partition_data_with_leader_if_known(
 
 def _unsupported_compression_data(index: int, reader: PartitionReader) -> PartitionData:
     """Return the row for records that this version of Fetch cannot contain."""
-    response = failed_partition_data_with_leader_if_known(
-        index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reader
-    )
+    response = failed_partition_data(index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reader)
     if not reader.facts.failed_fetch_has_empty_records:
         response.records = None
     return response
 
 
-def response_bytes_limit_by_config_and_quota(
+def response_bytes_limit(
     requested_bytes: int, context: RequestContext, *, is_follower: bool = False
 ) -> int:
     """Return the byte limit of a response: what was asked, or less by the broker's setting (2.5,
@@ -255,7 +247,7 @@ def readable_bytes_up_to_limit(
     return min(ready, request.partition_max_bytes)
 
 
-def down_convert_fetched_records_or_fail_row(
+def down_convert_fetched_records(
     response: PartitionData, partition: Partition, offset: int, reader: PartitionReader
 ) -> PartitionData:
     """Convert the records to the format of this version of Fetch, beginning at `offset`."""
@@ -281,7 +273,7 @@ def down_convert_fetched_records_or_fail_row(
     except (EncodeError, MissingPackageError):
         return _unsupported_compression_data(response.partition_index, reader)
     except DecodeError:
-        return failed_partition_data_with_leader_if_known(
+        return failed_partition_data(
             response.partition_index, ErrorCode.UNKNOWN_SERVER_ERROR, reader
         )
     return response
@@ -289,7 +281,7 @@ def down_convert_fetched_records_or_fail_row(
 
 def _drop_messages_before(message_set: bytes, offset: int) -> bytes:
     """Drop the messages before an offset, which old consumers do not expect."""
-    for start, _, _ in batch_bounds_and_magic(message_set):
+    for start, _, _ in batch_bounds(message_set):
         if int.from_bytes(message_set[start : start + 8], "big") >= offset:
             return message_set[start:]
     return b""
@@ -303,7 +295,7 @@ def _aborted_transactions_list_end(
     """
     readable = log.bytes_between(offset, end)
     if readable:
-        return log.offset_index_entry_after_or_log_end(offset, min(bytes_max, readable))
+        return log.offset_index_entry(offset, min(bytes_max, readable))
     at_end = facts.fetch_at_stable_offset_lists_all_aborted and offset == end
     return log.end_offset if at_end or facts.empty_fetch_lists_all_aborted_transactions else 0
 
@@ -312,7 +304,7 @@ def find_log_divergence(partition: Partition, request: FetchPartition) -> EpochE
     """Return where the reader's log diverges from the leader's (KIP-595); None if it does not."""
     if request.last_fetched_epoch < 0:
         return None
-    epoch, end_offset = partition.log.epoch_and_end_offset_up_to(request.last_fetched_epoch)
+    epoch, end_offset = partition.log.end_offset_for_epoch(request.last_fetched_epoch)
     if epoch < request.last_fetched_epoch or end_offset < request.fetch_offset:
         return EpochEndOffset(epoch, end_offset)
     return None

@@ -54,7 +54,7 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
         if self.protocol not in context.cluster.groups.settings.enabled_protocols:
             context.access.declare_no_further_checks()
             raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
-        allowed, denied = context.access.split_allowed_and_denied(
+        allowed, denied = context.access.split_allowed(
             self.group_requirement, request.group_ids, str
         )
         if "" in allowed and not context.facts.groups.describe_rejects_empty_group_id_alone:
@@ -79,7 +79,7 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
             text = f"there is no {self.protocol} group `{group_id}`"
             return self.failed_row(group_id, ErrorCode.GROUP_ID_NOT_FOUND, text)
         names = self.topic_names_of_group(group, context)
-        if context.access.split_allowed_and_denied(self.topic_requirement, names, str)[1]:
+        if context.access.split_allowed(self.topic_requirement, names, str)[1]:
             text = "the group has topics that the caller may not describe"
             return self.failed_row(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, text)
         operations = NO_OPERATIONS

@@ -36,12 +36,12 @@ def mirroring_error_builder(
 
     def error_response(request: Any, error: ErrorCode, message: str | None) -> Response:
         errors = {"error_code": error, "error_message": message, **values}
-        return response_type(**_error_fields_and_rows(response_type, request, errors, names))
+        return response_type(**_mirrored_fields(response_type, request, errors, names))
 
     return error_response
 
 
-def _error_fields_and_rows(
+def _mirrored_fields(
     row_type: type[msgspec.Struct],
     source: Any,
     errors: Mapping[str, Any],
@@ -61,7 +61,7 @@ def _error_fields_and_rows(
 def _mirror_row(
     row_type: type[msgspec.Struct], source: Any, errors: Mapping[str, Any], names: Mapping[str, str]
 ) -> msgspec.Struct:
-    fields = _error_fields_and_rows(row_type, source, errors, names)
+    fields = _mirrored_fields(row_type, source, errors, names)
     for name, inner, is_nullable in _response_fields(row_type):
         if inner is not None or name in fields or name == "unknown_tags":
             continue

@@ -5,7 +5,7 @@ from kafka_shim.shim.handlers.common.topic_plan import TopicError
 from kafka_shim.shim.request.context import RequestContext
 
 
-def take_mutation_quota_or_raise(
+def take_mutation_quota(
     context: RequestContext, mutation_count: int, strict_since_version: int
 ) -> None:
     """Take tokens of the client's quota, and set the response's throttle time.

@@ -18,7 +18,7 @@ from kafka_shim.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitResponse,
 )
 from kafka_shim.shim.handlers.common.duplicates import last_row_per_key, rows_by_topic_deduplicated
-from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
+from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import (
@@ -32,7 +32,7 @@ CommitRequestTopic = OffsetCommitRequestTopic | TxnOffsetCommitRequestTopic
 CommitRequestPartition = OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
 
 
-def merge_duplicate_topics_and_partitions(response: Response) -> Response:
+def merge_duplicates(response: Response) -> Response:
     """Merge a response for releases that collect it in a map: every topic and partition once."""
     first = {topic.name: topic for topic in reversed(response.topics)}
     rows = (
@@ -102,7 +102,7 @@ def permitted_commits_adding_errors(
         error = ErrorCode.UNKNOWN_TOPIC_ID
     else:
         name = request_topic.name if topic is None else topic.name
-        error = denied_or_unknown_topic_error(context, requirement, name)
+        error = topic_error(context, requirement, name)
         topic = topics.get(name)
     for partition in request_topic.partitions:
         index = partition.partition_index
@@ -110,7 +110,7 @@ def permitted_commits_adding_errors(
             add_result(request_topic, index, error)
             continue
         stored_topic_id = topic.topic_id
-        if topic.partition_once_led(index) is None:
+        if topic.led_partition(index) is None:
             if rejects_missing_partitions:
                 add_result(request_topic, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
                 continue

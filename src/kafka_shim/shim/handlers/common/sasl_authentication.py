@@ -31,7 +31,7 @@ def failed_authentication_delay_ms(cluster: Cluster, node_id: int) -> int:
     return int(cluster.configs.effective_broker_value(_FAILED_AUTHENTICATION_DELAY, node_id) or 0)
 
 
-def begin_sasl_exchange_or_record_failure(
+def begin_sasl_exchange(
     mechanism: str, session: Session, cluster: Cluster, next_phase: AuthenticationPhase
 ) -> bool:
     """Start an exchange on this connection. Record the failure and return False if the mechanism
@@ -104,7 +104,7 @@ def process_sasl_message(message: bytes, session: Session, cluster: Cluster) -> 
     try:
         step = exchange.respond(message)
         if step.principal is not None:
-            _authenticate_session_or_raise_if_changed(step, step.principal, session, cluster)
+            _authenticate_session(step, step.principal, session, cluster)
     except SaslFailure as failure:
         cluster.counters.failed_logins += 1
         log.info(
@@ -138,7 +138,7 @@ def _record_authentication(
     )
 
 
-def _authenticate_session_or_raise_if_changed(
+def _authenticate_session(
     step: SaslReply, principal: str, session: Session, cluster: Cluster
 ) -> None:
     """Set the session's principal and expiry.

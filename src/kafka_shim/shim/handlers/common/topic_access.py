@@ -6,9 +6,7 @@ from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.request.context import RequestContext
 
 
-def denied_or_unknown_topic_error(
-    context: RequestContext, requirement: Requirement, name: str
-) -> ErrorCode:
+def topic_error(context: RequestContext, requirement: Requirement, name: str) -> ErrorCode:
     """Return NONE for an existing permitted topic, else the denial or UNKNOWN_TOPIC_OR_PARTITION.
 
     A denial comes first and does not reveal whether the topic exists. In 0.11 existence comes
@@ -19,9 +17,9 @@ def denied_or_unknown_topic_error(
     if bound.hidden_as is None:
         if not context.access.allows_bound(bound, name):
             return bound.error
-        exists = context.cluster.topics.topic_once_led(name) is not None
+        exists = context.cluster.topics.led_topic(name) is not None
         return NO_ERROR if exists else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    exists = context.cluster.topics.topic_once_led(name) is not None
+    exists = context.cluster.topics.led_topic(name) is not None
     if bound.describe_first:
         if not context.access.allows(METADATA_TOPIC, name):
             return bound.hidden_as

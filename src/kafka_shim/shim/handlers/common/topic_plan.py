@@ -46,23 +46,21 @@ class TopicPlan(msgspec.Struct, frozen=True):
 def plan_topic_creation(topic: CreatableTopic, cluster: Cluster) -> TopicPlan:
     """Check a topic of the request and place its replicas. Raise TopicError if it is invalid."""
     if cluster.facts.topics.create_topics_checks_name_first:
-        _check_new_topic_name_valid_and_unused(topic.name, cluster)
-        configs = topic_configs_as_sent_if_valid(topic.configs, cluster)
+        _check_new_topic_name(topic.name, cluster)
+        configs = valid_topic_configs(topic.configs, cluster)
         return TopicPlan(topic.name, _replica_assignments(topic, cluster), configs)
     if cluster.facts.topics.create_topics_checks_existing_topic_first:
         _check_topic_does_not_exist(topic.name, cluster)
-    _check_null_values_if_release_rejects(topic.configs, cluster)
+    _check_null_values(topic.configs, cluster)
     if cluster.facts.topics.create_topics_checks_configs_before_partitions:
-        topic_configs_as_sent_if_valid(topic.configs, cluster)
+        valid_topic_configs(topic.configs, cluster)
     assignments = _replica_assignments(topic, cluster)
-    _check_new_topic_name_valid_and_unused(topic.name, cluster)
+    _check_new_topic_name(topic.name, cluster)
     _check_assignments_as_zookeeper(topic, assignments, cluster)
-    return TopicPlan(
-        topic.name, assignments, topic_configs_as_sent_if_valid(topic.configs, cluster)
-    )
+    return TopicPlan(topic.name, assignments, valid_topic_configs(topic.configs, cluster))
 
 
-def _check_new_topic_name_valid_and_unused(name: str, cluster: Cluster) -> None:
+def _check_new_topic_name(name: str, cluster: Cluster) -> None:
     message = name_error(name)
     colliding_names = (
         cluster.topics.names_colliding_in_metrics(name)
@@ -83,11 +81,11 @@ def _check_topic_does_not_exist(name: str, cluster: Cluster) -> None:
         raise TopicError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic `{name}` already exists")
 
 
-def topic_configs_as_sent_if_valid(
+def valid_topic_configs(
     configs: Iterable[CreatableTopicConfig], cluster: Cluster
 ) -> dict[str, str]:
     """Return the settings that have a value. Raise TopicError if the release rejects one."""
-    _check_null_values_if_release_rejects(configs, cluster)
+    _check_null_values(configs, cluster)
     values = {}
     definitions = cluster.configs.topic_definitions
     for config in configs:
@@ -112,9 +110,7 @@ def topic_configs_as_sent_if_valid(
     return values
 
 
-def _check_null_values_if_release_rejects(
-    configs: Iterable[CreatableTopicConfig], cluster: Cluster
-) -> None:
+def _check_null_values(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> None:
     nulls = [config.name for config in configs if config.value is None]
     error = ErrorCode(cluster.facts.topics.create_topics_null_config_error)
     if nulls and error is not ErrorCode.NONE:

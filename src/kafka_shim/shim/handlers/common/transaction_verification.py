@@ -29,7 +29,7 @@ def has_open_transaction_of_producer(
     return producer.epoch == epoch or not facts.open_transaction_verifies_producer_epoch
 
 
-def verify_or_add_partition(
+def verify_partition(
     owner: TransactionOwner,
     target: TopicPartition,
     context: RequestContext,

@@ -79,7 +79,7 @@ class ShareAcknowledger(msgspec.Struct, frozen=True):
         if not self._are_valid_acknowledgements(batches):
             return ErrorCode.INVALID_REQUEST
         denial = self.denials[topic.name]
-        if denial is NO_ERROR and topic.partition_once_led(partition_key[1]) is None:
+        if denial is NO_ERROR and topic.led_partition(partition_key[1]) is None:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return denial
 
@@ -101,7 +101,7 @@ class ShareAcknowledger(msgspec.Struct, frozen=True):
     def _acknowledge_partition(
         self, partition_key: TopicPartition, batches: Sequence[Acknowledgement]
     ) -> AcknowledgementOutcome:
-        partition = self.context.cluster.share_partitions.find_loaded_unless_fenced(
+        partition = self.context.cluster.share_partitions.find_loaded(
             (self.group_id, *partition_key)
         )
         if partition is None:

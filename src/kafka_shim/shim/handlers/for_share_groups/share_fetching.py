@@ -12,7 +12,7 @@ from kafka_shim.protocol.messages.share_fetch import (
     ShareFetchRequest,
 )
 from kafka_shim.protocol.records.batches import Batch, iterate_batches
-from kafka_shim.shim.handlers.common.fetching import response_bytes_limit_by_config_and_quota
+from kafka_shim.shim.handlers.common.fetching import response_bytes_limit
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.in_flight import wrap_delivery_count_to_int16
 from kafka_shim.shim.state.share_partitions.share_acquisition import (
@@ -61,7 +61,7 @@ class ShareFetchReading:
         self._request = request
         self._context = context
         self._denials = denials
-        self._bytes_max = response_bytes_limit_by_config_and_quota(request.max_bytes, context)
+        self._bytes_max = response_bytes_limit(request.max_bytes, context)
         self._reads_committed = context.cluster.groups.settings.share_reads_committed(
             request.group_id or ""
         )
@@ -72,7 +72,7 @@ class ShareFetchReading:
         self._deleted_rows: Rows = []
         self._wait_resources = WaitResources()
 
-    def acquire_now_or_when_ready(
+    def acquire(
         self, wanted: Sequence[SessionPartition], on_rows_or_failure: Callable[[Rows | None], None]
     ) -> StopWaiting:
         """Acquire records, immediately or when there are enough, and pass their rows on.
@@ -80,27 +80,27 @@ class ShareFetchReading:
         `on_rows_or_failure` gets None if the whole request fails. Return how to stop waiting.
         """
         for session_partition in rotate_partitions(wanted, self._request.share_session_epoch):
-            self._load_or_fail_partition(session_partition)
+            self._load_partition(session_partition)
         if self._is_ready_setting_read_order() or self._request.max_wait_ms <= 0:
-            on_rows_or_failure(self._acquire_rows_or_fail_all())
+            on_rows_or_failure(self._acquire_rows())
             return lambda: None
 
         def finish() -> None:
             self._wait_resources.release()
-            on_rows_or_failure(self._acquire_rows_or_fail_all())
+            on_rows_or_failure(self._acquire_rows())
 
-        def finish_if_ready() -> None:
+        def try_finish() -> None:
             if self._is_ready_setting_read_order():
                 finish()
 
         for source in self._sources:
-            self._wait_resources.watch_changes(source.partition.log, finish_if_ready)
-            self._wait_resources.watch_changes(source.share_partition, finish_if_ready)
+            self._wait_resources.watch_changes(source.partition.log, try_finish)
+            self._wait_resources.watch_changes(source.share_partition, try_finish)
         clock = self._context.cluster.clock
         self._wait_resources.add_timer(clock.call_later(self._request.max_wait_ms, finish).cancel)
         return self._wait_resources.release
 
-    def _load_or_fail_partition(self, session_partition: SessionPartition) -> None:
+    def _load_partition(self, session_partition: SessionPartition) -> None:
         error = self._topic_error(session_partition)
         partition = None
         if (
@@ -110,7 +110,7 @@ class ShareFetchReading:
             self._fail_partition_of_deleted_topic(session_partition)
             return
         if error is NO_ERROR:
-            partition = self._context.cluster.topics.partition_once_led(
+            partition = self._context.cluster.topics.led_partition(
                 session_partition.topic or "", session_partition.partition_index
             )
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if partition is None else error
@@ -123,9 +123,7 @@ class ShareFetchReading:
                     session_partition.topic_id,
                     session_partition.partition_index,
                 )
-                error, share_partition = self._context.cluster.share_partitions.find_or_load(
-                    key, partition
-                )
+                error, share_partition = self._context.cluster.share_partitions.load(key, partition)
                 if share_partition is not None:
                     self._sources.append(
                         ReadableSharePartition(session_partition, partition, share_partition)
@@ -143,7 +141,7 @@ class ShareFetchReading:
     def _fail_partition_of_deleted_topic(self, session_partition: SessionPartition) -> None:
         """Fail a partition of a deleted topic, now or, if another topic has its name, when read."""
         if (
-            self._context.cluster.topics.partition_once_led(
+            self._context.cluster.topics.led_partition(
                 session_partition.topic or "", session_partition.partition_index
             )
             is None
@@ -167,7 +165,7 @@ class ShareFetchReading:
             source
             for source in self._sources
             if not source.share_partition.is_fenced and not source.partition.log.is_closed
-            if source.share_partition.has_released_records_or_capacity
+            if source.share_partition.has_fetchable_records
         ]
 
     def _readable_end_offset(self, partition: Partition) -> int:
@@ -194,13 +192,11 @@ class ShareFetchReading:
         ]
         for source in fresh:
             source.share_partition.last_read_offset = source.share_partition.next_fetch_offset
-        is_enough = self._has_min_bytes_or_offset_outside_log(sources)
+        is_enough = self._is_ready(sources)
         self._slices = [known, fresh] if is_enough else []
         return is_enough
 
-    def _has_min_bytes_or_offset_outside_log(
-        self, sources: Sequence[ReadableSharePartition]
-    ) -> bool:
+    def _is_ready(self, sources: Sequence[ReadableSharePartition]) -> bool:
         request = self._request
         ready = 0
         for source in sources:
@@ -214,7 +210,7 @@ class ShareFetchReading:
             ready += min(limit, source.partition.log.bytes_between(offset, end))
         return bool(sources) and ready >= min(request.min_bytes, self._bytes_max)
 
-    def _acquire_rows_or_fail_all(self) -> Rows | None:
+    def _acquire_rows(self) -> Rows | None:
         """Return records of partitions up to the limits; None if the whole request fails.
 
         Records are acquired even then. Topics that were replaced are read only when time is up.
@@ -228,7 +224,7 @@ class ShareFetchReading:
             bytes_left, whole_first = self._bytes_max, True
             for source in sources:
                 at_most = min(bytes_left, limit)
-                data, taken, size = self._acquire_records_or_skip_to_log_start(
+                data, taken, size = self._acquire_records(
                     source, records_left, at_most, whole_first=whole_first
                 )
                 records_left -= taken
@@ -239,7 +235,7 @@ class ShareFetchReading:
             return None
         return rows + deleted + self._failures
 
-    def _acquire_records_or_skip_to_log_start(
+    def _acquire_records(
         self, source: ReadableSharePartition, records_max: int, bytes_max: int, *, whole_first: bool
     ) -> _AcquiredRow:
         """Acquire records of a partition; skip to the log's start if they were deleted."""

@@ -9,7 +9,7 @@ from kafka_shim.protocol.records.batches import (
     Batch,
     BatchOptions,
     Record,
-    batch_bounds_and_magic,
+    batch_bounds,
     encode_batch,
     iterate_batches,
 )
@@ -37,7 +37,7 @@ def checked_batches_converting_old_formats(
     Raise RecordsRejected for the first that is invalid.
     """
     try:
-        formats = {magic for *_, magic in batch_bounds_and_magic(records)}
+        formats = {magic for *_, magic in batch_bounds(records)}
         if formats == {2}:
             for batch in iterate_batches(records):
                 yield CheckedBatch(batch, check_batch_returning_max_timestamp_ms(batch, limits))
@@ -58,7 +58,7 @@ def _records_of_old_formats(
     """Return the records in messages of formats 0 and 1, and their compression."""
     rows: list[Record] = []
     compression = Compression.NONE
-    for start, end, magic in batch_bounds_and_magic(records):
+    for start, end, magic in batch_bounds(records):
         if end - start > limits.settings.max_message_bytes:
             raise RecordsRejected(ErrorCode.MESSAGE_TOO_LARGE)
         entry = records[start:end]

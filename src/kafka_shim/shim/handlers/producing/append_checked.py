@@ -7,7 +7,7 @@ from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.handlers.common.transaction_verification import (
     TransactionOwner,
     has_open_transaction_of_producer,
-    verify_or_add_partition,
+    verify_partition,
 )
 from kafka_shim.shim.handlers.producing.any_format import (
     CheckedBatch,
@@ -55,8 +55,8 @@ def check_and_append(
             raise RecordsRejected(ErrorCode.INVALID_REQUIRED_ACKS)
         if not partition.is_led_with_open_log_by(context.node_id):
             raise RecordsRejected(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        _verify_or_add_to_transaction(name, partition, batch, request, context, facts)
-    check_acks_and_internal_topic(name, request, context)
+        _verify_transaction(name, partition, batch, request, context, facts)
+    check_request(name, request, context)
     if not partition.is_led_with_open_log_by(context.node_id):
         raise RecordsRejected(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     settings = partition.log.settings
@@ -89,9 +89,7 @@ def _append_any_format(
     return appended
 
 
-def check_acks_and_internal_topic(
-    name: str, request: ProduceRequest, context: RequestContext
-) -> None:
+def check_request(name: str, request: ProduceRequest, context: RequestContext) -> None:
     """Check what needs no partition. Raise RecordsRejected if a check fails."""
     if not ALL <= request.acks <= 1:
         raise RecordsRejected(ErrorCode.INVALID_REQUIRED_ACKS)
@@ -100,7 +98,7 @@ def check_acks_and_internal_topic(
         raise RecordsRejected(ErrorCode.INVALID_TOPIC_EXCEPTION)
 
 
-def _verify_or_add_to_transaction(
+def _verify_transaction(
     name: str,
     partition: Partition,
     batch: Batch,
@@ -120,7 +118,7 @@ def _verify_or_add_to_transaction(
         batch.base_sequence,
         begins_at_zero=context.version >= facts.unknown_producer_must_start_at_zero_since,
     )
-    error = verify_or_add_partition(
+    error = verify_partition(
         TransactionOwner(request.transactional_id, *owner),
         (name, partition.index),
         context,

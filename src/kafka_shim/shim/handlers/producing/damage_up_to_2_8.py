@@ -29,13 +29,11 @@ class _RecordsInvalidError(Exception):
     """Damage for which a broker refuses the records."""
 
 
-def fails_broker_or_none_as_later_releases(
-    batch: Batch, facts: RecordFacts, scope: RecordChecks
-) -> bool | None:
+def fails_broker(batch: Batch, facts: RecordFacts, scope: RecordChecks) -> bool | None:
     """Return whether a broker up to 2.8 fails over a damaged batch; None: as later ones."""
     content = bytes(batch.blob[batch.start_in_blob + HEADER_BYTES : batch.end_in_blob])
     if batch.compression_code == Compression.GZIP:
-        content = _gunzip_without_checksum_empty_if_damaged(content)
+        content = _gunzip_without_checksum(content)
     elif batch.compression_code:
         return None
     if batch.compression_code and not facts.compressed_records_ignore_claimed_size:
@@ -49,7 +47,7 @@ def fails_broker_or_none_as_later_releases(
     return None
 
 
-def _gunzip_without_checksum_empty_if_damaged(data: bytes) -> bytes:
+def _gunzip_without_checksum(data: bytes) -> bytes:
     """Return the content of gzip, whose checksum is verified only after the records; empty if it is
     damaged or too large.
     """

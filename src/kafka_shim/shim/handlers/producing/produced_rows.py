@@ -10,7 +10,7 @@ from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.messages.produce import ProduceRequest, TopicProduceData
 from kafka_shim.protocol.records.batches import (
     Batch,
-    batch_bounds_and_magic,
+    batch_bounds,
     iterate_batches,
     only_batch_or_none,
 )
@@ -46,7 +46,7 @@ class ProducedTopic(msgspec.Struct, gc=False):
     """Whether a partition has null records, which no client sends."""
 
 
-def first_batches_and_produced_topics(
+def parse_produced_topics(
     request: ProduceRequest, context: RequestContext
 ) -> tuple[list[Batch], list[ProducedTopic]]:
     """Return the first batches of format 2 in a request, and all entries by topic.
@@ -68,7 +68,7 @@ def first_batches_and_produced_topics(
             if batch is not None:
                 first_batches.append(batch)
             else:
-                first_batches += _first_format_2_batch_or_close(content, context)
+                first_batches += _first_batch(content, context)
                 found.has_nulls = found.has_nulls or data.records is None
             index = data.index
             row = ProducedRow(index, data.records, batch if has_batches else None)
@@ -79,23 +79,23 @@ def first_batches_and_produced_topics(
     return first_batches, list(topics.values())
 
 
-def _first_format_2_batch_or_close(records: bytes, context: RequestContext) -> list[Batch]:
+def _first_batch(records: bytes, context: RequestContext) -> list[Batch]:
     """Return the first batch of a partition if it has format 2, in a list.
 
     Raise CloseConnection if the release cannot parse the records.
     """
     first: list[Batch] = []
     try:
-        sizes = list(islice(batch_bounds_and_magic(records, allows_truncated_end=True), 2))
+        sizes = list(islice(batch_bounds(records, allows_truncated_end=True), 2))
         if sizes and sizes[0][2] == 2:
             first = list(iterate_batches(records[: sizes[0][1]]))
     except DecodeError:
         sizes = []
-    _close_if_unparsable([magic for *_, magic in sizes], context)
+    _check_parsable([magic for *_, magic in sizes], context)
     return first
 
 
-def _close_if_unparsable(formats: list[int], context: RequestContext) -> None:
+def _check_parsable(formats: list[int], context: RequestContext) -> None:
     """Raise CloseConnection where a release could not parse the records of a partition."""
     facts = context.facts.records
     is_unreadable = not formats or formats[0] > 2
@@ -108,7 +108,7 @@ def _close_if_unparsable(formats: list[int], context: RequestContext) -> None:
         raise CloseConnection("a partition has no readable batch, or more than one")
 
 
-def last_appendable_row_and_last_rejection(
+def last_row_outcomes(
     rows: Iterable[ProducedRow], version: int, facts: RecordFacts
 ) -> tuple[ProducedRow | None, RecordsRejected | None]:
     """Return a partition's last row that can be appended, and the error of the last that cannot."""
@@ -136,11 +136,9 @@ def null_records_error(
         if error or not topic.has_nulls:
             continue
         for index, rows in topic.partitions.items():
-            partition = context.cluster.topics.partition_once_led(name, index)
+            partition = context.cluster.topics.led_partition(name, index)
             if partition is not None and any(row.content is None for row in rows):
-                found_last, _ = last_appendable_row_and_last_rejection(
-                    rows, context.version, context.facts.records
-                )
+                found_last, _ = last_row_outcomes(rows, context.version, context.facts.records)
                 if found_last is not None and found_last.content is None:
                     return ErrorCode.UNKNOWN_SERVER_ERROR
     return NO_ERROR

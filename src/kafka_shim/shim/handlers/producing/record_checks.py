@@ -18,7 +18,7 @@ from kafka_shim.protocol.records.batches import (
     NO_PRODUCER,
     Batch,
     Record,
-    batch_bounds_and_magic,
+    batch_bounds,
     iterate_batches,
 )
 from kafka_shim.protocol.records.compression import Compression, MissingPackageError
@@ -98,7 +98,7 @@ class RecordLimits(msgspec.Struct, frozen=True, gc=False):
 def require_single_batch(records: bytes, facts: RecordFacts) -> Batch:
     """Return the only batch for a partition, as required from version 3."""
     try:
-        sizes = list(batch_bounds_and_magic(records, allows_truncated_end=True))
+        sizes = list(batch_bounds(records, allows_truncated_end=True))
         if any(magic > 2 for *_, magic in sizes[:2]):
             raise RecordsRejected(ErrorCode.CORRUPT_MESSAGE, "unknown record format")
         only_batches = (
@@ -185,7 +185,7 @@ def _unreadable_records_error(
     fails = None
     if limits.facts.record_damage_is_checked_one_by_one:
         scope = _compressed_read_limits(limits) if batch.compression_code else ALL_CHECKS
-        fails = damage_up_to_2_8.fails_broker_or_none_as_later_releases(batch, limits.facts, scope)
+        fails = damage_up_to_2_8.fails_broker(batch, limits.facts, scope)
     if fails is None:
         fails = isinstance(cause, UnreadableRecordsError)
     if fails:
@@ -196,16 +196,16 @@ def _unreadable_records_error(
 def _check_record_contents(batch: Batch, summary: RecordsSummary, limits: RecordLimits) -> None:
     settings = limits.settings
     if settings.compacts and summary.lacks_some_key:
-        _raise_if_any_rejected(_records_without_key(batch.iterate_records()), limits)
+        _reject_records(_records_without_key(batch.iterate_records()), limits)
     uses_append_time = settings.uses_append_time
     sets_append_time = batch.attributes and batch.has_append_time
     if sets_append_time and (uses_append_time or limits.facts.append_time_from_producer_is_invalid):
         rows = ((at, "a producer cannot set the append time") for at in range(batch.record_count))
-        _raise_if_any_rejected(rows, limits, ErrorCode.INVALID_TIMESTAMP)
+        _reject_records(rows, limits, ErrorCode.INVALID_TIMESTAMP)
     elif settings.limits_timestamps and not uses_append_time:
         earliest, latest = limits.allowed_time_range
         if not earliest <= summary.earliest_timestamp <= summary.latest_timestamp <= latest:
-            _raise_if_any_rejected(
+            _reject_records(
                 _records_outside_time_range(batch.iterate_records(), limits),
                 limits,
                 ErrorCode.INVALID_TIMESTAMP,
@@ -213,9 +213,7 @@ def _check_record_contents(batch: Batch, summary: RecordsSummary, limits: Record
     if summary.has_nonconsecutive_offsets and batch.compression_code:
         error = limits.facts.compressed_offset_gap_error
         if error is ErrorCode.INVALID_RECORD:
-            _raise_if_any_rejected(
-                _records_with_wrong_offset(batch.iterate_records()), limits, error
-            )
+            _reject_records(_records_with_wrong_offset(batch.iterate_records()), limits, error)
         elif error:
             raise limits.invalid_records_error(error)
 
@@ -243,7 +241,7 @@ def _records_outside_time_range(
             yield at, f"timestamp {record.timestamp} is out of range"
 
 
-def _raise_if_any_rejected(
+def _reject_records(
     rejected_records: Iterator[IndexAndMessage],
     limits: RecordLimits,
     error: ErrorCode | None = None,

@@ -110,7 +110,7 @@ class EpochGroup(Group, Generic[Member]):
             raise RequestRejected(ErrorCode.FENCED_INSTANCE_ID, text)
         return current
 
-    def require_member_by_id_or_instance(self, member_id: str, instance_id: str | None) -> Member:
+    def require_leaving_member(self, member_id: str, instance_id: str | None) -> Member:
         """Return the member that leaves.
 
         Raise RequestRejected if it does not exist.
@@ -121,9 +121,7 @@ class EpochGroup(Group, Generic[Member]):
 
     # assignments
 
-    def reconcile_and_return_if_assignment_changed(
-        self, member: Member, owned: Assignment | None
-    ) -> bool:
+    def reconcile_member(self, member: Member, owned: Assignment | None) -> bool:
         """Reconcile a member by one step; return whether its assignment changed."""
         before = member.assigned
         member.reconcile_one_step(
@@ -138,17 +136,17 @@ class EpochGroup(Group, Generic[Member]):
         """Return the part of its target that a member is reconciled with."""
         return self.target.target_of_member(member.member_id)
 
-    def remove_members_and_begin_epoch(self, *members: Member) -> None:
+    def remove_members(self, *members: Member) -> None:
         """Remove members that left or exceeded their session or rebalance timeout."""
         for member in members:
             self.drop_member_in_epoch(member)
             self.target.pop_target_of_member(member.member_id)
-        self.target.begin_epoch_after_leave(
+        self.target.begin_leave_epoch(
             sets_target_immediately=self._facts.recomputes_target_when_empty and not self.members
         )
 
     def _remove_expired_member(self, member_id: str) -> None:
-        self.remove_members_and_begin_epoch(self.members[member_id])
+        self.remove_members(self.members[member_id])
         self.on_changed(None)
 
     def leave_as_static_member(self, member: Member) -> None:
@@ -165,19 +163,17 @@ class EpochGroup(Group, Generic[Member]):
         if self.instances.get(instance_id) == member.member_id:
             del self.instances[instance_id]
 
-    def restart_session_and_update_rebalance_timeout(self, member: Member) -> None:
+    def restart_timeouts(self, member: Member) -> None:
         """Restart the session timeout, and set the rebalance timeout while it has to revoke."""
         self.restart_session_timeout(member)
         if member.state is ReconciliationState.UNREVOKED:
-            self.start_rebalance_timeout_if_stopped(member)
+            self.start_rebalance_timeout(member)
         else:
             self.timers.stop_rebalance_timeout(member.member_id)
 
-    def start_rebalance_timeout_if_stopped(self, member: Member) -> None:
+    def start_rebalance_timeout(self, member: Member) -> None:
         """Start the rebalance timeout, unless it is running."""
-        self.timers.start_rebalance_timeout_if_stopped(
-            member.member_id, member.rebalance_timeout_ms
-        )
+        self.timers.start_rebalance_timeout(member.member_id, member.rebalance_timeout_ms)
 
     def restart_session_timeout(self, member: Member) -> None:
         """Start or restart the session timeout of a member."""
@@ -211,7 +207,7 @@ class EpochGroup(Group, Generic[Member]):
             if asked < FEW:
                 members = self.members.values()
                 return not any(
-                    other.owns_or_revokes(topic_id, at) and other is not member for other in members
+                    other.holds(topic_id, at) and other is not member for other in members
                 )
             if asked == FEW:
                 held.update(self._partitions_owned_by_others(member))
@@ -283,11 +279,11 @@ class EpochGroup(Group, Generic[Member]):
     def offset_delete_error(self) -> ErrorCode:
         return NO_ERROR
 
-    def stop_timers_and_drop_owned_state(self) -> None:
+    def close(self) -> None:
         self.timers.stop_all()
 
 
-def require_current_or_previous_epoch(
+def require_acceptable_epoch(
     member: ReconcilingMember, epoch: int, owned: Assignment | None
 ) -> None:
     """Raise FENCED_MEMBER_EPOCH unless it is the member's current or previous epoch.

@@ -50,7 +50,7 @@ class Group(ABC):
     def member_count(self) -> int:
         """Return the number of its members."""
 
-    def remove_overdue_idle_or_new_members(self) -> None:  # noqa: B027 - most group types need not do anything
+    def remove_overdue_members(self) -> None:  # noqa: B027 - most group types need not do anything
         """Remove members whose session has timed out, even if their timers have not run yet."""
 
     @abstractmethod
@@ -76,7 +76,7 @@ class Group(ABC):
         return None if self.subscribes_to(topic_name) else committed_ms
 
     @abstractmethod
-    def stop_timers_and_drop_owned_state(self) -> None:
+    def close(self) -> None:
         """Stop the timers of a deleted group, and drop what it owns elsewhere (share states)."""
 
 

@@ -68,14 +68,14 @@ class GroupLog:
 
     @property
     def _group_topic(self) -> Topic | None:
-        return self._coordinators.topic_if_exists(KeyType.GROUP)
+        return self._coordinators.find_topic(KeyType.GROUP)
 
     @property
     def group_topic_exists(self) -> bool:
         """Return whether there is anything to write to."""
         return self._group_topic is not None
 
-    def _partition_if_exists(self, index: int) -> LazyPartition | None:
+    def _find_partition(self, index: int) -> LazyPartition | None:
         topic = self._group_topic
         if topic is None:
             return None
@@ -84,16 +84,16 @@ class GroupLog:
         return partition
 
     def end_offset_of_partition(self, index: int) -> int:
-        partition = self._partition_if_exists(index)
+        partition = self._find_partition(index)
         return 0 if partition is None else partition.log_without_flush.end_offset
 
     def has_records_in_partition(self, index: int) -> bool:
-        partition = self._partition_if_exists(index)
+        partition = self._find_partition(index)
         return partition is not None and bool(partition.log_without_flush.batches)
 
     def is_partition_watched(self, index: int) -> bool:
         """Return whether a client waits for records of a partition."""
-        partition = self._partition_if_exists(index)
+        partition = self._find_partition(index)
         return partition is not None and partition.log_without_flush.has_watchers
 
     def is_any_partition_watched(self) -> bool:
@@ -106,16 +106,14 @@ class GroupLog:
 
     def write_unwritten_records(self, index: int, unwritten: UnwrittenRecords) -> None:
         """Write what was noted about a partition."""
-        partition = self._partition_if_exists(index)
+        partition = self._find_partition(index)
         assert partition is not None
         log, kept = partition.log_without_flush, unwritten.kept.items()
-        with log.notifying_once_at_end():
+        with log.deferring_notification():
             for _, rows in groupby(kept, lambda item: item[1][0] // OFFSETS_PER_BATCH):
-                self._append_batch_and_compact_if_many(partition, rows)
+                self._append_batch(partition, rows)
             for base_offset, note in unwritten.changes:
-                self._append_batch_and_compact_if_many(
-                    partition, records_of_change(base_offset, note)
-                )
+                self._append_batch(partition, records_of_change(base_offset, note))
             log.end_offset = max(log.end_offset, unwritten.end_offset)
 
     def write_pending_offsets(
@@ -132,11 +130,9 @@ class GroupLog:
             producer_epoch=producer_id_and_epoch[1],
             is_transactional=True,
         )
-        self._append_batch_and_compact_if_many(
-            partition, records_of_change(partition.log.end_offset, change), options
-        )
+        self._append_batch(partition, records_of_change(partition.log.end_offset, change), options)
 
-    def _append_batch_and_compact_if_many(
+    def _append_batch(
         self,
         partition: LazyPartition,
         rows: Iterable[tuple[Key, Row]],
@@ -155,9 +151,9 @@ class GroupLog:
         log.append_batch(StoredBatch(first, last, newest, encode_batch(records, options)), epoch)
         partition.records += len(records)
         if partition.records > RECORDS_MAX:
-            self._compact_or_drop_oldest_records(partition)
+            self._compact_records(partition)
 
-    def _compact_or_drop_oldest_records(self, partition: LazyPartition) -> None:
+    def _compact_records(self, partition: LazyPartition) -> None:
         """DEVIATION: compact by the number of records, and drop the oldest of too many; a real
         broker compacts by their size on disk, and keeps the last record of each key.
         """

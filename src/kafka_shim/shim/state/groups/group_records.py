@@ -205,7 +205,7 @@ class GroupRecords:
         self._unread: dict[int, UnwrittenRecords] = {}  # by partition
         self._deleted: dict[Partition, None] = {}  # by the request that is handled
         self.room = ROOM
-        """The length of `new` above which `compact_if_too_many_and_wake_watchers` must be called;
+        """The length of `new` above which `settle_changes` must be called;
         0: somebody has looked, and may wait for more.
         """
         self._wakes = False
@@ -227,7 +227,7 @@ class GroupRecords:
         if deleted or with_group:
             now_ms = self._clock.now_ms()
             weight = len(deleted) + with_group
-            self._queue_change_and_compact_or_wake(
+            self._queue_change(
                 GroupChange(
                     group_id,
                     now_ms,
@@ -258,7 +258,7 @@ class GroupRecords:
         now_ms = self._clock.now_ms()
         found = (roster.protocol_type, cycle.generation_id, protocol, leader, now_ms, members)
         size = sum([MEMBER_BYTES + len(row[-1]) + len(row[-2]) for row in members])
-        self._queue_change_and_compact_or_wake(
+        self._queue_change(
             GroupChange(
                 group.group_id, now_ms, generation=found, merged_count=1 + size // BYTES_PER_NOTE
             )
@@ -267,7 +267,7 @@ class GroupRecords:
     def queue_new_classic_group_record(self, group_id: str) -> None:
         """Note a classic group that has no generation yet."""
         now_ms = self._clock.now_ms()
-        self._queue_change_and_compact_or_wake(
+        self._queue_change(
             GroupChange(group_id, now_ms, generation=("", 0, None, None, now_ms, []))
         )
 
@@ -301,7 +301,7 @@ class GroupRecords:
     def _queue_member_records(self, group_id: str, members: Sequence[MemberRecord]) -> None:
         if members:
             now_ms = self._clock.now_ms()
-            self._queue_change_and_compact_or_wake(
+            self._queue_change(
                 GroupChange(group_id, now_ms, members=members, merged_count=len(members))
             )
 
@@ -313,23 +313,23 @@ class GroupRecords:
         self._deleted.clear()
         self._logged.clear()
 
-    def _queue_change_and_compact_or_wake(self, change: GroupChange) -> None:
+    def _queue_change(self, change: GroupChange) -> None:
         self.new += (change.group_id, b"", 0, change, DEFAULT_RETENTION)
         self._weight += change.merged_count
-        self._compact_if_too_many()
+        self._limit_changes()
         if not self.room and not self._wakes:
             self._wakes = True
             self._clock.call_later(
                 0, self._wake_watched_partitions
             )  # now, a change of a group may be half done
 
-    def compact_if_too_many_and_wake_watchers(self) -> None:
+    def settle_changes(self) -> None:
         """Compact too many notes; write records that a client waits for."""
-        self._compact_if_too_many()
+        self._limit_changes()
         if not self.room:
             self._wake_watched_partitions()
 
-    def _compact_if_too_many(self) -> None:
+    def _limit_changes(self) -> None:
         if len(self.new) > ROOM or self._weight > NOTES_MAX:
             self._compact_all_partitions()
 
@@ -408,7 +408,7 @@ class GroupRecords:
             self._weight -= sum(note.merged_count for _, note in unread.changes)
             self.log.write_unwritten_records(index, unread)
 
-    def write_all_partitions_if_topic_exists(self) -> None:
+    def write_all_partitions(self) -> None:
         """Write what was noted about all partitions, if their topic exists."""
         if (self.new or self._unread) and self.log.group_topic_exists:
             self._move_changes_to_partitions()

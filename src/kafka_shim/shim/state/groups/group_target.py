@@ -84,9 +84,7 @@ class GroupTarget:
         """The target assignment of each member."""
         return self._by_member
 
-    def restore_epochs_and_targets(
-        self, epochs: tuple[int, int], by_member: Mapping[str, Assignment]
-    ) -> None:
+    def restore(self, epochs: tuple[int, int], by_member: Mapping[str, Assignment]) -> None:
         """Restore the epochs of group and target; a target, if any, counts as set long ago."""
         was_set = epochs[1] != self.target_epoch or bool(by_member)
         self.epoch, self.target_epoch = epochs
@@ -139,7 +137,7 @@ class GroupTarget:
         """Return whether the target of the current epoch is not computed yet."""
         return self.epoch > self.target_epoch
 
-    def begin_epoch_and_compute_if_due(
+    def update_target(
         self,
         assignable: AssignablePartitions,
         members: Collection[TargetMember],
@@ -153,7 +151,7 @@ class GroupTarget:
         """
         if subscription_changed or self._has_more or self._seen != assignable.change_number:
             self._seen = assignable.change_number
-            self._begin_epoch_if_changed(
+            self._begin_changed_epoch(
                 assignable.partition_counts(members), subscription_changed=subscription_changed
             )
         if not keeps_target and self._is_due():
@@ -179,7 +177,7 @@ class GroupTarget:
             if member_id not in self._in_order or there != before.get(member_id):
                 self._in_order[member_id] = held
 
-    def _begin_epoch_if_changed(
+    def _begin_changed_epoch(
         self, counts: Mapping[bytes, int], *, subscription_changed: bool
     ) -> None:
         if self._begun_ms is None:
@@ -212,7 +210,7 @@ class GroupTarget:
         self.record_assignable_partitions(assignable, members)
         self.epoch += 1
 
-    def begin_epoch_after_leave(self, *, sets_target_immediately: bool) -> None:
+    def begin_leave_epoch(self, *, sets_target_immediately: bool) -> None:
         """Begin a new epoch after a member left.
 
         Without `sets_target_immediately`, another member's heartbeat sets its target. The target

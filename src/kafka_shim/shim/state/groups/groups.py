@@ -103,11 +103,11 @@ class Groups:
         return len(self._groups)
 
     def __iter__(self) -> Iterator[Group]:
-        self._drop_offsets_and_groups_of_deleted_topics()
+        self._drop_deleted_topics()
         return iter(list(self._groups.values()))
 
-    def find_and_touch_after_topic_deletions(self, group_id: str) -> Group | None:
-        self._drop_offsets_and_groups_of_deleted_topics()
+    def find_current(self, group_id: str) -> Group | None:
+        self._drop_deleted_topics()
         self.when_touched(group_id)
         return self._groups.get(group_id)
 
@@ -119,31 +119,29 @@ class Groups:
         """Return the group's state for a snapshot."""
         return self._groups.get(group_id)
 
-    def find_group_if_classic(self, group_id: str) -> "ClassicGroup | None":
+    def find_classic_group(self, group_id: str) -> "ClassicGroup | None":
         """Return the group if it exists and uses the classic protocol."""
-        return cast("ClassicGroup | None", self._find_group_if_of_type(group_id, GroupType.CLASSIC))
+        return cast("ClassicGroup | None", self._find_group_of_type(group_id, GroupType.CLASSIC))
 
-    def find_group_if_consumer(self, group_id: str) -> "ConsumerGroup | None":
+    def find_consumer_group(self, group_id: str) -> "ConsumerGroup | None":
         """Return the group if it exists and uses the consumer protocol."""
-        return cast(
-            "ConsumerGroup | None", self._find_group_if_of_type(group_id, GroupType.CONSUMER)
-        )
+        return cast("ConsumerGroup | None", self._find_group_of_type(group_id, GroupType.CONSUMER))
 
-    def find_group_if_share(self, group_id: str) -> "ShareGroup | None":
+    def find_share_group(self, group_id: str) -> "ShareGroup | None":
         """Return the group if it exists and is a share group."""
-        return cast("ShareGroup | None", self._find_group_if_of_type(group_id, GroupType.SHARE))
+        return cast("ShareGroup | None", self._find_group_of_type(group_id, GroupType.SHARE))
 
-    def find_group_if_streams(self, group_id: str) -> "StreamsGroup | None":
+    def find_streams_group(self, group_id: str) -> "StreamsGroup | None":
         """Return the group if it exists and is a streams group."""
-        return cast("StreamsGroup | None", self._find_group_if_of_type(group_id, GroupType.STREAMS))
+        return cast("StreamsGroup | None", self._find_group_of_type(group_id, GroupType.STREAMS))
 
-    def _find_group_if_of_type(self, group_id: str, wanted: GroupType) -> Group | None:
-        group = self.find_and_touch_after_topic_deletions(group_id)
+    def _find_group_of_type(self, group_id: str, wanted: GroupType) -> Group | None:
+        group = self.find_current(group_id)
         return group if group is not None and group.type is wanted else None
 
-    def find_or_create_classic_replacing_other_type(self, group_id: str) -> "ClassicGroup":
+    def get_or_create_classic_group(self, group_id: str) -> "ClassicGroup":
         """Return the classic group; create it if it does not exist."""
-        group = self.find_group_if_classic(group_id)
+        group = self.find_classic_group(group_id)
         if group is None:
             group = self.create_unstored_classic_group(group_id)
             self.store_group_replacing_previous(group)
@@ -161,9 +159,9 @@ class Groups:
         """Store the group, replacing another one with its id."""
         replaced = self._groups.get(group.group_id)
         if replaced is not None and replaced is not group:
-            replaced.stop_timers_and_drop_owned_state()
+            replaced.close()
             if replaced.type is not GroupType.CLASSIC:
-                self._stop_logging_and_queue_tombstones(replaced)
+                self._end_log(replaced)
         if group is not replaced and group.type is not GroupType.CLASSIC:
             self.queue_changes_replacing_classic_group(group)
         self._groups[group.group_id] = group
@@ -186,7 +184,7 @@ class Groups:
 
         return LoggedConsumerGroup(cast("ConsumerGroup", group), self._topics)
 
-    def log_change_if_consumer_group(self, group_id: str) -> None:
+    def log_classic_member_change(self, group_id: str) -> None:
         """Note a change by a classic member for the log, if its group is a consumer group."""
         group = self._groups.get(group_id)
         if group is not None:
@@ -205,35 +203,35 @@ class Groups:
         if group.type is GroupType.CONSUMER:
             self.records.queue_changed_member_records(group, self._create_member_log, member_id)
 
-    def _stop_logging_and_queue_tombstones(self, group: Group) -> None:
+    def _end_log(self, group: Group) -> None:
         group.on_changed = lambda _: None
         self.records.queue_tombstones_of_deleted_group(group)
 
     def delete_empty_group(self, group_id: str) -> ErrorCode:
         """Delete a group with its offsets; it must have no members (KIP-229)."""
-        group = self.find_and_touch_after_topic_deletions(group_id)
+        group = self.find_current(group_id)
         if not group_id and not self.facts.delete_groups_accepts_empty_group_id:
             return ErrorCode.INVALID_GROUP_ID
         if group is None:
             return ErrorCode.GROUP_ID_NOT_FOUND
-        group.remove_overdue_idle_or_new_members()
+        group.remove_overdue_members()
         if not group.is_empty:
             return ErrorCode.NON_EMPTY_GROUP
-        self._remove_group_and_offsets(group)
+        self._remove_group(group)
         return NO_ERROR
 
-    def queue_offset_deletions_or_remove_empty_group(self, group: Group) -> None:
+    def end_offset_deletion(self, group: Group) -> None:
         """End a deletion of offsets: remove an empty group without others, except in newer
         releases.
         """
         keeps = self.facts.java_group_coordinator
         if not keeps and group.is_empty and not self.offsets.group_has_offsets(group.group_id):
-            self._remove_group_and_offsets(group)
+            self._remove_group(group)
         else:
             self.records.queue_collected_deletions_as_batch(group.group_id)
 
-    def _remove_group_and_offsets(self, group: Group) -> None:
-        group.stop_timers_and_drop_owned_state()
+    def _remove_group(self, group: Group) -> None:
+        group.close()
         group_id = group.group_id
         del self._groups[group_id]
         self.when_touched(group_id)
@@ -244,7 +242,7 @@ class Groups:
         self.records.queue_collected_deletions_as_batch(
             group_id, with_group=self._deletion_writes_group_tombstone(group)
         )
-        self._stop_logging_and_queue_tombstones(group)
+        self._end_log(group)
 
     def _deletion_writes_group_tombstone(self, group: Group) -> bool:
         """Return whether a group has a tombstone when it is deleted."""
@@ -255,10 +253,10 @@ class Groups:
 
     def write_records_of_partition(self, index: int) -> None:
         """Write the records of a partition of the topic of groups, since a client reads it."""
-        self._drop_offsets_and_groups_of_deleted_topics()
+        self._drop_deleted_topics()
         self.records.write_partition(index)
 
-    def _drop_offsets_and_groups_of_deleted_topics(self) -> None:
+    def _drop_deleted_topics(self) -> None:
         """Remove offsets of deleted topics, and in older releases empty groups without other
         offsets; remove all groups if their internal topic was deleted.
         """
@@ -271,7 +269,7 @@ class Groups:
             for group in list(self._groups.values()):
                 if group.type is GroupType.CLASSIC:
                     cast("ClassicGroup", group).rebalance.abort_pending_requests()
-                self._remove_group_and_offsets(group)
+                self._remove_group(group)
             self.records.drop_all_changes()
         if deleted is None:
             deleted = [
@@ -296,7 +294,7 @@ class Groups:
             if group_id in self._groups:
                 for partition in written.get(group_id, ()):
                     self.records.collect_offset_deletion_for_batch(*partition)
-                self.queue_offset_deletions_or_remove_empty_group(self._groups[group_id])
+                self.end_offset_deletion(self._groups[group_id])
 
     def _expire_groups_yielding_whether_each_remains(self) -> Iterator[bool]:
         """Forget old offsets, and empty groups without any; yield for each group whether it is
@@ -306,7 +304,7 @@ class Groups:
             if self._groups.get(group.group_id) is group and group.expires:
                 self._expire_offsets_of_group(group)
                 if group.is_empty and not self.offsets.group_has_offsets(group.group_id):
-                    self._remove_group_and_offsets(group)
+                    self._remove_group(group)
                 self.records.queue_collected_deletions_as_batch(group.group_id)
             yield group.group_id in self._groups
 
@@ -323,12 +321,10 @@ class Groups:
                 if is_old and not self.offsets.has_pending_offset(
                     group.group_id, topic_id, partition
                 ):
-                    self.delete_offset_and_collect_for_batch(group.group_id, topic_id, partition)
+                    self.delete_offset(group.group_id, topic_id, partition)
 
-    def delete_offset_and_collect_for_batch(
-        self, group_id: str, topic_id: bytes, partition: int
-    ) -> None:
-        """Delete an offset; `queue_offset_deletions_or_remove_empty_group` follows."""
+    def delete_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
+        """Delete an offset; `end_offset_deletion` follows."""
         if self.offsets.partition_has_offset(
             group_id, topic_id, partition, or_pending=self.facts.java_group_coordinator
         ):
@@ -356,10 +352,10 @@ class Groups:
         An error applies to the whole commit, and nothing is stored. `append_error` is called last:
         it returns whether the coordinator's log accepts the offsets.
         """
-        group = self.find_and_touch_after_topic_deletions(group_id)
+        group = self.find_current(group_id)
         identity.is_transactional = producer_id is not None
         if identity.is_transactional and not self.facts.java_group_coordinator and group_id:
-            group = self.find_or_create_classic_replacing_other_type(group_id)  # and then it judges
+            group = self.get_or_create_classic_group(group_id)  # and then it judges
         partitions = list(map(_TOPIC_AND_PARTITION, commits))
         error = self._offset_commit_error(group, identity, partitions)
         if producer_id is not None and not group_id:
@@ -372,7 +368,7 @@ class Groups:
                 self.offsets.drop_pending_offsets(group_id, producer_id, partitions)
             return error
         if group is None and (commits or not self.facts.java_group_coordinator):
-            self.find_or_create_classic_replacing_other_type(group_id)
+            self.get_or_create_classic_group(group_id)
         if producer_id is not None and (
             producer_id != NO_PRODUCER or self.facts.java_group_coordinator
         ):
@@ -380,8 +376,8 @@ class Groups:
             self.offsets.store_pending_offsets(group_id, producer_id, rows)
             return NO_ERROR
         self.store_offsets(group_id, commits, retention_ms)
-        if commits and self.find_and_touch_after_topic_deletions(group_id) is None:
-            self.find_or_create_classic_replacing_other_type(group_id)
+        if commits and self.find_current(group_id) is None:
+            self.get_or_create_classic_group(group_id)
         return NO_ERROR
 
     def store_offsets(
@@ -400,10 +396,10 @@ class Groups:
             records.new += (group_id, topic_id, partition, offset, mark)
             mark = FOLLOWS
             if len(records.new) > ROOM:  # which takes a moment, so not after all of them
-                records.compact_if_too_many_and_wake_watchers()
+                records.settle_changes()
                 mark = retention_ms
         if len(records.new) > records.room:
-            records.compact_if_too_many_and_wake_watchers()
+            records.settle_changes()
 
     def _offset_commit_error(
         self,

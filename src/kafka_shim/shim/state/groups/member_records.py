@@ -82,9 +82,9 @@ class LoggedConsumerGroup:
         self._add_member_tombstones(gone)
         changed = [name for name in present if group.members[name] is not self._members.get(name)]
         self._add_changed_members(changed)
-        self._add_inherited_targets_and_assignments(gone, changed)
+        self._add_inherited_assignment(gone, changed)
         self._add_regular_expressions()
-        self._add_epochs_and_targets()
+        self._add_epochs()
         self._add_current_assignments(changed)
         self._members.update((name, group.members[name]) for name in changed)
         return self._changes
@@ -94,12 +94,10 @@ class LoggedConsumerGroup:
         self._changes = []
         self._add_member_tombstones(list(self._members))
         for key_type in (TARGET_EPOCH, PARTITION_METADATA, GROUP):
-            self._add_record_unless_too_many(key_type, "", None)
+            self._add_record(key_type, "", None)
         return self._changes
 
-    def _add_record_unless_too_many(
-        self, key_type: int, name: str, value: msgspec.Struct | None
-    ) -> None:
+    def _add_record(self, key_type: int, name: str, value: msgspec.Struct | None) -> None:
         if len(self._changes) < AT_ONCE_MAX:
             self._changes.append((key_type, name, value))
 
@@ -108,16 +106,16 @@ class LoggedConsumerGroup:
             del self._members[name]
             self._targets.pop(name, None)
             for key_type in (CURRENT, TARGET, MEMBER):
-                self._add_record_unless_too_many(key_type, name, None)
+                self._add_record(key_type, name, None)
 
     def _add_changed_members(self, changed: Iterable[str]) -> None:
         for name in changed:
             value = self._member_value(self._group.members[name])
             known = self._members.get(name)
             if known is None or self._member_value(known) != value:
-                self._add_record_unless_too_many(MEMBER, name, value)
+                self._add_record(MEMBER, name, value)
 
-    def _add_inherited_targets_and_assignments(self, gone: list[str], changed: list[str]) -> None:
+    def _add_inherited_assignment(self, gone: list[str], changed: list[str]) -> None:
         """Add the target and the assignment that a static member takes over."""
         if not gone:
             return
@@ -128,13 +126,13 @@ class LoggedConsumerGroup:
                 copied = msgspec.structs.replace(
                     member, epoch=0, previous_epoch=0, state=ReconciliationState.STABLE
                 )
-                self._add_current_assignment_unless_same(name, None, copied)
+                self._add_current_assignment(name, None, copied)
 
-    def _add_epochs_and_targets(self) -> None:
+    def _add_epochs(self) -> None:
         target = self._group.target
         if self._epoch != target.epoch:
             self._epoch = target.epoch
-            self._add_record_unless_too_many(GROUP, "", self._group_value())
+            self._add_record(GROUP, "", self._group_value())
         if self._by_member is not target.by_member or len(self._targets) != len(target.by_member):
             self._by_member = target.by_member
             names = target.by_member
@@ -145,23 +143,19 @@ class LoggedConsumerGroup:
             self._target_epoch = target.target_epoch
             time_ms = self._now_ms if self._group.members else 0
             value = self._target_epoch_value(target.target_epoch, time_ms)
-            self._add_record_unless_too_many(TARGET_EPOCH, "", value)
+            self._add_record(TARGET_EPOCH, "", value)
 
     def _add_target_assignment(self, name: str) -> None:
         assignment = self._group.target.target_of_member(name)
         self._targets[name] = assignment
         if len(assignment) <= TOPICS_MAX:
-            self._add_record_unless_too_many(
-                TARGET, name, self._target_assignment_value(assignment)
-            )
+            self._add_record(TARGET, name, self._target_assignment_value(assignment))
 
     def _add_current_assignments(self, changed: Iterable[str]) -> None:
         for name in changed:
-            self._add_current_assignment_unless_same(
-                name, self._members.get(name), self._group.members[name]
-            )
+            self._add_current_assignment(name, self._members.get(name), self._group.members[name])
 
-    def _add_current_assignment_unless_same(
+    def _add_current_assignment(
         self, name: str, known: ConsumerMember | None, member: ConsumerMember
     ) -> None:
         if self._topics_in_current_assignment(member) > TOPICS_MAX:
@@ -173,7 +167,7 @@ class LoggedConsumerGroup:
             and self._current_assignment_value(known) == value
         )
         if not is_same:
-            self._add_record_unless_too_many(CURRENT, name, value)
+            self._add_record(CURRENT, name, value)
 
     def _topics_in_current_assignment(self, member: ConsumerMember) -> int:
         """Return the number of topics that a member has or must revoke."""
@@ -199,13 +193,13 @@ class LoggedConsumerGroup:
         matched = {name: topics for name, topics in matched.items() if name in used}
         for expression in self._expressions:
             if expression not in matched:
-                self._add_record_unless_too_many(REGULAR_EXPRESSION, expression, None)
+                self._add_record(REGULAR_EXPRESSION, expression, None)
         for expression, topics in matched.items():
             if self._expressions.get(expression) != topics:
                 value = ConsumerGroupRegularExpressionValue(
                     topics=sorted(topics), version=self._topics.epoch, timestamp=self._now_ms
                 )
-                self._add_record_unless_too_many(REGULAR_EXPRESSION, expression, value)
+                self._add_record(REGULAR_EXPRESSION, expression, value)
         self._expressions = matched
 
     def _member_value(self, member: ConsumerMember) -> msgspec.Struct:

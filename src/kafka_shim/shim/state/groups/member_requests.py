@@ -85,14 +85,14 @@ class MemberRequests:
         if error is not NO_ERROR:
             response(JoinResponse(error=error, member_id=joining.member_id))
             return
-        group = self.groups.find_group_if_consumer(group_id)
+        group = self.groups.find_consumer_group(group_id)
         if group is not None and not group.is_empty:
             self._classic_requests_of(group).join(joining, self.new_member_id(), response)
         else:
-            self._find_or_create_and_log_classic_group(group_id).join(joining, response)
+            self._get_or_create_logged_group(group_id).join(joining, response)
 
-    def _find_or_create_and_log_classic_group(self, group_id: str) -> "ClassicGroup":
-        group = self.groups.find_group_if_classic(group_id)
+    def _get_or_create_logged_group(self, group_id: str) -> "ClassicGroup":
+        group = self.groups.find_classic_group(group_id)
         if group is None:
             group = self.groups.create_unstored_classic_group(group_id)
             self.groups.store_group_replacing_previous(group)
@@ -105,7 +105,7 @@ class MemberRequests:
             return ErrorCode.INVALID_GROUP_ID
         if joining.session_timeout_ms not in self._settings.allowed_session_timeouts_ms:
             return ErrorCode.INVALID_SESSION_TIMEOUT
-        group = self.groups.find_and_touch_after_topic_deletions(group_id)
+        group = self.groups.find_current(group_id)
         if joining.member_id and group is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
         if group is not None and not self._accepts_classic_members(group):
@@ -128,7 +128,7 @@ class MemberRequests:
         """
         group = self._group_with_classic_members(group_id)
         if group is None:
-            response(SyncResponse(error=self._empty_group_id_or_unknown_member_error(group_id)))
+            response(SyncResponse(error=self._unknown_group_error(group_id)))
             return
         group.sync(syncing, response)
 
@@ -138,7 +138,7 @@ class MemberRequests:
         """Handle a classic member's heartbeat; return NONE if it is up to date."""
         group = self._group_with_classic_members(group_id)
         if group is None:
-            return self._empty_group_id_or_unknown_member_error(group_id)
+            return self._unknown_group_error(group_id)
         return group.heartbeat(member_id, instance_id, generation_id)
 
     def handle_leave(
@@ -147,9 +147,9 @@ class MemberRequests:
         """Handle LeaveGroup of members, each by its id, or only by its instance id (KIP-345)."""
         group = self._group_with_classic_members(group_id)
         if group is None:
-            return [self._empty_group_id_or_unknown_member_error(group_id)] * len(identities)
+            return [self._unknown_group_error(group_id)] * len(identities)
         errors = group.remove_leaving_members(identities)
-        self.groups.log_change_if_consumer_group(group_id)
+        self.groups.log_classic_member_change(group_id)
         return errors
 
     def _group_with_classic_members(
@@ -158,7 +158,7 @@ class MemberRequests:
         """Return the group; None also for a group without a name, which may have only offsets."""
         if self.groups.empty_group_id_error(group_id) is not NO_ERROR:
             return None
-        group = self.groups.find_and_touch_after_topic_deletions(group_id)
+        group = self.groups.find_current(group_id)
         if group is None or group.type is _CLASSIC:
             return cast("ClassicGroup | None", group)
         if group.type is GroupType.CONSUMER:
@@ -172,7 +172,7 @@ class MemberRequests:
 
         return ClassicProtocolRequests(group, self._facts, self._topics)
 
-    def _empty_group_id_or_unknown_member_error(self, group_id: str) -> ErrorCode:
+    def _unknown_group_error(self, group_id: str) -> ErrorCode:
         error = self.groups.empty_group_id_error(group_id)
         return ErrorCode.UNKNOWN_MEMBER_ID if error is NO_ERROR else error
 
@@ -182,15 +182,15 @@ class MemberRequests:
         self, group_id: str, heartbeat: "ConsumerHeartbeat"
     ) -> "HeartbeatResult":
         """Handle a heartbeat; raise RequestRejected with the error of the whole request."""
-        group = self.groups.find_group_if_consumer(group_id)
+        group = self.groups.find_consumer_group(group_id)
         if group is not None:
             return group.handle_heartbeat(heartbeat)
-        old = self.groups.find_group_if_classic(group_id)
+        old = self.groups.find_classic_group(group_id)
         has_members = old is not None and not old.is_empty
         joins = heartbeat.member_epoch == 0
         if not (joins and has_members):
-            self._require_new_or_empty_classic_group(
-                self.groups.find_and_touch_after_topic_deletions(group_id), group_id, joins=joins
+            self._require_replaceable_group(
+                self.groups.find_current(group_id), group_id, joins=joins
             )
         made = self._create_consumer_group(group_id)
         if old is not None and has_members:
@@ -208,7 +208,7 @@ class MemberRequests:
             self._facts,
             self._topics,
             self.groups.clock_of_group(group_id),
-            self._downgrade_to_classic_group_if_possible,
+            self._downgrade_to_classic,
         )
         self.groups.log_changes_of(group)
         return group
@@ -230,7 +230,7 @@ class MemberRequests:
             migration.move_members_to_consumer_group(classic_group, consumer_group, self._topics)
             response = add_member()
         except RequestRejected:
-            consumer_group.stop_timers_and_drop_owned_state()
+            consumer_group.close()
             raise
         else:
             self.groups.store_group_replacing_previous(consumer_group)
@@ -238,7 +238,7 @@ class MemberRequests:
             classic_group.rebalance.send_queued_responses_in_batches()
         return response
 
-    def _downgrade_to_classic_group_if_possible(
+    def _downgrade_to_classic(
         self, group: "ConsumerGroup", leaving: Collection["ConsumerMember"], rebalances: bool
     ) -> bool:
         """Downgrade a group without members of the consumer protocol to a classic one (KIP-848)."""
@@ -253,7 +253,7 @@ class MemberRequests:
         self.groups.store_group_replacing_previous(made)
         made.rebalance.on_settled()
         if rebalances:
-            made.rebalance.begin_or_continue_rebalance()
+            made.rebalance.rebalance()
             made.rebalance.send_queued_responses_in_batches()
         return True
 
@@ -272,25 +272,23 @@ class MemberRequests:
         self, group_id: str, heartbeat: "ShareHeartbeat"
     ) -> "ShareGroup":
         joins = heartbeat.member_epoch == 0
-        return self.groups.find_group_if_share(
-            group_id
-        ) or self._require_free_id_and_create_share_group(group_id, may_be_new=joins)
+        return self.groups.find_share_group(group_id) or self._create_share_group(
+            group_id, may_be_new=joins
+        )
 
-    def require_empty_or_create_share_group(self, group_id: str) -> "ShareGroup":
+    def require_empty_share_group(self, group_id: str) -> "ShareGroup":
         """Return a share group without members, or a new one, which is not stored yet. Raise
         RequestRejected if the group has members.
         """
-        group = self.groups.find_group_if_share(
-            group_id
-        ) or self._require_free_id_and_create_share_group(group_id, may_be_new=True)
+        group = self.groups.find_share_group(group_id) or self._create_share_group(
+            group_id, may_be_new=True
+        )
         if not group.is_empty:
             raise RequestRejected(ErrorCode.NON_EMPTY_GROUP, f"group `{group_id}` has members")
         return group
 
-    def _require_free_id_and_create_share_group(
-        self, group_id: str, *, may_be_new: bool
-    ) -> "ShareGroup":
-        if not may_be_new or self.groups.find_and_touch_after_topic_deletions(group_id) is not None:
+    def _create_share_group(self, group_id: str, *, may_be_new: bool) -> "ShareGroup":
+        if not may_be_new or self.groups.find_current(group_id) is not None:
             text = f"unknown share group `{group_id}`"
             raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
         from kafka_shim.shim.state.groups.share.share_group import ShareGroup  # noqa: PLC0415 - see above
@@ -317,7 +315,7 @@ class MemberRequests:
         if (
             may_be_asked
             and not response.has_stale_topology
-            and self.topology_descriptions.start_description_request_if_due(group)
+            and self.topology_descriptions.request_due_description(group)
         ):
             return msgspec.structs.replace(response, requests_description=True)
         return response
@@ -325,11 +323,11 @@ class MemberRequests:
     def _streams_group_for_heartbeat(
         self, group_id: str, heartbeat: "StreamsHeartbeat"
     ) -> "StreamsGroup":
-        group = self.groups.find_group_if_streams(group_id)
+        group = self.groups.find_streams_group(group_id)
         if group is None:
             joins = heartbeat.member_epoch == 0
-            self._require_new_or_empty_classic_group(
-                self.groups.find_and_touch_after_topic_deletions(group_id), group_id, joins=joins
+            self._require_replaceable_group(
+                self.groups.find_current(group_id), group_id, joins=joins
             )
             group = self._create_streams_group(group_id)
         return group
@@ -340,13 +338,13 @@ class MemberRequests:
         clock = self.groups.clock_of_group(group_id)
         return StreamsGroup(group_id, self._settings, self._facts, self._topics, clock)
 
-    def create_and_store_empty_group(self, group_id: str, group_type: GroupType) -> Group:
+    def restore_empty_group(self, group_id: str, group_type: GroupType) -> Group:
         """Restore an empty group of a type from a snapshot."""
         group: Group
         if group_type is GroupType.CONSUMER:
             group = self._create_consumer_group(group_id)
         elif group_type is GroupType.SHARE:
-            group = self._require_free_id_and_create_share_group(group_id, may_be_new=True)
+            group = self._create_share_group(group_id, may_be_new=True)
         elif group_type is GroupType.STREAMS:
             group = self._create_streams_group(group_id)
         else:
@@ -365,7 +363,7 @@ class MemberRequests:
         """Return an id for a new member: a UUID in URL-safe base64, as Kafka prints it."""
         return urlsafe_b64encode(self._random.randbytes(16)).decode().rstrip("=")
 
-    def _require_new_or_empty_classic_group(
+    def _require_replaceable_group(
         self, group: Group | None, group_id: str, *, joins: bool
     ) -> None:
         """Check that a first member may replace an empty classic group,

@@ -22,7 +22,7 @@ class MemberTimers:
             self._sessions[member_id] = session
         session.restart(timeout_ms)
 
-    def start_rebalance_timeout_if_stopped(self, member_id: str, timeout_ms: float) -> None:
+    def start_rebalance_timeout(self, member_id: str, timeout_ms: float) -> None:
         """Start the rebalance timeout of a member, unless it is running."""
         if member_id not in self._rebalances:
             self._rebalances[member_id] = self._clock.call_later(

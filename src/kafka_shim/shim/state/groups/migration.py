@@ -58,9 +58,7 @@ def _as_consumer_member(
     metadata = consumer_protocol.decode_subscription(
         classic_member.metadata_of_protocol(group.rebalance.protocol_name)
     )
-    assigned = consumer_protocol.decode_assignment_unless_user_data(
-        classic_member.assignment, topics
-    )
+    assigned = consumer_protocol.decode_plain_assignment(classic_member.assignment, topics)
     if metadata is None or assigned is None:
         raise _upgrade_rejected(
             group, f"the metadata of `{classic_member.member_id}` is not that of a consumer"

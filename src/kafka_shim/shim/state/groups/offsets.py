@@ -81,7 +81,7 @@ class Offsets:
         group = self._groups.get(group_id)
         if group is None:
             group = self._groups[group_id] = _GroupOffsets()
-        ordered = self._with_order_and_time(offset, self._clock.now_ms())
+        ordered = self._with_commit_order(offset, self._clock.now_ms())
         offsets = group.committed.get(topic_id)
         if offsets is None:
             offsets = group.committed[topic_id] = {}
@@ -105,7 +105,7 @@ class Offsets:
         self._groups_by_producer.setdefault(producer_id, {})[group_id] = None
         now_ms = self._clock.now_ms()
         for topic_id, partition, offset in offsets:
-            held[topic_id, partition] = self._with_order_and_time(offset, now_ms)
+            held[topic_id, partition] = self._with_commit_order(offset, now_ms)
             self._groups_by_topic.setdefault(topic_id, {})[group_id] = None
         self.when_held(group_id, producer_id)
 
@@ -118,9 +118,9 @@ class Offsets:
             for partition in partitions:
                 group.pending[producer_id].pop(partition, None)
             self.when_held(group_id, producer_id)
-            self._drop_empty_topics_and_producers(group)
+            self._drop_empty_entries(group)
             self._forget_unused_topics(group_id, (topic_id for topic_id, _ in partitions))
-            self._drop_group_if_empty(group_id)
+            self._drop_empty_group(group_id)
 
     def settle_pending_offsets(self, producer_id: int, *, committed: bool) -> None:
         """Commit the pending offsets of an ended transaction, unless newer ones were committed."""
@@ -138,7 +138,7 @@ class Offsets:
                     topic[partition] = offset
                     self.when_changed(group_id, topic_id, partition)
             self._forget_unused_topics(group_id, (topic_id for topic_id, _ in pending))
-            self._drop_group_if_empty(group_id)
+            self._drop_empty_group(group_id)
 
     def committed_offset(
         self, group_id: str, topic_id: bytes, partition: int
@@ -226,8 +226,8 @@ class Offsets:
             for held in group.pending.values():
                 for key in [key for key in held if key[0] == topic_id]:
                     del held[key]
-            self._drop_empty_topics_and_producers(group)
-            self._drop_group_if_empty(group_id)
+            self._drop_empty_entries(group)
+            self._drop_empty_group(group_id)
 
     def _forget_unused_topics(self, group_id: str, topic_ids: Iterable[bytes]) -> None:
         """Forget that a group has offsets of topics, if it has none of them any more."""
@@ -252,7 +252,7 @@ class Offsets:
             for group_id in self._groups_by_topic.get(topic_id, ())
         }
 
-    def _with_order_and_time(self, offset: CommittedOffset, now_ms: int) -> CommittedOffset:
+    def _with_commit_order(self, offset: CommittedOffset, now_ms: int) -> CommittedOffset:
         self._order = order = self._order + 1
         return CommittedOffset(offset.offset, offset.leader_epoch, offset.metadata, order, now_ms)
 
@@ -292,13 +292,13 @@ class Offsets:
         for producer_id in group.pending:
             self.when_held(group_id, producer_id)
 
-    def _drop_empty_topics_and_producers(self, group: _GroupOffsets) -> None:
+    def _drop_empty_entries(self, group: _GroupOffsets) -> None:
         for topic_id in [topic_id for topic_id, held in group.committed.items() if not held]:
             del group.committed[topic_id]
         for producer_id in [producer_id for producer_id, held in group.pending.items() if not held]:
             del group.pending[producer_id]
 
-    def _drop_group_if_empty(self, group_id: str) -> None:
+    def _drop_empty_group(self, group_id: str) -> None:
         group = self._groups[group_id]
         if not group.committed and not group.pending:
             del self._groups[group_id]

@@ -91,7 +91,7 @@ class ReconcilingMember(msgspec.Struct):
         since = self.assigned_since_epoch.get(at, self.revoking_since_epoch.get(at))
         return since is not None and since <= epoch
 
-    def owns_or_revokes(self, topic_id: bytes, partition: int) -> bool:
+    def holds(self, topic_id: bytes, partition: int) -> bool:
         """Return whether it holds a partition or has yet to revoke it."""
         return partition in self.assigned.get(topic_id, ()) or partition in self.revoking.get(
             topic_id, ()
@@ -124,10 +124,10 @@ class ReconcilingMember(msgspec.Struct):
         self._set_assigned(kept, epoch)
         if revoking and may_still_own_revoking(owned, revoking):
             self._advance_epoch(epoch)
-            self._set_partitions_to_revoke_and_state(revoking, before)
+            self._set_revoking(revoking, before)
             return
         self._advance_epoch(target_epoch)
-        self._set_partitions_to_revoke_and_state({})
+        self._set_revoking({})
         self._set_assigned(union_of_assignments(kept, free), target_epoch)
         self.state = ReconciliationState.STABLE if is_all_free else ReconciliationState.UNRELEASED
 
@@ -158,9 +158,9 @@ class ReconcilingMember(msgspec.Struct):
         self._advance_epoch(self.epoch)
         self._set_assigned(kept, self.epoch)
         if may_still_own_revoking(owned, revoking):
-            self._set_partitions_to_revoke_and_state(revoking, before)
+            self._set_revoking(revoking, before)
 
-    def _set_partitions_to_revoke_and_state(
+    def _set_revoking(
         self, revoking: Assignment, since: Mapping[tuple[bytes, int], int] = NEVER
     ) -> None:
         """Set the partitions to revoke; `since`: the epochs since which it held them."""
@@ -189,7 +189,7 @@ class ReconcilingMember(msgspec.Struct):
     def leave_temporarily_without_revoking(self) -> None:
         """Leave temporarily as a static member, which keeps its assignment."""
         self.epoch = LEAVING_FOR_A_WHILE
-        self._set_partitions_to_revoke_and_state({})
+        self._set_revoking({})
         self.assigned_since_epoch = dict.fromkeys(self.assigned_since_epoch, 0)
 
 

@@ -101,7 +101,7 @@ class TopicSubscriptions:
     def is_expression_resolved(self, regex: str | None) -> bool:
         return regex in self._matching
 
-    def all_expressions_if_due(
+    def due_expressions(
         self, members: Iterable[SubscribingMember], now_ms: int, refresh_ms: int
     ) -> set[str]:
         """Return all expressions if they must be resolved, else none: if an expression or topics
@@ -130,7 +130,7 @@ class TopicSubscriptions:
         }
         return ResolvedExpressions(epoch, found)
 
-    def set_resolved_and_return_if_changed(
+    def update_resolved_topics(
         self, resolved: ResolvedExpressions, members: Iterable[SubscribingMember], now_ms: int
     ) -> bool:
         """Set the topics of expressions, drop unused expressions, and return whether any differ."""

@@ -70,9 +70,7 @@ class _SparseOffsetIndex:
         self._positions: list[int] = []
         self._last_offsets: list[int] = []
 
-    def has_same_first_batch_and_interval(
-        self, batches: list[StoredBatch], interval_bytes: int
-    ) -> bool:
+    def is_index_of(self, batches: list[StoredBatch], interval_bytes: int) -> bool:
         """Return whether the index begins with these batches and has this interval."""
         return self._first is batches[0] and self._interval_bytes == interval_bytes
 
@@ -214,7 +212,7 @@ class PartitionLog(ChangeNotifier):
         )
         return [batch.payload for batch in self._batches[first:beyond]]
 
-    def read_batches_and_partial_next(
+    def read_with_partial_batch(
         self, offset: int, end: int, bytes_max: int, *, whole_first: bool
     ) -> list[bytes | memoryview]:
         """Return what `read` does, and what fits of the next batch, unless it is the first."""
@@ -237,7 +235,7 @@ class PartitionLog(ChangeNotifier):
         assert offset >= self.start_offset
         batches = self._batches
         first = bisect_left(batches, offset, key=_LAST_OFFSET)
-        stop = self._index_after_last_batch_below(end)
+        stop = self._batch_count_below(end)
         if first >= stop:
             return first, first, 0
         limit = batches[first].position + bytes_max
@@ -246,7 +244,7 @@ class PartitionLog(ChangeNotifier):
             fitting += 1
         return first, fitting, limit - batches[fitting].position if fitting < stop else 0
 
-    def offset_index_entry_after_or_log_end(self, offset: int, bytes_after: int) -> int:
+    def offset_index_entry(self, offset: int, bytes_after: int) -> int:
         """Return the offset of the first entry in Kafka's offset index that is at least
         `bytes_after` bytes after the start of the batch with `offset`; the log end if there is
         none. The very first entry must be further away, since Kafka's search misses an exact match.
@@ -254,9 +252,7 @@ class PartitionLog(ChangeNotifier):
         position = self._batches[bisect_left(self._batches, offset, key=_LAST_OFFSET)].position
         interval_bytes = self.settings.index_interval_bytes
         index = self._offset_index
-        if index is None or not index.has_same_first_batch_and_interval(
-            self._batches, interval_bytes
-        ):
+        if index is None or not index.is_index_of(self._batches, interval_bytes):
             index = self._offset_index = _SparseOffsetIndex(self._batches, interval_bytes)
         index.add_new_batches(self._batches)
         found = index.first_indexed_offset_from(position + bytes_after)
@@ -267,7 +263,7 @@ class PartitionLog(ChangeNotifier):
         if offset >= end:
             return 0
         first = bisect_left(self._batches, offset, key=_LAST_OFFSET)
-        stop = self._index_after_last_batch_below(end)
+        stop = self._batch_count_below(end)
         if first >= stop:
             return 0
         return self._batches[stop - 1].end_position - self._batches[first].position
@@ -321,7 +317,7 @@ class PartitionLog(ChangeNotifier):
             return first
         return max(batches, key=_MAX_TIMESTAMP)  # the newest one was deleted
 
-    def epoch_and_end_offset_up_to(self, epoch: int) -> tuple[int, int]:
+    def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """Return the greatest leader epoch up to `epoch` and its end offset (KIP-101, KIP-279).
 
         (-1, -1) for a future epoch; one before the first ends at the log start.
@@ -368,7 +364,7 @@ class PartitionLog(ChangeNotifier):
             self._add_batch(batch)
         self._checked_position = min(self._checked_position, self._end_position)
 
-    def close_and_drop_batches(self) -> None:
+    def close_deleted(self) -> None:
         """Close the log of a deleted partition: drop its records and wake watchers."""
         self.is_closed = True
         self._batches.clear()
@@ -393,7 +389,7 @@ class PartitionLog(ChangeNotifier):
             self._segments = LogSegments()
         self._segments.add_batch_to_segment(batch.base_offset, size, own, settings, self._clock)
 
-    def _index_after_last_batch_below(self, end_offset: int) -> int:
+    def _batch_count_below(self, end_offset: int) -> int:
         """Return the index after the last batch that is wholly below `end`."""
         if end_offset >= self.end_offset:
             return len(self._batches)

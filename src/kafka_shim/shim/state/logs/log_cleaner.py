@@ -85,19 +85,19 @@ class _TransactionsInOrder:
         self._seen: set[int] = set()  # producers with batches of the open transaction
         self.gone: list[AbortedTransaction] = []
 
-    def advance_and_check_aborted_or_empty_marker(self, batch: _DecodedBatch) -> bool:
+    def is_obsolete(self, batch: _DecodedBatch) -> bool:
         """Return whether a batch was aborted, or is the marker of a transaction without batches."""
         header = batch.header
         while self._coming and self._coming[-1].first_offset <= header.last_offset:
             aborted = self._coming.pop()
             self._aborted.setdefault(aborted.producer_id, aborted)
         if header.is_control:
-            return self._end_transaction_and_return_if_empty(header.producer_id, batch.records)
+            return self._end_transaction(header.producer_id, batch.records)
         if header.is_transactional:
             self._seen.add(header.producer_id)
         return header.is_transactional and header.producer_id in self._aborted
 
-    def _end_transaction_and_return_if_empty(self, producer_id: int, records: list[Record]) -> bool:
+    def _end_transaction(self, producer_id: int, records: list[Record]) -> bool:
         had_batches = producer_id in self._seen
         if records:
             self._seen.discard(producer_id)
@@ -122,9 +122,7 @@ class _Compaction:
             _decode_batch(batch) for batch in log.batches[: _cleanable_batch_count(log, now_ms)]
         ]
         self._transactions = _TransactionsInOrder(log.producers.aborted_between(0, log.end_offset))
-        self._void = [
-            self._transactions.advance_and_check_aborted_or_empty_marker(batch) for batch in opened
-        ]
+        self._void = [self._transactions.is_obsolete(batch) for batch in opened]
         self._last_of_key = {
             record.key: record.offset
             for batch, is_void in zip(opened, self._void, strict=True)
@@ -158,7 +156,7 @@ class _Compaction:
     def _remaining_records(
         self, batch: _DecodedBatch, *, is_aborted_or_empty_marker: bool
     ) -> list[Record]:
-        keeps_deleted = self._retains_tombstones_and_markers(batch)
+        keeps_deleted = self._retains_tombstones(batch)
         if batch.header.is_control:
             return batch.records if keeps_deleted or not is_aborted_or_empty_marker else []
         if is_aborted_or_empty_marker:
@@ -171,7 +169,7 @@ class _Compaction:
             and (record.value is not None or keeps_deleted)
         ]
 
-    def _retains_tombstones_and_markers(self, batch: _DecodedBatch) -> bool:
+    def _retains_tombstones(self, batch: _DecodedBatch) -> bool:
         """Return whether tombstones and void markers of a batch stay this time."""
         if self._stamps_horizon:
             horizon_ms = batch.header.delete_horizon_ms

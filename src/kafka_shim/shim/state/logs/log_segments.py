@@ -21,7 +21,7 @@ class LogSegment(msgspec.Struct, gc=False):
     appended_ms: int = -1
 
     @property
-    def max_timestamp_or_append_ms(self) -> int:
+    def newest_timestamp_ms(self) -> int:
         return self.max_timestamp_ms if self.max_timestamp_ms >= 0 else self.appended_ms
 
 
@@ -66,7 +66,7 @@ class LogSegments(msgspec.Struct, gc=False):
         rows, gone = self.rows, 0
         if settings.deletes and settings.retention_ms >= 0:
             oldest_ms = now_ms - settings.retention_ms
-            while gone < len(rows) and rows[gone].max_timestamp_or_append_ms < oldest_ms:
+            while gone < len(rows) and rows[gone].newest_timestamp_ms < oldest_ms:
                 gone += 1
         if settings.deletes and settings.retention_bytes >= 0:
             excess = sum(segment.size_bytes for segment in rows[gone:]) - settings.retention_bytes

@@ -266,7 +266,7 @@ class PartitionProducers(msgspec.Struct, gc=False):
     def _count_aborted_below(self, offset: int) -> int:
         return bisect_left(self._aborted, offset, key=_LAST_OFFSET)
 
-    def drop_batches_and_producers_below(self, offset: int) -> None:
+    def drop_batches_below(self, offset: int) -> None:
         """Drop batches below `offset`, and producers without others, also in a transaction."""
         for producer in list(self._producers.values()):
             producer.batches = tuple(
@@ -276,7 +276,7 @@ class PartitionProducers(msgspec.Struct, gc=False):
                 del self._producers[producer.producer_id]
                 self._open_transactions.pop(producer.producer_id, None)
 
-    def drop_expired_producers_and_verifications(self, before_ms: int) -> None:
+    def drop_expired_producers(self, before_ms: int) -> None:
         """Drop producers whose last batch is older than `before_ms` and that have no open
         transaction, and verifications that began before.
         """

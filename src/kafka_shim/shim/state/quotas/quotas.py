@@ -67,11 +67,11 @@ def validate_entity(entity: Entity, entity_types: Collection[str]) -> None:
         if len(entity) > 1:
             raise QuotaError("an ip cannot be combined with a user or a client id")
         name = entity[IP]
-        if name is not None and not is_ip_address_or_localhost(name):
+        if name is not None and not is_host_address(name):
             raise QuotaError(f"`{name}` is not an ip address")
 
 
-def is_ip_address_or_localhost(name: str) -> bool:
+def is_host_address(name: str) -> bool:
     """Return whether it is an IP address or localhost."""
     try:
         _parse_address(name)

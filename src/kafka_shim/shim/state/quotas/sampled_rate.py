@@ -62,7 +62,7 @@ class SampledRate:
         return throttle_ms_truncated_to_int32(self._exact_excess_ms(now_ms, per_second))
 
     def _exact_excess_ms(self, now_ms: int, per_second: float) -> float:
-        if self.drop_expired_and_return_whether_empty(now_ms) or math.isnan(per_second):
+        if self.drop_expired(now_ms) or math.isnan(per_second):
             return 0
         elapsed_ms = now_ms - self._samples[0].since_ms
         missing = self._samples_max - 1 - elapsed_ms // self._sample_ms
@@ -74,7 +74,7 @@ class SampledRate:
             return self._sample_ms
         return count * 1000 / per_second - elapsed_ms
 
-    def drop_expired_and_return_whether_empty(self, now_ms: int) -> bool:
+    def drop_expired(self, now_ms: int) -> bool:
         """Return whether all samples are expired."""
         kept_ms = self._sample_ms * self._samples_max
         while self._samples and now_ms - self._samples[0].last_ms >= kept_ms:

@@ -40,9 +40,7 @@ class Throttles:
         self._rates: dict[tuple[str, _QuotaSharers], SampledRate] = {}
         self._buckets: dict[_QuotaSharers, _TokenBucket] = {}
 
-    def record_and_get_throttle_ms(
-        self, quota_name: str, client: QuotaClient, amount: float
-    ) -> int:
+    def record_usage(self, quota_name: str, client: QuotaClient, amount: float) -> int:
         """Count bytes, or percents of a second; return the throttle time in ms."""
         found = self._quotas.limit_for_client(quota_name, *client)
         if found is None:
@@ -101,11 +99,7 @@ class Throttles:
         rate = self._rates.get(key)
         if rate is None:
             if len(self._rates) >= _KEPT:
-                idle = [
-                    known
-                    for known, kept in self._rates.items()
-                    if kept.drop_expired_and_return_whether_empty(now_ms)
-                ]
+                idle = [known for known, kept in self._rates.items() if kept.drop_expired(now_ms)]
                 for known in idle:
                     del self._rates[known]
             rate = self._rates[key] = SampledRate(self._sample_seconds * 1000, self._sample_count)

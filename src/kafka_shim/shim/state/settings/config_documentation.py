@@ -21,11 +21,11 @@ def config_documentation(
     text = _documentation_texts().get(kind, {}).get(name)
     if definition is None:
         return text
-    facts = f"{name}: {', '.join(_type_default_and_valid_values(definition))}."
+    facts = f"{name}: {', '.join(_value_notes(definition))}."
     return facts if text is None else f"{facts} {text}"
 
 
-def _type_default_and_valid_values(definition: ConfigDefinition) -> Iterator[str]:
+def _value_notes(definition: ConfigDefinition) -> Iterator[str]:
     """Return type, default and valid values, as in Kafka's reference."""
     yield definition.type
     if definition.default is None:

@@ -53,7 +53,7 @@ read.
 """
 
 
-def _store_or_remove_if_empty(
+def _store_settings(
     settings_by_name: dict[str, dict[str, str]], name: str, new: Mapping[str, str]
 ) -> None:
     """Store settings; a resource without settings is removed."""
@@ -93,12 +93,12 @@ class Configs:
 
     def store_group_settings(self, name: str, new: Mapping[str, str]) -> None:
         """Replace the settings of a group; without settings it is removed."""
-        _store_or_remove_if_empty(self.groups, name, new)
+        _store_settings(self.groups, name, new)
         self.when_named_changed(("groups", name))
 
     def store_client_metrics_settings(self, name: str, new: Mapping[str, str]) -> None:
         """Replace the settings of a subscription; without settings it is removed."""
-        _store_or_remove_if_empty(self.client_metrics, name, new)
+        _store_settings(self.client_metrics, name, new)
         self.when_named_changed(("client_metrics", name))
 
     @property
@@ -179,7 +179,7 @@ class Configs:
         )
         return list_elements(dirs or "")[0]
 
-    def is_valid_or_unknown_topic_value(self, name: str, value: str) -> bool:
+    def accepts_topic_value(self, name: str, value: str) -> bool:
         """Return whether a value is valid for a topic setting; True for unknown settings."""
         definition = self.topic_definitions.get(name)
         try:

@@ -63,14 +63,12 @@ class DeadLetters:
         self._make_topic = make_topic
         self._is_allowed = is_allowed
 
-    def write_to_queue_if_group_has_one(
-        self, key: SharePartitionKey, given_up: GivenUpRecords
-    ) -> None:
+    def write_to_queue(self, key: SharePartitionKey, given_up: GivenUpRecords) -> None:
         """Write one record per archived record, if the group has a usable queue."""
         group_id, topic_id, index = key
         settings = self._configs.groups.get(group_id, {})
         source = self._topics.by_id(topic_id)
-        queue = self._find_or_create_queue_topic_if_usable(settings.get(QUEUE, ""))
+        queue = self._get_or_create_queue_topic(settings.get(QUEUE, ""))
         if queue is None or source is None:
             return
         if not self._is_allowed(Action(Operation.WRITE, ResourceType.TOPIC, queue.name)):
@@ -105,7 +103,7 @@ class DeadLetters:
             batch_bytes += _single_record_batch_size(row)
         _append_as_batch(partition, rows)
 
-    def _find_or_create_queue_topic_if_usable(self, name: str) -> Topic | None:
+    def _get_or_create_queue_topic(self, name: str) -> Topic | None:
         prefix = self._configs.effective_broker_value(PREFIX) or ""
         if not name or name.startswith("__") or not name.startswith(prefix):
             return None

@@ -93,7 +93,7 @@ class InFlightBatch:
             ]
             self.common_state = None
 
-    def whole_or_single_records(
+    def acknowledgeable_ranges(
         self, first_offset: int | None = None, last_offset: int | None = None
     ) -> Iterator[SameStateRecords]:
         """Yield the whole batch, or, if it is split, its records between the two offsets."""
@@ -171,7 +171,7 @@ class InFlightBatches:
                 batch.split_into_records()
             pieces = [
                 piece
-                for piece in batch.whole_or_single_records(first_offset, last_offset)
+                for piece in batch.acknowledgeable_ranges(first_offset, last_offset)
                 if piece.in_flight_state.state is state
             ]
             for piece in pieces:

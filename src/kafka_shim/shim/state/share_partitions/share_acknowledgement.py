@@ -59,7 +59,7 @@ class UndoableAcknowledgements:
         self._states_before: list[tuple[InFlightState, InFlightState]] = []
         self.changed_batches: list[DeliveryBatch] = []
 
-    def apply_until_error(self, acknowledgements: Iterable[Acknowledgement]) -> ErrorCode:
+    def apply(self, acknowledgements: Iterable[Acknowledgement]) -> ErrorCode:
         """Apply acknowledgements, and return the first error, after which the caller must call
         `undo_applied`.
         """
@@ -107,7 +107,7 @@ class UndoableAcknowledgements:
         is_mixed = len(acknowledgement.acknowledge_types) > 1
         if is_mixed or batch.first_offset < start or not batch.is_within_offsets(first, last):
             batch.split_into_records()
-        for records in batch.whole_or_single_records(max(first, start), last):
+        for records in batch.acknowledgeable_ranges(max(first, start), last):
             acknowledge_type = _acknowledge_type(acknowledgement, records)
             is_refused = acknowledge_type == RENEW and not self._partition.allows_lock_renewal
             if is_refused or not records.in_flight_state.is_acquired_by(self._member_id):

@@ -128,10 +128,7 @@ class _RecordAcquisition:
             self._acquire_new_records(begin)
             return self._acquired
         for batch in in_flight:
-            if (
-                self._acquired_count >= self._acquirable_count
-                or not self._acquire_released_return_if_may_continue(batch)
-            ):
+            if self._acquired_count >= self._acquirable_count or not self._acquire_available(batch):
                 break
         if (
             self._acquired_count < self._acquirable_count
@@ -142,7 +139,7 @@ class _RecordAcquisition:
 
     # records in flight
 
-    def _acquire_released_return_if_may_continue(self, batch: InFlightBatch) -> bool:
+    def _acquire_available(self, batch: InFlightBatch) -> bool:
         """Acquire a batch's available records; return False if no other batch may follow."""
         throttles = self._request.throttles_often_delivered and self._was_delivered_often(batch)
         if throttles and self._acquired_count:
@@ -183,7 +180,7 @@ class _RecordAcquisition:
         return max(counts, default=0) >= self._throttle_from
 
     def _available_records(self, batch: InFlightBatch) -> Iterable[SameStateRecords]:
-        for piece in batch.whole_or_single_records(self._first_offset, self._last_offset):
+        for piece in batch.acknowledgeable_ranges(self._first_offset, self._last_offset):
             if piece.in_flight_state.state is RecordState.AVAILABLE:
                 yield piece
 
@@ -236,7 +233,7 @@ class _RecordAcquisition:
             if last_acquired < end:
                 batch.split_into_records()
                 partition.may_have_released_records = True
-            for piece in batch.whole_or_single_records(begin, last_acquired):
+            for piece in batch.acknowledgeable_ranges(begin, last_acquired):
                 partition.lock_records(piece.in_flight_state, self._request.member_id)
             self._add_acquired_range(AcquiredRange(begin, last_acquired, 1))
         if partition.batches.oldest_batch.first_offset == first_offset:

@@ -129,7 +129,7 @@ class SharePartition(ChangeNotifier):
         return self._settings.share_partition_max_record_locks(self.group_id) - self.in_flight_count
 
     @property
-    def has_released_records_or_capacity(self) -> bool:
+    def has_fetchable_records(self) -> bool:
         return self.next_fetch_offset != self.end_offset + 1 or self.acquirable_record_count > 0
 
     @property
@@ -140,7 +140,7 @@ class SharePartition(ChangeNotifier):
             return self.end_offset
         if self.may_have_released_records:
             for batch in self.batches:
-                for piece in batch.whole_or_single_records():
+                for piece in batch.acknowledgeable_ranges():
                     if piece.in_flight_state.state is RecordState.AVAILABLE:
                         return piece.first_offset
             self.may_have_released_records = False
@@ -177,7 +177,7 @@ class SharePartition(ChangeNotifier):
         acquired = [
             piece.in_flight_state.locked_until_ms
             for batch in self.batches
-            for piece in batch.whole_or_single_records()
+            for piece in batch.acknowledgeable_ranges()
             if piece.in_flight_state.state is RecordState.ACQUIRED
         ]
         if acquired:
@@ -193,7 +193,7 @@ class SharePartition(ChangeNotifier):
             straddles = batch.first_offset < self.start_offset <= batch.last_offset
             if straddles and batch.common_state is not None and is_to_release(batch.common_state):
                 batch.split_into_records()
-            for piece in batch.whole_or_single_records():
+            for piece in batch.acknowledgeable_ranges():
                 if piece.in_flight_state.state is RecordState.ACQUIRED and is_to_release(
                     piece.in_flight_state
                 ):
@@ -201,7 +201,7 @@ class SharePartition(ChangeNotifier):
                     state = RecordState.ARCHIVED if is_gone else RecordState.AVAILABLE
                     changed_batches.append(self.end_lock(piece, state))
         if changed_batches:
-            self._persist_changes_and_advance_or_fence(changed_batches)
+            self._persist_changes(changed_batches)
 
     # acknowledging
 
@@ -209,9 +209,9 @@ class SharePartition(ChangeNotifier):
         """Apply all acknowledgements, or none if one fails; return the error."""
         undoable = UndoableAcknowledgements(self, member_id)
         finished_count = self.finished_count
-        error = undoable.apply_until_error(acknowledgements)
+        error = undoable.apply(acknowledgements)
         if error is NO_ERROR and undoable.changed_batches:
-            error = self._persist_changes_and_advance_or_fence(undoable.changed_batches)
+            error = self._persist_changes(undoable.changed_batches)
         if error is not NO_ERROR:
             undoable.undo_applied()
             self._unwritten_dead_letters.clear()
@@ -248,9 +248,7 @@ class SharePartition(ChangeNotifier):
             wrap_delivery_count_to_int16(in_flight_state.delivery_count),
         )
 
-    def _persist_changes_and_advance_or_fence(
-        self, changed_batches: Sequence[DeliveryBatch]
-    ) -> ErrorCode:
+    def _persist_changes(self, changed_batches: Sequence[DeliveryBatch]) -> ErrorCode:
         """Write changes to the coordinator, with the start offset before these changes.
 
         Then write dead letters and advance the start offset; an error fences the partition.
@@ -267,7 +265,7 @@ class SharePartition(ChangeNotifier):
         dead, self._unwritten_dead_letters = self._unwritten_dead_letters, []
         if self.dead_letters is not None:
             for given_up in dead:
-                self.dead_letters.write_to_queue_if_group_has_one(self.key, given_up)
+                self.dead_letters.write_to_queue(self.key, given_up)
         self._advance_start_past_finished()
         self.notify()
         return error
@@ -277,7 +275,7 @@ class SharePartition(ChangeNotifier):
         last_finished = NOT_KNOWN
         following = None
         for batch in self.batches:
-            for piece in batch.whole_or_single_records():
+            for piece in batch.acknowledgeable_ranges():
                 if not piece.in_flight_state.state.is_final:
                     break
                 last_finished = piece.last_offset
@@ -306,7 +304,7 @@ class SharePartition(ChangeNotifier):
             self.finished_count = 0
             return
         for batch in self.batches.batches_starting_between(0, log_start_offset - 1):
-            for piece in batch.whole_or_single_records(self.start_offset, log_start_offset - 1):
+            for piece in batch.acknowledgeable_ranges(self.start_offset, log_start_offset - 1):
                 if piece.in_flight_state.state.is_final:
                     last = min(piece.last_offset, log_start_offset - 1)
                     self.finished_count -= max(

@@ -47,23 +47,23 @@ class SharePartitions:
         self._dead_letters = dead_letters
         self._loaded: dict[SharePartitionKey, SharePartition] = {}
 
-    def find_loaded_unless_fenced(self, key: SharePartitionKey) -> SharePartition | None:
+    def find_loaded(self, key: SharePartitionKey) -> SharePartition | None:
         """Return the share partition if a member has fetched from it; drop a fenced one."""
         partition = self._loaded.get(key)
         if partition is not None and partition.is_fenced:
-            self._drop_and_fence(key)
+            self._fence(key)
             return None
         return partition
 
-    def find_or_load(
+    def load(
         self, key: SharePartitionKey, partition: Partition
     ) -> tuple[ErrorCode, SharePartition | None]:
         """Return the share partition, or the error why it is not available."""
-        known = self.find_loaded_unless_fenced(key)
+        known = self.find_loaded(key)
         if known is not None and known.leader_epoch == partition.leader_epoch:
             return NO_ERROR, known
-        self._drop_and_fence(key)
-        error, state = self._states.read_and_fence_older_leaders(key, partition.leader_epoch)
+        self._fence(key)
+        error, state = self._states.read_for_leader(key, partition.leader_epoch)
         if state is None:
             return STATE_ERRORS.get(error, error), None
         if state.start_offset == NOT_KNOWN:
@@ -88,14 +88,14 @@ class SharePartitions:
     def drop_partitions_of_group(self, group_id: str) -> None:
         """Remove the share partitions of a group without connections."""
         for key in [key for key in self._loaded if key[0] == group_id]:
-            self._drop_and_fence(key)
+            self._fence(key)
 
     def stop_lock_timers(self) -> None:
         """Stop the timers of locks, since the cluster is reset."""
         for partition in self._loaded.values():
             partition.stop_lock_timer()
 
-    def _drop_and_fence(self, key: SharePartitionKey) -> None:
+    def _fence(self, key: SharePartitionKey) -> None:
         dropped = self._loaded.pop(key, None)
         if dropped is not None:
             dropped.is_fenced = True

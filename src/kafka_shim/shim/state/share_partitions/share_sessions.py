@@ -63,7 +63,7 @@ class ShareFetchPartitions(msgspec.Struct):
     partitions: list[SessionPartition]
     incremental_session: ShareSession | None = None  # set if the response has only changes
 
-    def select_rows_and_move_fetched_last(
+    def select_response_rows(
         self, rows: Iterable[tuple[SessionPartition, PartitionData]]
     ) -> list[tuple[SessionPartition, PartitionData]]:
         """Return the rows to include in the response; move partitions with records to the end."""
@@ -92,7 +92,7 @@ class ShareSessions:
         self._sessions: dict[SessionKey, ShareSession] = {}
         self._connections: dict[Hashable, SessionKey] = {}
 
-    def begin_or_update_session_from_fetch(
+    def update_session(
         self, request: ShareFetchRequest, connection: Hashable, *, has_acknowledgements: bool
     ) -> ShareFetchPartitions:
         """Update the session from a ShareFetch; raise RequestRejected if the session is invalid."""
@@ -141,7 +141,7 @@ class ShareSessions:
                 partitions[topic.topic_id, index] = SessionPartition(name, topic.topic_id, index)
         return partitions
 
-    def validate_and_advance_epoch(self, group_id: str, member_id: str, epoch: int) -> None:
+    def advance_epoch(self, group_id: str, member_id: str, epoch: int) -> None:
         """Advance the session for a ShareAcknowledge, unless it ends.
 
         Raise RequestRejected if the session or its epoch is invalid.
@@ -154,22 +154,22 @@ class ShareSessions:
         else:
             self._require_session_at_epoch(key, epoch).advance_epoch()
 
-    def end_session_and_release_records(self, group_id: str, member_id: str) -> None:
+    def end_session(self, group_id: str, member_id: str) -> None:
         """End a member's session and release its unacknowledged records."""
         session = self._sessions.pop((group_id, member_id), None)
         for topic_id, index in session.partitions if session is not None else ():
-            partition = self._partitions.find_loaded_unless_fenced((group_id, topic_id, index))
+            partition = self._partitions.find_loaded((group_id, topic_id, index))
             if partition is not None:
                 partition.release_records_of_member(member_id)
 
-    def end_session_of_connection_and_unload_group(self, connection: Hashable) -> None:
+    def end_session_of_connection(self, connection: Hashable) -> None:
         """End the last session that was begun on a closed connection."""
         key = self._connections.pop(connection, None)
         if key is None:
             return
         session = self._sessions.get(key)
         if session is not None and session.connection is connection:
-            self.end_session_and_release_records(*key)
+            self.end_session(*key)
         if all(group_id != key[0] for group_id, _ in self._sessions):
             self._partitions.drop_partitions_of_group(key[0])
 

@@ -53,9 +53,7 @@ class ShareStates:
         """Call `on_change` with the key of each share partition that changes."""
         self._when_changed = on_change
 
-    def create_or_reset_state(
-        self, key: SharePartitionKey, state_epoch: int, start_offset: int
-    ) -> ErrorCode:
+    def reset_state(self, key: SharePartitionKey, state_epoch: int, start_offset: int) -> ErrorCode:
         """Create or reset a state at `start_offset`; the epoch must not be older than the current
         one.
         """
@@ -91,7 +89,7 @@ class ShareStates:
             del self._keys_by_topic[key[1]]
         self._when_changed(key)
 
-    def read_and_fence_older_leaders(
+    def read_for_leader(
         self, key: SharePartitionKey, leader_epoch: int
     ) -> tuple[ErrorCode, ShareState | None]:
         """Return the state for a leader, and fence leaders of older epochs."""
@@ -134,7 +132,7 @@ class ShareStates:
         error = self._unknown_partition_error(key)
         if error is not NO_ERROR:
             return error
-        start, finished_count = self._start_and_finished_count_after(state, update)
+        start, finished_count = self._updated_progress(state, update)
         deliveries = _merge_batches_highest_count_wins(
             [*state.delivery_batches, *update.delivery_batches], start
         )
@@ -150,9 +148,7 @@ class ShareStates:
         )
         return error
 
-    def _start_and_finished_count_after(
-        self, state: ShareState, update: ShareStateUpdate
-    ) -> tuple[int, int]:
+    def _updated_progress(self, state: ShareState, update: ShareStateUpdate) -> tuple[int, int]:
         """Return the start offset and the number of finished records after an update."""
         start, finished_count = state.start_offset, update.finished_count
         if self._facts.share_start_offset_never_decreases and update.start_offset <= start:
@@ -162,7 +158,7 @@ class ShareStates:
             ) if is_same else state.finished_count
         return start if update.start_offset == NOT_KNOWN else update.start_offset, finished_count
 
-    def delete_state_if_any(self, key: SharePartitionKey) -> ErrorCode:
+    def delete_state(self, key: SharePartitionKey) -> ErrorCode:
         """Delete a state; NONE also if the partition has none."""
         error = self._unknown_partition_error(key)
         if error is NO_ERROR and key in self._states:
@@ -194,7 +190,7 @@ class ShareStates:
         if key[2] < 0:
             return ErrorCode.INVALID_REQUEST
         topic = self._topics.by_id(key[1])
-        is_there = topic is not None and topic.partition_once_led(key[2]) is not None
+        is_there = topic is not None and topic.led_partition(key[2]) is not None
         return NO_ERROR if is_there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 

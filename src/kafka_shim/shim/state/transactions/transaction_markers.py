@@ -4,8 +4,8 @@ from functools import lru_cache
 from typing import Protocol
 
 from kafka_shim.protocol.records.single_record_batches import (
-    prepend_offset_length_and_leader_epoch,
-    transaction_marker_after_leader_epoch,
+    prepend_offset,
+    transaction_marker,
 )
 from kafka_shim.protocol.releases.facts import Facts
 from kafka_shim.protocol.releases.records import RecordFacts
@@ -19,7 +19,7 @@ from kafka_shim.shim.state.transactions.transaction import Transaction, Transact
 COORDINATOR_EPOCH = 0
 """That of the leader of the transactional id's partition, which never changes here."""
 
-_marker = lru_cache(maxsize=64)(transaction_marker_after_leader_epoch)
+_marker = lru_cache(maxsize=64)(transaction_marker)
 """The same for all partitions of a transaction."""
 
 
@@ -44,7 +44,7 @@ def write_end_markers(stores: _MarkerStores, transaction: Transaction) -> None:
     )
     now_ms = stores.clock.now_ms()
     for name, index in transaction.partitions:
-        partition = stores.topics.partition_once_led(name, index)
+        partition = stores.topics.led_partition(name, index)
         if partition is None or _has_newer_producer_epoch(partition, *owner):
             continue
         append_end_marker(
@@ -74,7 +74,7 @@ def append_end_marker(
     batch = _marker(
         producer_id_and_epoch, now_ms, commit=commit, coordinator_epoch=coordinator_epoch
     )
-    payload = prepend_offset_length_and_leader_epoch(batch, offset, partition.leader_epoch)
+    payload = prepend_offset(batch, offset, partition.leader_epoch)
     # readers of committed records are woken by the append, and must find the transaction ended
     log.producers.note_transaction_marker(
         producer_id_and_epoch, coordinator_epoch, offset, now_ms, is_committed=commit

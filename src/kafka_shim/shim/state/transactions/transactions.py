@@ -72,7 +72,7 @@ class Transactions:
     def __iter__(self) -> Iterator[Transaction]:
         return iter(list(self._transactions.values()))
 
-    def notify_possible_change_and_get(self, transactional_id: str) -> Transaction | None:
+    def touch(self, transactional_id: str) -> Transaction | None:
         """Return an id's transaction, after reporting a possible change to `when_touched`."""
         self.when_touched(transactional_id)
         return self._transactions.get(transactional_id)
@@ -122,16 +122,16 @@ class Transactions:
             return ErrorCode.INVALID_REQUEST, NO_ID, NO_EPOCH
         if not 0 < timeout_ms <= self._settings.timeout_ms_max:
             return ErrorCode.INVALID_TRANSACTION_TIMEOUT, NO_ID, NO_EPOCH
-        found = self.notify_possible_change_and_get(transactional_id)
+        found = self.touch(transactional_id)
         if found is None:
             found = Transaction(transactional_id, self.new_producer_id(), self._clock.now_ms())
             self._register_transaction(found)
-        elif not _is_absent_or_valid_producer_id(found, producer_id, epoch):
+        elif not _is_valid_producer_id(found, producer_id, epoch):
             return ErrorCode.PRODUCER_FENCED, NO_ID, NO_EPOCH
         if found.is_ongoing:
-            self._abort_and_fence(found)
+            self._abort_replaced(found)
             return ErrorCode.CONCURRENT_TRANSACTIONS, NO_ID, NO_EPOCH
-        error = self._begin_next_epoch_unless_retry(found, producer_id, epoch)
+        error = self._begin_next_epoch(found, producer_id, epoch)
         if error is not NO_ERROR:
             return error, NO_ID, NO_EPOCH
         found.timeout_ms = timeout_ms
@@ -143,7 +143,7 @@ class Transactions:
         self._create_topic()
         return NO_ERROR, found.producer_id, found.epoch
 
-    def _begin_next_epoch_unless_retry(
+    def _begin_next_epoch(
         self, transaction: Transaction, producer_id: int, epoch: int
     ) -> ErrorCode:
         """Begin a new epoch; a producer that retries gets the same epoch again."""
@@ -179,7 +179,7 @@ class Transactions:
         """Add partitions to the open transaction, or open one with them."""
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST
-        found = self.notify_possible_change_and_get(transactional_id)
+        found = self.touch(transactional_id)
         error = _producer_mismatch_error(found, producer_id, epoch)
         if error is not NO_ERROR or found is None:
             return error
@@ -201,7 +201,7 @@ class Transactions:
         self, transactional_id: str, producer_id: int, epoch: int, partition: TopicPartition
     ) -> ErrorCode:
         """Return INVALID_TXN_STATE if the partition is not in the open transaction."""
-        found = self.notify_possible_change_and_get(transactional_id)
+        found = self.touch(transactional_id)
         error = _producer_mismatch_error(found, producer_id, epoch)
         if error is not NO_ERROR or found is None:
             return error
@@ -226,41 +226,39 @@ class Transactions:
         """
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST, NO_ID, NO_EPOCH
-        found = self.notify_possible_change_and_get(transactional_id)
+        found = self.touch(transactional_id)
         is_retry = bumps_epoch and found is not None and found.was_ended_in_previous_epoch(epoch)
         error = _producer_mismatch_error(
             found, producer_id, found.epoch if found and is_retry else epoch
         )
         if error is NO_ERROR and found is not None:
-            error = self._end_if_state_allows(
+            error = self._end_transaction_of(
                 found, commit=commit, bumps_epoch=bumps_epoch, is_retry=is_retry
             )
         if error is not NO_ERROR or found is None:
             return error, NO_ID, NO_EPOCH
         return NO_ERROR, found.producer_id, found.epoch
 
-    def _end_if_state_allows(
+    def _end_transaction_of(
         self, found: Transaction, *, commit: bool, bumps_epoch: bool, is_retry: bool
     ) -> ErrorCode:
         done = (
             TransactionalIdState.COMPLETE_COMMIT if commit else TransactionalIdState.COMPLETE_ABORT
         )
         if found.is_ongoing:
-            self._prepare_and_complete_end(found, commit=commit, bumps_epoch=bumps_epoch)
+            self._complete_end(found, commit=commit, bumps_epoch=bumps_epoch)
             return NO_ERROR
         if found.state is done and (is_retry or not bumps_epoch):
             return NO_ERROR
         if bumps_epoch and not commit and not is_retry:
             # empty: only a new epoch
-            self._prepare_and_complete_end(found, commit=False, bumps_epoch=True)
+            self._complete_end(found, commit=False, bumps_epoch=True)
             return NO_ERROR
         return ErrorCode.INVALID_TXN_STATE
 
-    def _prepare_and_complete_end(
-        self, transaction: Transaction, *, commit: bool, bumps_epoch: bool
-    ) -> None:
+    def _complete_end(self, transaction: Transaction, *, commit: bool, bumps_epoch: bool) -> None:
         if bumps_epoch:
-            self._increment_and_remember_last_epoch(transaction)
+            self._increment_epoch(transaction)
         transaction.updated_ms = self._clock.now_ms()
         transaction.state = (
             TransactionalIdState.PREPARE_COMMIT if commit else TransactionalIdState.PREPARE_ABORT
@@ -271,16 +269,16 @@ class Transactions:
         )
         transaction.partitions.clear()
 
-    def _increment_and_remember_last_epoch(self, transaction: Transaction) -> None:
+    def _increment_epoch(self, transaction: Transaction) -> None:
         transaction.last_epoch = transaction.epoch
         transaction.epoch += 1
 
-    def _abort_and_fence(self, transaction: Transaction) -> None:
+    def _abort_replaced(self, transaction: Transaction) -> None:
         """Abort the open transaction of a producer that was replaced or has timed out."""
-        self._increment_and_remember_last_epoch(transaction)
+        self._increment_epoch(transaction)
         if not self._facts.old_epoch_accepted_after_abort:
             transaction.last_epoch = NO_EPOCH
-        self._prepare_and_complete_end(
+        self._complete_end(
             transaction, commit=False, bumps_epoch=self._facts.fencing_raises_epoch_twice
         )
 
@@ -299,7 +297,7 @@ class Transactions:
     def _on_timeout(self, transaction: Transaction) -> None:
         if transaction.is_ongoing:
             self.when_touched(transaction.transactional_id)
-            self._abort_and_fence(transaction)
+            self._abort_replaced(transaction)
 
     def _time_to_next_expiry_check_ms(self) -> int:
         """Return the time until the next check for idle ids; checks are counted from the start."""
@@ -319,7 +317,7 @@ class Transactions:
             yield not is_over
 
 
-def _is_absent_or_valid_producer_id(transaction: Transaction, producer_id: int, epoch: int) -> bool:
+def _is_valid_producer_id(transaction: Transaction, producer_id: int, epoch: int) -> bool:
     """Return whether the producer id in the request is valid for the transactional id."""
     if producer_id == NO_ID or transaction.epoch == NO_EPOCH:
         return True

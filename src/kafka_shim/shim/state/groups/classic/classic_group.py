@@ -81,7 +81,7 @@ class ClassicGroup(Group):
         return len(self.roster.members)
 
     @property
-    def protocol_name_if_stable(self) -> str:
+    def stable_protocol_name(self) -> str:
         """Name of the selected protocol if the group is stable, else empty."""
         return (self.rebalance.protocol_name or "") if self.state is ClassicState.STABLE else ""
 
@@ -93,12 +93,12 @@ class ClassicGroup(Group):
                 member.instance_id,
                 member.client_id,
                 member.client_host,
-                *self._described_metadata_and_assignment(member),
+                *self._described_member(member),
             )
             for member in self.roster.members.values()
         ]
 
-    def _described_metadata_and_assignment(self, member: ClassicMember) -> tuple[bytes, bytes]:
+    def _described_member(self, member: ClassicMember) -> tuple[bytes, bytes]:
         """Return the metadata and assignment that the release shows in this state."""
         if self.state is not ClassicState.STABLE:
             return b"", member.assignment if self._facts.java_group_coordinator else b""
@@ -106,8 +106,8 @@ class ClassicGroup(Group):
             return member.assignment, member.assignment
         return member.metadata_of_protocol(self.rebalance.protocol_name), member.assignment
 
-    def remove_overdue_idle_or_new_members(self) -> None:
-        self.rebalance.remove_overdue_idle_or_new_members()
+    def remove_overdue_members(self) -> None:
+        self.rebalance.remove_overdue_members()
 
     # JoinGroup
 
@@ -151,7 +151,7 @@ class ClassicGroup(Group):
         member_id = f"{instance_id or joining.client_id}-{new_uuid(self._random)}"
         replaced_id = None if instance_id is None else self.roster.instances.get(instance_id)
         if replaced_id is not None:
-            self._fence_and_rejoin_static_member(
+            self._rejoin_static_member(
                 self.roster.members[replaced_id], member_id, joining, response
             )
         elif joining.requires_known_member_id and instance_id is None:
@@ -163,7 +163,7 @@ class ClassicGroup(Group):
     def _add_member(self, member_id: str, joining: JoinRequest, response: OnJoined) -> None:
         member = ClassicMember(member_id, joining)
         self.roster.set_pending_join(member, response)
-        self.rebalance.add_member_and_rebalance(member, joining.protocol_type)
+        self.rebalance.add_joining_member(member, joining.protocol_type)
 
     def _rejoin(self, member: ClassicMember, joining: JoinRequest, response: OnJoined) -> None:
         """Handle a member's new JoinGroup: rebalance if it is the leader or has changed."""
@@ -180,9 +180,9 @@ class ClassicGroup(Group):
             response(self.rebalance.join_result_of(member))
             return
         self.roster.set_pending_join(member, response)
-        self.rebalance.begin_or_continue_rebalance()
+        self.rebalance.rebalance()
 
-    def _fence_and_rejoin_static_member(
+    def _rejoin_static_member(
         self, member: ClassicMember, new_id: str, joining: JoinRequest, response: OnJoined
     ) -> None:
         """Handle the JoinGroup of a static member that rejoined, if possible without a rebalance.
@@ -192,10 +192,10 @@ class ClassicGroup(Group):
         """
         old_leader_id = self.roster.leader_id
         fenced = ErrorCode.FENCED_INSTANCE_ID
-        self.rebalance.queue_response_if_join_pending(
+        self.rebalance.respond_to_join(
             member, JoinResponse(error=fenced, member_id=member.member_id)
         )
-        self.rebalance.queue_response_if_sync_pending(member, SyncResponse(error=fenced))
+        self.rebalance.respond_to_sync(member, SyncResponse(error=fenced))
         self.roster.replace_static_member_id(member, new_id)
         self.roster.update_member_protocols_from_join(
             member, joining, with_timeouts=self._facts.rejoin_updates_member_timeouts
@@ -203,7 +203,7 @@ class ClassicGroup(Group):
         self.rebalance.restart_session_timeout(member)
         if self._static_rejoin_causes_rebalance():
             self.roster.set_pending_join(member, response)
-            self.rebalance.begin_or_continue_rebalance()
+            self.rebalance.rebalance()
             return
         if (
             self.state is ClassicState.STABLE
@@ -231,13 +231,13 @@ class ClassicGroup(Group):
             return
         member = self.roster.members[syncing.member_id]
         self.rebalance.restart_session_timeout(member)
-        self.rebalance.note_sync_and_stop_timer_if_last(member)
+        self.rebalance.note_sync(member)
         if self.state is ClassicState.STABLE:
             response(self.rebalance.sync_result_of(member))
             return
         member.on_sync = response
         if member.member_id == self.roster.leader_id:
-            self.rebalance.set_assignments_and_stabilize(syncing.assignments)
+            self.rebalance.complete_sync(syncing.assignments)
         self.rebalance.send_queued_responses_in_batches()
 
     def _sync_error(self, syncing: SyncRequest) -> ErrorCode:
@@ -276,23 +276,19 @@ class ClassicGroup(Group):
         self, identities: Sequence[tuple[str, str | None]]
     ) -> list[ErrorCode]:
         """Remove members; return one error for each."""
-        return [self._remove_leaving_member_or_pending_id(*identity) for identity in identities]
+        return [self._remove_leaving_member(*identity) for identity in identities]
 
-    def _remove_leaving_member_or_pending_id(
-        self, member_id: str, instance_id: str | None
-    ) -> ErrorCode:
+    def _remove_leaving_member(self, member_id: str, instance_id: str | None) -> ErrorCode:
         """Remove a member, named by member id or by instance id alone (KIP-345)."""
         if instance_id is None and self.roster.drop_pending_member_id(member_id):
-            self.rebalance.complete_join_if_all_joined()
+            self.rebalance.complete_join()
             self.rebalance.send_queued_responses_in_batches()
             return NO_ERROR
         if instance_id is not None and not member_id:
             member_id = self.roster.instances.get(instance_id, "")
         error = self.member_identity_error(member_id, instance_id)
         if error is NO_ERROR:
-            self.rebalance.remove_member_reject_pending_and_rebalance(
-                self.roster.members[member_id]
-            )
+            self.rebalance.remove_departed_member(self.roster.members[member_id])
             self.rebalance.send_queued_responses_in_batches()
         return error
 
@@ -311,7 +307,7 @@ class ClassicGroup(Group):
         partitions: Collection[tuple[bytes, int]],  # noqa: ARG002 - one result for all of them
     ) -> ErrorCode:
         """Accept commits of members in their generation; others only while the group is empty."""
-        return classic_commit_error_or_restart_session(self.rebalance, self._facts, commit)
+        return check_classic_commit(self.rebalance, self._facts, commit)
 
     def offset_delete_error(self) -> ErrorCode:
         """Return NON_EMPTY_GROUP if the group has members that are not consumers (KIP-496)."""
@@ -341,11 +337,11 @@ class ClassicGroup(Group):
             return None
         return super().offset_unused_since_ms(topic_name, committed_ms)
 
-    def stop_timers_and_drop_owned_state(self) -> None:
-        self.rebalance.stop_timers_and_drop_pending_ids()
+    def close(self) -> None:
+        self.rebalance.stop_timers()
 
 
-def classic_commit_error_or_restart_session(
+def check_classic_commit(
     rebalance: ClassicRebalance, facts: GroupFacts, commit: CommitIdentity
 ) -> ErrorCode:
     """Return NONE if offsets may be committed, and then restart the member's session timeout."""
@@ -356,7 +352,7 @@ def classic_commit_error_or_restart_session(
     completing = rebalance.state is ClassicState.COMPLETING and not commit.is_transactional
     if completing and not facts.commit_checks_member_before_state:
         return ErrorCode.REBALANCE_IN_PROGRESS
-    error = _member_and_generation_error(
+    error = _generation_error(
         rebalance, commit, unknown_instance_is_error=facts.unknown_instance_is_unknown_member
     )
     if error is not NO_ERROR:
@@ -382,7 +378,7 @@ def _lenient_transactional_commit_error(
     return NO_ERROR if own else ErrorCode.ILLEGAL_GENERATION
 
 
-def _member_and_generation_error(
+def _generation_error(
     rebalance: ClassicRebalance, commit: CommitIdentity, *, unknown_instance_is_error: bool
 ) -> ErrorCode:
     error = rebalance.roster.member_identity_error(

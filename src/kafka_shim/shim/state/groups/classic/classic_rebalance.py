@@ -67,7 +67,7 @@ class ClassicRebalance:
 
     # members
 
-    def add_member_and_rebalance(self, member: ClassicMember, protocol_type: str) -> None:
+    def add_joining_member(self, member: ClassicMember, protocol_type: str) -> None:
         """Add a new member, whose JoinGroup is pending, and begin a rebalance."""
         assert member.on_join is not None
         if self.state is ClassicState.PREPARING and self.generation_id == 0:
@@ -75,27 +75,27 @@ class ClassicRebalance:
         self.roster.add_member(member, protocol_type)
         member.is_new = not self.lacks_common_protocol
         self._start_session_timer(member, NEW_MEMBER_JOIN_TIMEOUT_MS)
-        self.begin_or_continue_rebalance()
+        self.rebalance()
 
-    def remove_member_reject_pending_and_rebalance(self, member: ClassicMember) -> None:
+    def remove_departed_member(self, member: ClassicMember) -> None:
         """Remove a member that left or timed out; the others rebalance."""
         unknown = ErrorCode.UNKNOWN_MEMBER_ID
         self.roster.remove_member(member)
         self._unsynced.discard(member.member_id)
         if not self.lacks_common_protocol:
-            self.queue_response_if_join_pending(member, JoinResponse(error=unknown))
-        self.queue_response_if_sync_pending(member, SyncResponse(error=unknown))
+            self.respond_to_join(member, JoinResponse(error=unknown))
+        self.respond_to_sync(member, SyncResponse(error=unknown))
         if self.state in (ClassicState.STABLE, ClassicState.COMPLETING):
-            self.begin_or_continue_rebalance()
+            self.rebalance()
         else:
-            self.complete_join_if_all_joined()
+            self.complete_join()
 
     def reserve_member_id(self, member_id: str, session_timeout_ms: int) -> None:
         """Reserve an id returned with MEMBER_ID_REQUIRED, until the session timeout (KIP-394)."""
 
         def expire_reservation() -> None:
             if self.roster.pending_member_ids.pop(member_id, None) is not None:
-                self.complete_join_if_all_joined()
+                self.complete_join()
 
         self.roster.pending_member_ids[member_id] = self._start_deadline_then_send_queued(
             session_timeout_ms, expire_reservation
@@ -115,33 +115,33 @@ class ClassicRebalance:
         member.session_timer.restart(delay_ms)
 
     def _on_session_timeout(self, member: ClassicMember) -> None:
-        self._remove_and_rebalance_if_idle_or_new(member)
+        self._remove_overdue_member(member)
         self.send_queued_responses_in_batches()
 
-    def remove_overdue_idle_or_new_members(self) -> None:
+    def remove_overdue_members(self) -> None:
         """Remove members whose session has timed out, even if their timers have not run yet: a busy
         event loop may process requests before timers that are due.
         """
         now_ms = self._clock.now_ms()
         for member in list(self.roster.members.values()):
             if member.session_ends_ms <= now_ms and member.member_id in self.roster.members:
-                self._remove_and_rebalance_if_idle_or_new(member)
+                self._remove_overdue_member(member)
         self.send_queued_responses_in_batches()
 
-    def _remove_and_rebalance_if_idle_or_new(self, member: ClassicMember) -> None:
+    def _remove_overdue_member(self, member: ClassicMember) -> None:
         waits = member.on_join is not None or member.on_sync is not None
         if not waits or member.is_new:
-            self.remove_member_reject_pending_and_rebalance(member)
+            self.remove_departed_member(member)
 
     # a rebalance
 
-    def begin_or_continue_rebalance(self) -> None:
+    def rebalance(self) -> None:
         """Start a rebalance unless one is in progress; it may complete immediately."""
         if self.state is ClassicState.PREPARING:
-            self.complete_join_if_all_joined()
+            self.complete_join()
             return
         if self.state is ClassicState.COMPLETING:
-            self._clear_assignments_and_abort_syncs()
+            self._abort_syncs()
         is_first = self.state is ClassicState.EMPTY
         self.state = ClassicState.PREPARING
         self._unsynced.clear()
@@ -150,36 +150,32 @@ class ClassicRebalance:
         if is_first and delay_ms > 0:
             self._joined_meanwhile = False
             self._initial_delay_left_ms = max(timeout_ms - delay_ms, 0)
-            self._restart_phase_timer(delay_ms, self._extend_initial_delay_or_begin_generation)
+            self._restart_phase_timer(delay_ms, self._end_initial_delay)
         else:
-            self._restart_phase_timer(timeout_ms, self._drop_unjoined_dynamic_and_begin_generation)
-            self.complete_join_if_all_joined()
+            self._restart_phase_timer(timeout_ms, self._begin_generation)
+            self.complete_join()
 
-    def complete_join_if_all_joined(self) -> None:
+    def complete_join(self) -> None:
         """Complete the rebalance if all members joined, except during the initial delay."""
         waits = self.state is not ClassicState.PREPARING or self._initial_delay_left_ms is not None
-        if (
-            not waits
-            and not self.lacks_common_protocol
-            and self.roster.all_members_joined_and_no_pending_ids()
-        ):
-            self._drop_unjoined_dynamic_and_begin_generation()
+        if not waits and not self.lacks_common_protocol and self.roster.is_complete():
+            self._begin_generation()
 
-    def _extend_initial_delay_or_begin_generation(self) -> None:
+    def _end_initial_delay(self) -> None:
         """Extend the initial rebalance delay while new members keep joining (KIP-134).
 
         Ends when none joined during the last delay, or at the rebalance timeout.
         """
         left_ms = self._initial_delay_left_ms or 0
         if not self._joined_meanwhile or left_ms == 0:
-            self._drop_unjoined_dynamic_and_begin_generation()
+            self._begin_generation()
             return
         delay_ms = min(left_ms, self._settings.initial_rebalance_delay_ms)
         self._joined_meanwhile = False
         self._initial_delay_left_ms = left_ms - delay_ms
-        self._restart_phase_timer(delay_ms, self._extend_initial_delay_or_begin_generation)
+        self._restart_phase_timer(delay_ms, self._end_initial_delay)
 
-    def _drop_unjoined_dynamic_and_begin_generation(self) -> None:
+    def _begin_generation(self) -> None:
         """Begin the next generation with the members that have joined."""
         roster = self.roster
         for member in list(roster.members.values()):
@@ -188,9 +184,7 @@ class ClassicRebalance:
                 roster.remove_member(member)
         if roster.members and not roster.elect_joined_leader():
             # Only static members are left and none has rejoined: they still may.
-            self._restart_phase_timer(
-                roster.rebalance_timeout_ms(), self._drop_unjoined_dynamic_and_begin_generation
-            )
+            self._restart_phase_timer(roster.rebalance_timeout_ms(), self._begin_generation)
             return
         self._stop_phase_timer()
         self._initial_delay_left_ms = None
@@ -198,7 +192,7 @@ class ClassicRebalance:
         if roster.members and not roster.members_name_any_protocol():
             self._freeze_forever_without_common_protocol()
         elif roster.members:
-            self._respond_to_joins_and_await_syncs()
+            self._respond_to_joins()
         else:
             self.state = ClassicState.EMPTY
             self.empty_since_ms = self._clock.now_ms()
@@ -211,19 +205,17 @@ class ClassicRebalance:
         for member in self.roster.members.values():
             member.is_new = False
 
-    def _respond_to_joins_and_await_syncs(self) -> None:
+    def _respond_to_joins(self) -> None:
         roster = self.roster
         self.state = ClassicState.COMPLETING
         self.protocol_name = roster.selected_protocol()
         self._unsynced = set(roster.members)
         if self._facts.member_without_sync_is_removed:
-            self._restart_phase_timer(
-                roster.rebalance_timeout_ms(), self._remove_members_without_sync_and_rebalance
-            )
+            self._restart_phase_timer(roster.rebalance_timeout_ms(), self._expire_pending_syncs)
         for member in list(roster.members.values()):
             member.is_new = False
             self.restart_session_timeout(member)
-            self.queue_response_if_join_pending(member, self.join_result_of(member))
+            self.respond_to_join(member, self.join_result_of(member))
 
     def join_result_of(self, member: ClassicMember) -> JoinResponse:
         """Return the JoinGroup response for the current generation."""
@@ -250,21 +242,21 @@ class ClassicRebalance:
             return msgspec.structs.replace(joined, skip_assignment=True)
         return msgspec.structs.replace(joined, leader_id=old_leader_id_unless_skips, members=())
 
-    def _remove_members_without_sync_and_rebalance(self) -> None:
+    def _expire_pending_syncs(self) -> None:
         """Remove members that sent no SyncGroup by the rebalance timeout (KAFKA-12890)."""
         for member_id in self._unsynced & set(self.roster.members):
             self.roster.remove_member(self.roster.members[member_id])
         self._unsynced.clear()
-        self.begin_or_continue_rebalance()
+        self.rebalance()
 
     # assignments
 
-    def note_sync_and_stop_timer_if_last(self, member: ClassicMember) -> None:
+    def note_sync(self, member: ClassicMember) -> None:
         self._unsynced.discard(member.member_id)
         if not self._unsynced:
             self._stop_phase_timer()
 
-    def set_assignments_and_stabilize(self, assignments: dict[str, bytes]) -> None:
+    def complete_sync(self, assignments: dict[str, bytes]) -> None:
         """Set the leader's assignments, answer all pending SyncGroups; the group is STABLE."""
         assert self.state is ClassicState.COMPLETING
         self.state = ClassicState.STABLE
@@ -272,7 +264,7 @@ class ClassicRebalance:
             member.assignment = assignments.get(member.member_id, b"")
         self.on_settled()
         for member in list(self.roster.members.values()):
-            if self.queue_response_if_sync_pending(member, self.sync_result_of(member)):
+            if self.respond_to_sync(member, self.sync_result_of(member)):
                 self.restart_session_timeout(member)
 
     def sync_result_of(self, member: ClassicMember) -> SyncResponse:
@@ -286,28 +278,24 @@ class ClassicRebalance:
         """Answer pending requests with REBALANCE_IN_PROGRESS, as the group changes its protocol."""
         error = ErrorCode.REBALANCE_IN_PROGRESS
         for member in self.roster.members.values():
-            self.queue_response_if_join_pending(
-                member, JoinResponse(error=error, member_id=member.member_id)
-            )
-            self.queue_response_if_sync_pending(member, SyncResponse(error=error))
+            self.respond_to_join(member, JoinResponse(error=error, member_id=member.member_id))
+            self.respond_to_sync(member, SyncResponse(error=error))
 
-    def _clear_assignments_and_abort_syncs(self) -> None:
+    def _abort_syncs(self) -> None:
         for member in list(self.roster.members.values()):
             member.assignment = b""
-            if self.queue_response_if_sync_pending(
-                member, SyncResponse(error=ErrorCode.REBALANCE_IN_PROGRESS)
-            ):
+            if self.respond_to_sync(member, SyncResponse(error=ErrorCode.REBALANCE_IN_PROGRESS)):
                 self.restart_session_timeout(member)
 
     # responses and timers
 
-    def queue_response_if_join_pending(self, member: ClassicMember, response: JoinResponse) -> None:
+    def respond_to_join(self, member: ClassicMember, response: JoinResponse) -> None:
         """Queue the response to the member's pending JoinGroup, if there is one."""
         reply = self.roster.pop_pending_join(member)
         if reply is not None:
             self._queued_responses.append(partial(reply, response))
 
-    def queue_response_if_sync_pending(self, member: ClassicMember, response: SyncResponse) -> bool:
+    def respond_to_sync(self, member: ClassicMember, response: SyncResponse) -> bool:
         """Queue the response to the member's pending SyncGroup; return whether there is one."""
         reply, member.on_sync = member.on_sync, None
         if reply is not None:
@@ -350,7 +338,7 @@ class ClassicRebalance:
             self._phase_timer.cancel()
             self._phase_timer = None
 
-    def stop_timers_and_drop_pending_ids(self) -> None:
+    def stop_timers(self) -> None:
         """Stop all timers; the group is deleted."""
         self._stop_phase_timer()
         for member in self.roster.members.values():

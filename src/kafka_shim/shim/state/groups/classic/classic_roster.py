@@ -158,7 +158,7 @@ class ClassicRoster:
         """Number of members with a pending JoinGroup."""
         return len(self._joining)
 
-    def all_members_joined_and_no_pending_ids(self) -> bool:
+    def is_complete(self) -> bool:
         """Return whether all members have rejoined and no handed-out member id is pending."""
         return self.joining_count == len(self.members) and not self.pending_member_ids
 

@@ -44,7 +44,7 @@ def owned_partitions(subscription: ConsumerProtocolSubscription, topics: Topics)
     return _partitions_by_topic_id(subscription.owned_partitions, topics)
 
 
-def decode_assignment_unless_user_data(data: bytes, topics: Topics) -> Assignment | None:
+def decode_plain_assignment(data: bytes, topics: Topics) -> Assignment | None:
     """Return a leader's assignment to a member, of existing topics; None if it cannot be decoded or
     has user data.
 

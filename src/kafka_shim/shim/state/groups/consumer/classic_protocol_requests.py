@@ -62,29 +62,25 @@ class ClassicProtocolRequests:
     ) -> None:
         """Handle a JoinGroup and pass its result to `response`; `new_id` is for a new member."""
         try:
-            joined = self._execute_join_and_restart_timers(joining, new_id)
+            joined = self._execute_join(joining, new_id)
         except RequestRejected as refused:
             joined = JoinResponse(error=refused.error, member_id="")
         response(joined)
 
-    def _execute_join_and_restart_timers(self, joining: JoinRequest, new_id: str) -> JoinResponse:
+    def _execute_join(self, joining: JoinRequest, new_id: str) -> JoinResponse:
         group = self._group
-        joined, replaced, target_is_stale = self._add_or_update_member_and_reconcile(
-            joining, new_id
-        )
+        joined, replaced, target_is_stale = self._update_joining_member(joining, new_id)
         if joined.error is not NO_ERROR:
             return joined
         member = group.members[joined.member_id]
         group.timers.stop_timers(member.member_id)
         group.restart_session_timeout(member)
-        group.start_rebalance_timeout_if_stopped(member)
+        group.start_rebalance_timeout(member)
         if replaced is not None and replaced.classic_join is None:
-            group.downgrade_if_possible(rebalances=target_is_stale)
+            group.try_downgrade(rebalances=target_is_stale)
         return joined
 
-    def _add_or_update_member_and_reconcile(
-        self, joining: JoinRequest, new_id: str
-    ) -> JoinDecision:
+    def _update_joining_member(self, joining: JoinRequest, new_id: str) -> JoinDecision:
         """Add or update a member from its JoinGroup, without starting its timers."""
         group = self._group
         member_id = joining.member_id or new_id
@@ -106,7 +102,7 @@ class ClassicProtocolRequests:
         if metadata is None:
             error = ErrorCode(self._facts.classic_unreadable_subscription_error)
             raise RequestRejected(error, "the member's metadata is not a subscription")
-        member, replaced = self._joining_and_replaced_member(member_id, joining)
+        member, replaced = self._resolve_joining_member(member_id, joining)
         before = member.subscription
         group.subscriptions.note_topic_changes(group.members.values())
         member.classic_join = ClassicJoinFields(joining.session_timeout_ms, joining.protocols)
@@ -120,7 +116,7 @@ class ClassicProtocolRequests:
         keeps = is_last and self._facts.downgraded_group_with_stale_target_rebalances
         epoch = group.target.epoch
         owned = consumer_protocol.owned_partitions(metadata, self._topics)
-        group.begin_epoch_and_reconcile_return_if_changed(member, owned, before, keeps_target=keeps)
+        group.advance_member(member, owned, before, keeps_target=keeps)
         target_is_stale = keeps and group.target.awaits_computation
         if target_is_stale:
             group.target.epoch = epoch
@@ -143,7 +139,7 @@ class ClassicProtocolRequests:
             all(name in names for names in spoken) for name, _ in protocols
         )
 
-    def _joining_and_replaced_member(
+    def _resolve_joining_member(
         self, member_id: str, joining: JoinRequest
     ) -> tuple[ConsumerMember, ConsumerMember | None]:
         """Return the joining member, possibly new, and the static member that it replaces."""
@@ -161,11 +157,11 @@ class ClassicProtocolRequests:
     def sync(self, syncing: SyncRequest, response: OnSynced) -> None:
         """Answer a SyncGroup immediately with the member's assignment in its epoch."""
         try:
-            response(self._execute_sync_and_restart_timers(syncing))
+            response(self._execute_sync(syncing))
         except RequestRejected as refused:
             response(SyncResponse(error=refused.error))
 
-    def _execute_sync_and_restart_timers(self, syncing: SyncRequest) -> SyncResponse:
+    def _execute_sync(self, syncing: SyncRequest) -> SyncResponse:
         group = self._group
         member, terms = self._require_classic_member(
             syncing.member_id, syncing.instance_id, syncing.generation_id
@@ -180,7 +176,7 @@ class ClassicProtocolRequests:
             self._must_rejoin_for_epoch(member)
             and member.state is not ReconciliationState.UNREVOKED
         ):
-            group.start_rebalance_timeout_if_stopped(member)
+            group.start_rebalance_timeout(member)
             raise RequestRejected(ErrorCode.REBALANCE_IN_PROGRESS, "the group has a newer epoch")
         group.timers.stop_timers(member.member_id)
         group.restart_session_timeout(member)
@@ -210,7 +206,7 @@ class ClassicProtocolRequests:
             or member.state is ReconciliationState.UNREVOKED
         ):
             return NO_ERROR
-        group.start_rebalance_timeout_if_stopped(member)
+        group.start_rebalance_timeout(member)
         return ErrorCode.REBALANCE_IN_PROGRESS
 
     def remove_leaving_members(
@@ -223,19 +219,17 @@ class ClassicProtocolRequests:
         errors = []
         for member_id, instance_id in identities:
             try:
-                member = self._require_member_by_id_or_instance_alone(member_id, instance_id)
+                member = self._require_leaving_member(member_id, instance_id)
             except RequestRejected as refused:
                 errors.append(refused.error)
             else:
                 leaving[member.member_id] = member
                 errors.append(NO_ERROR)
         if leaving:
-            self._group.remove_members_and_begin_epoch(*leaving.values())
+            self._group.remove_members(*leaving.values())
         return errors
 
-    def _require_member_by_id_or_instance_alone(
-        self, member_id: str, instance_id: str | None
-    ) -> ConsumerMember:
+    def _require_leaving_member(self, member_id: str, instance_id: str | None) -> ConsumerMember:
         """Return a leaving member by member id, or by instance id alone, as admins send it
         (KIP-345).
         """

@@ -27,7 +27,7 @@ from kafka_shim.shim.state.groups.consumer.consumer_member import (
     Subscription,
 )
 from kafka_shim.shim.state.groups.consumer.uniform_assignor import assign_uniform
-from kafka_shim.shim.state.groups.epoch_group import EpochGroup, require_current_or_previous_epoch
+from kafka_shim.shim.state.groups.epoch_group import EpochGroup, require_acceptable_epoch
 from kafka_shim.shim.state.groups.group import GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget, HeartbeatResult
 from kafka_shim.shim.state.groups.reconciliation import (
@@ -118,7 +118,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             return self._handle_leaving_heartbeat(heartbeat)
         response = self.handle_heartbeat_without_timers(heartbeat)
         member = self.members[heartbeat.member_id]
-        self.restart_session_and_update_rebalance_timeout(member)
+        self.restart_timeouts(member)
         self.on_changed(member.member_id)
         if member.topic_regex is not None:
             self._resolve_due_expressions(heartbeat)
@@ -138,13 +138,11 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         before = member.subscription
         self.subscriptions.note_topic_changes(self.members.values())
         member.update_from_heartbeat(heartbeat)
-        moved = self.begin_epoch_and_reconcile_return_if_changed(
-            member, heartbeat.owned, before, assignor_name
-        )
+        moved = self.advance_member(member, heartbeat.owned, before, assignor_name)
         shown = member.assigned if heartbeat.sets_all_fields or moved else None
         return self._heartbeat_result(member.member_id, member.epoch, shown)
 
-    def begin_epoch_and_reconcile_return_if_changed(
+    def advance_member(
         self,
         member: ConsumerMember,
         owned: Assignment | None,
@@ -165,7 +163,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             and previous_assignor is not None
             and previous_assignor != self.assignor_name
         )
-        self.target.begin_epoch_and_compute_if_due(
+        self.target.update_target(
             self.subscriptions,
             self.members.values(),
             partial(self._compute_assignments, newcomer),
@@ -178,10 +176,10 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         assigned = member.assigned
         resubscribes = member.subscription != previous_subscription
         if resubscribes and member.state is ReconciliationState.UNREVOKED:
-            self._revoke_unsubscribed_if_immediate(member, owned)
-        self.reconcile_and_return_if_assignment_changed(member, owned)
+            self._revoke_unsubscribed(member, owned)
+        self.reconcile_member(member, owned)
         if resubscribes and member.is_reconciled(self.target.target_epoch):
-            self._revoke_unsubscribed_if_immediate(member, owned)
+            self._revoke_unsubscribed(member, owned)
         return member.assigned != assigned
 
     def _compute_assignments(
@@ -228,9 +226,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         topic_ids = self.subscriptions.subscribed_topic_ids(member)
         return {topic_id: held for topic_id, held in target.items() if topic_id in topic_ids}
 
-    def _revoke_unsubscribed_if_immediate(
-        self, member: ConsumerMember, owned: Assignment | None
-    ) -> None:
+    def _revoke_unsubscribed(self, member: ConsumerMember, owned: Assignment | None) -> None:
         """Revoke partitions of topics that the member unsubscribed from, before a new target
         exists.
         """
@@ -242,22 +238,22 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         """Resolve due expressions; as in Kafka, only the next heartbeat
         sees the matching topics.
         """
-        wanted = self.all_expressions_if_due()
+        wanted = self.due_expressions()
         if wanted:
             matching = self.subscriptions.resolve_expressions(wanted, heartbeat.visible_topic_names)
-            self.apply_expressions_and_begin_epoch_if_changed(matching)
+            self.apply_resolved_expressions(matching)
 
-    def all_expressions_if_due(self) -> set[str]:
+    def due_expressions(self) -> set[str]:
         """Return the regular expressions that must be resolved now."""
         now_ms, refresh_ms = self._clock.now_ms(), self._settings.regex_refresh_interval_ms
-        return self.subscriptions.all_expressions_if_due(self.members.values(), now_ms, refresh_ms)
+        return self.subscriptions.due_expressions(self.members.values(), now_ms, refresh_ms)
 
-    def apply_expressions_and_begin_epoch_if_changed(self, resolved: ResolvedExpressions) -> None:
+    def apply_resolved_expressions(self, resolved: ResolvedExpressions) -> None:
         """Apply resolved expressions; renew the target if their topics or those of the whole group
         changed, as a dropped expression may have matched others.
         """
         members = self.members.values()
-        is_other = self.subscriptions.set_resolved_and_return_if_changed(
+        is_other = self.subscriptions.update_resolved_topics(
             resolved, members, self._clock.now_ms()
         )
         if is_other or self.target.have_assignable_partitions_changed(self.subscriptions, members):
@@ -274,17 +270,17 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         joins = heartbeat.member_epoch == 0
         known = self.members.get(heartbeat.member_id)
         if joins:
-            self.require_room_and_released_static_member(heartbeat)
+            self.require_room(heartbeat)
         if heartbeat.instance_id is not None:
-            return self._require_or_replace_static_member(heartbeat, joins=joins)
+            return self._replace_static_member(heartbeat, joins=joins)
         if joins and known is None:
             return ConsumerMember(heartbeat.member_id, None)
         known = self.require_member(heartbeat.member_id)
         if not (joins and self._facts.known_member_can_send_epoch_zero):
-            require_current_or_previous_epoch(known, heartbeat.member_epoch, heartbeat.owned)
+            require_acceptable_epoch(known, heartbeat.member_epoch, heartbeat.owned)
         return known
 
-    def require_room_and_released_static_member(self, heartbeat: ConsumerHeartbeat) -> None:
+    def require_room(self, heartbeat: ConsumerHeartbeat) -> None:
         """Raise RequestRejected if the group does not accept this new member."""
         self.require_group_below_size_max(heartbeat.member_id)
         if heartbeat.instance_id is not None:
@@ -298,7 +294,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
                 ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
             )
 
-    def _require_or_replace_static_member(
+    def _replace_static_member(
         self, heartbeat: ConsumerHeartbeat, *, joins: bool
     ) -> ConsumerMember:
         instance_id = heartbeat.instance_id
@@ -306,7 +302,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         if joins:
             return self.create_static_member_replacing_old(heartbeat.member_id, instance_id)[0]
         known = self.require_member_of_instance(instance_id, heartbeat.member_id)
-        require_current_or_previous_epoch(known, heartbeat.member_epoch, heartbeat.owned)
+        require_acceptable_epoch(known, heartbeat.member_epoch, heartbeat.owned)
         return known
 
     def create_static_member_replacing_old(
@@ -323,18 +319,18 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         return member, current
 
     def _handle_leaving_heartbeat(self, heartbeat: ConsumerHeartbeat) -> HeartbeatResult:
-        member = self.require_member_by_id_or_instance(heartbeat.member_id, heartbeat.instance_id)
+        member = self.require_leaving_member(heartbeat.member_id, heartbeat.instance_id)
         if heartbeat.member_epoch == LEAVING_FOR_A_WHILE:
             self.leave_as_static_member(member)
         else:
-            self.remove_members_and_begin_epoch(member)
+            self.remove_members(member)
         self.on_changed(None)
         return HeartbeatResult(heartbeat.member_id, heartbeat.member_epoch, 0, None)
 
-    def remove_members_and_begin_epoch(self, *members: ConsumerMember) -> None:
+    def remove_members(self, *members: ConsumerMember) -> None:
         if self._downgrade(self, members, bool(members)):
             return
-        super().remove_members_and_begin_epoch(*members)
+        super().remove_members(*members)
         self.subscriptions.drop_unused_expressions(self.members.values())
 
     def can_become_classic(self) -> bool:
@@ -347,7 +343,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             and all(member.uses_classic_protocol for member in self.members.values())
         )
 
-    def downgrade_if_possible(self, *, rebalances: bool) -> None:
+    def try_downgrade(self, *, rebalances: bool) -> None:
         """Convert the group if its last consumer-protocol member has become a classic one."""
         self._downgrade(self, (), rebalances)
 

@@ -73,7 +73,7 @@ def _assign_with_equal_subscriptions(
         holding = MemberPartitions(member.current_assignment)
         holdings.append(holding)
         has_extra = extra > 0
-        room = _retain_and_return_remaining_quota(holding, taken, share + has_extra, free)
+        room = _retain_partitions(holding, taken, share + has_extra, free)
         if uniform_keeps_surplus_with_owner and room and has_extra and len(members) - place > extra:
             room, has_extra = room - 1, False
         extra -= has_extra
@@ -81,13 +81,13 @@ def _assign_with_equal_subscriptions(
             unfilled.append((holding, room))
     rest = iter(free)
     for holding, room in unfilled:
-        holding.copy_once_before_change()
+        holding.copy_on_write()
         for _, (topic_id, at) in zip(range(room), rest, strict=False):
             holding.add_partition(topic_id, at)
     return holdings
 
 
-def _retain_and_return_remaining_quota(
+def _retain_partitions(
     holding: MemberPartitions,
     wanted: Mapping[bytes, set[int]],
     quota: int,
@@ -169,10 +169,10 @@ class _BalancedAssignment:
             for place, topic_id in enumerate(topic_ids):
                 if place == last:
                     return
-                if self._balance_topic_and_return_if_moved(topic_id) or last < 0:
+                if self._balance_topic(topic_id) or last < 0:
                     last = place
 
-    def _balance_topic_and_return_if_moved(self, topic_id: bytes) -> bool:
+    def _balance_topic(self, topic_id: bytes) -> bool:
         """Move partitions of a topic from those with the most to those with the least."""
         levels = _SubscribersByLoad(self._takers[topic_id], self._loads)
         if levels.are_loads_balanced:

@@ -73,7 +73,7 @@ def _assign_all_topics(
             for at in held if topic_id in topic_ids else ():
                 sharing.record_current_partition(place, (topic_id, at))
                 if sharing.partition_count_of_member(place) >= sharing.parts[place]:
-                    holding.copy_once_before_change()
+                    holding.copy_on_write()
         if sharing.partition_count_of_member(place) < sharing.parts[place]:
             unfilled.add(place)
     sharing.revoke_beyond_quota()
@@ -167,7 +167,7 @@ class _SharedAssignment(Generic[Key]):
         slices = _RoundRobinOfUnfilled(unfilled)
         for key, places in self._by_partition.items():
             missing = self._sharing - len(places)
-            while missing > 0 and (place := slices.next_member_unless_none_took_any()) is not None:
+            while missing > 0 and (place := slices.next_member()) is not None:
                 if place in places:
                     continue
                 topic_id, at = self._partition_of(key)
@@ -197,7 +197,7 @@ class _RoundRobinOfUnfilled:
         self._last = -1
         self._gave = False
 
-    def next_member_unless_none_took_any(self) -> int | None:
+    def next_member(self) -> int | None:
         """Return the next member to get a partition; None if none took any in a whole round."""
         place = next(self._round, None)
         if place is None and self._gave:

@@ -66,7 +66,7 @@ class ShareMember(msgspec.Struct):
     previous_epoch: int = 0
     assigned: Assignment = {}
 
-    def update_and_return_if_subscription_changed(self, heartbeat: ShareHeartbeat) -> bool:
+    def update_subscription(self, heartbeat: ShareHeartbeat) -> bool:
         """Set the fields that the request contains; return whether the subscription has changed."""
         before = self.topic_names
         self.client_id = heartbeat.client_id
@@ -139,14 +139,12 @@ class ShareGroup(Group):
         """Handle a heartbeat that joins, stays or leaves. Raise RequestRejected if invalid."""
         member = self.members.get(heartbeat.member_id)
         if heartbeat.member_epoch == LEAVING:
-            self._remove_member_and_begin_epoch(self._require_existing_member(member, heartbeat))
+            self._remove_member(self._require_existing_member(member, heartbeat))
             return HeartbeatResult(heartbeat.member_id, LEAVING, 0, None)
         response = self.handle_heartbeat_without_timers(heartbeat)
         member = self.members[heartbeat.member_id]
         self.restart_session_timeout(member)
-        self.initialize_states_requesting_epoch_if_all_succeed(
-            self.uninitialized_partitions(member)
-        )
+        self.initialize_states(self.uninitialized_partitions(member))
         return response
 
     def handle_heartbeat_without_timers(self, heartbeat: ShareHeartbeat) -> HeartbeatResult:
@@ -159,12 +157,12 @@ class ShareGroup(Group):
             member = ShareMember(heartbeat.member_id)
         member = copy(self._require_existing_member(member, heartbeat))
         if not joins:
-            _require_current_or_previous_epoch(member, heartbeat)
+            _require_acceptable_epoch(member, heartbeat)
         self.subscriptions.note_topic_changes(self.members.values())
-        changed = member.update_and_return_if_subscription_changed(heartbeat) or is_new
+        changed = member.update_subscription(heartbeat) or is_new
         self.members[member.member_id] = member
         assign = partial(self._compute_assignments, member.member_id if is_new else None)
-        self.target.begin_epoch_and_compute_if_due(
+        self.target.update_target(
             self.subscriptions, self.members.values(), assign, subscription_changed=changed
         )
         before = member.assigned
@@ -215,9 +213,7 @@ class ShareGroup(Group):
             if partition.index not in self._begun.get(topic_id, ())
         ]
 
-    def initialize_states_requesting_epoch_if_all_succeed(
-        self, new: Iterable[tuple[bytes, int]]
-    ) -> None:
+    def initialize_states(self, new: Iterable[tuple[bytes, int]]) -> None:
         """Initialise the state of partitions, so that they can be assigned; other requests may be
         handled between two partitions.
         """
@@ -227,7 +223,7 @@ class ShareGroup(Group):
             if index not in self._begun.get(topic_id, ()):  # not initialised meanwhile
                 errors.append(
                     self.initialize_share_state_at(
-                        topic_id, index, self._start_offset_zero_if_topic_already_read(topic_id)
+                        topic_id, index, self._initial_start_offset(topic_id)
                     )
                 )
                 begun.setdefault(topic_id, set()).add(index)
@@ -235,21 +231,21 @@ class ShareGroup(Group):
             self.add_initialized_partitions_taking_sets(begun)
             self.target.request_epoch_for_more_partitions()
 
-    def _start_offset_zero_if_topic_already_read(self, topic_id: bytes) -> int:
+    def _initial_start_offset(self, topic_id: bytes) -> int:
         """Return a partition's start offset: 0 if it was added to a topic that the group reads."""
         is_added = topic_id in self._begun and self._facts.share_new_partitions_start_at_zero
         return 0 if is_added else NOT_FETCHED_YET
 
-    def _remove_member_and_begin_epoch(self, member: ShareMember) -> None:
+    def _remove_member(self, member: ShareMember) -> None:
         self._timers.stop_timers(member.member_id)
         del self.members[member.member_id]
         self.target.pop_target_of_member(member.member_id)
-        self.target.begin_epoch_after_leave(
+        self.target.begin_leave_epoch(
             sets_target_immediately=self._facts.recomputes_target_when_empty and not self.members
         )
 
     def _remove_expired_member(self, member_id: str) -> None:
-        self._remove_member_and_begin_epoch(self.members[member_id])
+        self._remove_member(self.members[member_id])
 
     def restart_session_timeout(self, member: ShareMember) -> None:
         """Start or restart the session timeout of a member."""
@@ -269,7 +265,7 @@ class ShareGroup(Group):
         """Initialise a partition's share state at `start_offset`, replacing any earlier state."""
         self.has_ever_initialized = True
         key = (self.group_id, topic_id, partition)
-        return self._states.create_or_reset_state(key, self.target.epoch, start_offset)
+        return self._states.reset_state(key, self.target.epoch, start_offset)
 
     def add_initialized_partitions_taking_sets(self, partitions: dict[bytes, set[int]]) -> None:
         """Record these partitions, by topic id, as initialised.
@@ -289,7 +285,7 @@ class ShareGroup(Group):
         """Delete the share state of a topic; return False if there was none."""
         begun = self._begun.pop(topic_id, set())
         for partition in begun:
-            self._states.delete_state_if_any((self.group_id, topic_id, partition))
+            self._states.delete_state((self.group_id, topic_id, partition))
         return bool(begun)
 
     # share groups have no committed offsets
@@ -307,14 +303,14 @@ class ShareGroup(Group):
     def subscribes_to(self, topic_name: str) -> bool:
         return any(topic_name in member.topic_names for member in self.members.values())
 
-    def stop_timers_and_drop_owned_state(self) -> None:
+    def close(self) -> None:
         """Stop the members' timers and delete the group's share states."""
         self._timers.stop_all()
         for topic_id in list(self._begun):
             self.delete_share_states_of_topic(topic_id)
 
 
-def _require_current_or_previous_epoch(member: ShareMember, heartbeat: ShareHeartbeat) -> None:
+def _require_acceptable_epoch(member: ShareMember, heartbeat: ShareHeartbeat) -> None:
     """Raise FENCED_MEMBER_EPOCH unless it is the member's current or previous epoch.
 
     The previous one is valid because the response with the current one may have been lost.

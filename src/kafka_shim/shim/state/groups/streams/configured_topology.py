@@ -84,7 +84,7 @@ class ConfiguredTopology:
         """Whether Kafka fails, as it does at a setting given twice once all sources exist."""
         self.partitions = dict(topology_index.widths)
         """Partitions of the internal topics, as far as they are known."""
-        widths = self._compute_internal_and_subtopology_counts()
+        widths = self._compute_partition_counts()
         internal: dict[str, InternalTopic] = {}
         if not self.missing_sources:
             known = self.partitions
@@ -95,7 +95,7 @@ class ConfiguredTopology:
             name
             for name in internal
             if name in existing_topics
-            and self.existing_partition_count_or_zero(name) != self.partitions[name]
+            and self.existing_partition_count(name) != self.partitions[name]
         ]
         """Internal topics that are there, and too wide or too narrow."""
         self.missing_internal: list[InternalTopic] = []
@@ -113,12 +113,12 @@ class ConfiguredTopology:
                 for at, subtopology in enumerate(topology_index.topology.subtopologies)
             }
 
-    def existing_partition_count_or_zero(self, topic_name: str) -> int:
+    def existing_partition_count(self, topic_name: str) -> int:
         """Return the number of a topic's partitions; 0 if it does not exist."""
         topic = self.seen.get(topic_name)
         return 0 if topic is None else topic[1]
 
-    def _compute_internal_and_subtopology_counts(self) -> dict[int, int]:
+    def _compute_partition_counts(self) -> dict[int, int]:
         """Compute the partitions of internal topics; return those of subtopologies, by position.
 
         Repartition topics have as many as the largest subtopology that writes them, changelogs as
@@ -154,7 +154,7 @@ class ConfiguredTopology:
         """
         widths: dict[int, int] = {}
         for name in self.shape.sources_of.keys() & self.seen.keys():
-            count = self.existing_partition_count_or_zero(name)
+            count = self.existing_partition_count(name)
             for at in self.shape.sources_of[name]:
                 widths[at] = max(widths.get(at, 0), count)
         for name, count in self.partitions.items():

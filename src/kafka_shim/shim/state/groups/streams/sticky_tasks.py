@@ -81,7 +81,7 @@ class _RemainingTaskQuota:
         self._tasks, self._members = tasks, members
         self.each = self._quota_per_unfilled_member()
 
-    def note_member_if_filled(self, task_count: int) -> None:
+    def note_filled_member(self, task_count: int) -> None:
         """Note that a member has `count` tasks now."""
         if task_count == self.each:
             self._members -= 1
@@ -174,9 +174,7 @@ class _StickyAssignment:
             process = by_load.poll()
             member_id = process.add_task_to_least_loaded_member(task)
             self.active[member_id].add(task)
-            self._update_quotas_if_member_filled(
-                process, member_id, self._active_quota, self._quota
-            )
+            self._update_quotas(process, member_id, self._active_quota, self._quota)
             by_load.add(process)
 
     def assign_all_standby_tasks(self) -> None:
@@ -206,7 +204,7 @@ class _StickyAssignment:
         process = self._process_of[holder]
         process.add_task_to_member(holder, task)
         self.standby[holder].add(task)
-        self._update_quotas_if_member_filled(process, holder, self._quota)
+        self._update_quotas(process, holder, self._quota)
         return True
 
     def _may_run_standby_task(self, member_id: str, task: Task) -> bool:
@@ -224,7 +222,7 @@ class _StickyAssignment:
             if task not in process.tasks:
                 member_id = process.add_task_to_least_loaded_member(task)
                 self.standby[member_id].add(task)
-                self._update_quotas_if_member_filled(process, member_id, self._quota)
+                self._update_quotas(process, member_id, self._quota)
                 break
         else:
             process = None
@@ -253,16 +251,16 @@ class _StickyAssignment:
         process = self._process_of[member_id]
         process.add_task_to_member(member_id, task)
         self.active[member_id].add(task)
-        self._update_quotas_if_member_filled(process, member_id, self._active_quota, self._quota)
+        self._update_quotas(process, member_id, self._active_quota, self._quota)
 
     def _is_below_quota(self, member_id: str, quota: _RemainingTaskQuota) -> bool:
         return self._process_of[member_id].counts[member_id] < quota.each
 
-    def _update_quotas_if_member_filled(
+    def _update_quotas(
         self, process: _Process, member_id: str, *quotas: _RemainingTaskQuota
     ) -> None:
         for quota in quotas:
-            quota.note_member_if_filled(process.counts[member_id])
+            quota.note_filled_member(process.counts[member_id])
 
     def _members_with_state_by_task(self, runners: Iterable[TaskRunner]) -> dict[Task, list[str]]:
         """Return the members with the state of each task: those with a standby task first, then

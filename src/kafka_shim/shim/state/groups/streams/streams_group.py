@@ -18,7 +18,7 @@ from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.assignors import Assignment, Subscriber
-from kafka_shim.shim.state.groups.epoch_group import EpochGroup, require_current_or_previous_epoch
+from kafka_shim.shim.state.groups.epoch_group import EpochGroup, require_acceptable_epoch
 from kafka_shim.shim.state.groups.group import GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget
 from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, IsUnowned
@@ -111,8 +111,8 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         """Restore a topology and resolve it against the existing topics."""
         self.tasks.topology = topology
         self.tasks.configure_with_existing_topics()
-        self.tasks.note_topics_and_return_if_changed()
-        self._assigned_by = self._settings.streams_standby_replicas_and_rack_tags(self.group_id)
+        self.tasks.update_topics()
+        self._assigned_by = self._settings.streams_assignor_settings(self.group_id)
         self.target.record_assignable_partitions(self.tasks, self.members.values())
 
     # heartbeats
@@ -121,33 +121,29 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         """Handle a heartbeat that joins, stays or leaves. Raise RequestRejected if invalid."""
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
             return self._handle_leaving_heartbeat(heartbeat)
-        return self.handle_heartbeat_without_timers(
-            heartbeat, self.restart_session_and_update_rebalance_timeout
-        )
+        return self.handle_heartbeat_without_timers(heartbeat, self.restart_timeouts)
 
     def handle_heartbeat_without_timers(
         self, heartbeat: StreamsHeartbeat, restart_member_timers: Callable[[StreamsMember], None]
     ) -> StreamsHeartbeatResult:
         """Handle a heartbeat that joins or stays; the callback starts its member's timers."""
-        before = self._validated_existing_or_replaced_member(heartbeat)
+        before = self._validate_member(heartbeat)
         is_new_group = self.tasks.topology is None
         if not self.members:
             self.target.restart_initial_delay()
-        self._adopt_or_validate_topology(heartbeat.topology)
+        self._accept_topology(heartbeat.topology)
         self.tasks.configure_with_existing_topics()
         if self.tasks.configured is not None and self.tasks.configured.is_unusable:
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         if (text := self.tasks.unknown_task_error(heartbeat.reported_tasks)) is not None:
             raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
-        member = self._add_or_replace_member(heartbeat, before)
+        member = self._store_member(heartbeat, before)
         endpoint, assigned = member.endpoint, member.assigned
-        changed = self._update_member_and_return_if_assignment_needed(
-            member, heartbeat, is_known=before is not None
-        )
+        changed = self._update_member(member, heartbeat, is_known=before is not None)
         if heartbeat.shuts_down_application:
             self._shut_down_by = member.process_id
         is_new = before is None or before.member_id != member.member_id
-        self._begin_epoch_and_reconcile(member, heartbeat, is_new=is_new, changed=changed)
+        self._advance_member(member, heartbeat, is_new=is_new, changed=changed)
         if before is None:
             member.previous_epoch = 0
         restart_member_timers(member)
@@ -163,14 +159,12 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             response = msgspec.structs.replace(response, endpoint_epoch=0)
         return response
 
-    def _validated_existing_or_replaced_member(
-        self, heartbeat: StreamsHeartbeat
-    ) -> StreamsMember | None:
+    def _validate_member(self, heartbeat: StreamsHeartbeat) -> StreamsMember | None:
         """Return the existing member of a heartbeat, or the static one it replaces; None if new."""
         instance_id = heartbeat.instance_id
         if heartbeat.member_epoch != 0:
-            known = self.require_member_by_id_or_instance(heartbeat.member_id, instance_id)
-            require_current_or_previous_epoch(known, heartbeat.member_epoch, heartbeat.owned)
+            known = self.require_leaving_member(heartbeat.member_id, instance_id)
+            require_acceptable_epoch(known, heartbeat.member_epoch, heartbeat.owned)
             return known
         is_full = len(self.members) >= self._settings.streams_size_max
         if (
@@ -189,7 +183,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             member_id, converts_tasks=self._facts.streams_assignor_uses_reported_offsets
         )
 
-    def _add_or_replace_member(
+    def _store_member(
         self, heartbeat: StreamsHeartbeat, before: StreamsMember | None
     ) -> StreamsMember:
         """Return the member of the heartbeat, after adding it to the group."""
@@ -210,7 +204,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         self.members[member.member_id] = member
         return member
 
-    def _update_member_and_return_if_assignment_needed(
+    def _update_member(
         self, member: StreamsMember, heartbeat: StreamsHeartbeat, *, is_known: bool
     ) -> bool:
         """Update a member from its heartbeat; return whether a new assignment is needed."""
@@ -226,21 +220,21 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         member.update_from_heartbeat(heartbeat, forgets_endpoint=forgets)
         return not is_known or assignment_inputs() != before
 
-    def _begin_epoch_and_reconcile(
+    def _advance_member(
         self, member: StreamsMember, heartbeat: StreamsHeartbeat, *, is_new: bool, changed: bool
     ) -> None:
         """Begin a new group epoch if anything changed, and reconcile the member by one step."""
-        changed = self.tasks.note_topics_and_return_if_changed() or changed
-        assigned_by = self._settings.streams_standby_replicas_and_rack_tags(self.group_id)
+        changed = self.tasks.update_topics() or changed
+        assigned_by = self._settings.streams_assignor_settings(self.group_id)
         changed = assigned_by != self._assigned_by or changed
         self._assigned_by = assigned_by
         newcomer = member.member_id if is_new else None
         distribute = partial(self._compute_task_assignments, newcomer)
-        self.target.begin_epoch_and_compute_if_due(
+        self.target.update_target(
             self.tasks, self.members.values(), distribute, subscription_changed=changed
         )
         if self.target.has_ever_been_computed:
-            self.reconcile_and_return_if_assignment_changed(member, heartbeat.owned)
+            self.reconcile_member(member, heartbeat.owned)
 
     def _has_endpoint_list_changed(
         self, member: StreamsMember, before: Endpoint | None, *, joins: bool, tasks_changed: bool
@@ -288,7 +282,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         tags = self._settings.streams_rack_tags(self.group_id)
         return [tag for tag in tags if tag not in member.client_tags]
 
-    def _adopt_or_validate_topology(self, topology: StreamsTopology | None) -> None:
+    def _accept_topology(self, topology: StreamsTopology | None) -> None:
         """Adopt the first member's topology; raise RequestRejected for a newer or different one."""
         if topology is None:
             return
@@ -331,10 +325,10 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         found = []
         for member in self.members.values():
             if member.endpoint is not None:
-                active = self.tasks.partitions_read_by_tasks_if_topology_fits(
+                active = self.tasks.partitions_read_by_tasks(
                     active_tasks_by_subtopology(member.assigned)
                 )
-                standby = self.tasks.partitions_read_by_tasks_if_topology_fits(
+                standby = self.tasks.partitions_read_by_tasks(
                     standby_tasks_by_subtopology(member.assigned)
                 )
                 if active is None or standby is None:  # Kafka has no error of its own for this
@@ -379,11 +373,11 @@ class StreamsGroup(EpochGroup[StreamsMember]):
     def _handle_leaving_heartbeat(self, heartbeat: StreamsHeartbeat) -> StreamsHeartbeatResult:
         if heartbeat.shuts_down_application and self._shut_down_by is None:
             self._shut_down_by = heartbeat.member_id
-        member = self.require_member_by_id_or_instance(heartbeat.member_id, heartbeat.instance_id)
+        member = self.require_leaving_member(heartbeat.member_id, heartbeat.instance_id)
         if heartbeat.instance_id is not None and heartbeat.member_epoch == LEAVING_FOR_A_WHILE:
             self.leave_as_static_member(member)
         else:
-            self.remove_members_and_begin_epoch(member)
+            self.remove_members(member)
         if not self.members:
             self._shut_down_by = None
         return StreamsHeartbeatResult(heartbeat.member_id, heartbeat.member_epoch, 0, None)

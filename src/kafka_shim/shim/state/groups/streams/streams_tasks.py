@@ -55,7 +55,7 @@ class StreamsTasks:
         else:
             self.configured = ConfiguredTopology(shape, seen, epoch)
 
-    def note_topics_and_return_if_changed(self) -> bool:
+    def update_topics(self) -> bool:
         """Return whether the topics have changed since the last call."""
         if self.configured is None:
             return False
@@ -96,9 +96,7 @@ class StreamsTasks:
         )
         return next((part.subtopology_id for part in readers), None)
 
-    def partitions_read_by_tasks_if_topology_fits(
-        self, assigned: Assignment
-    ) -> dict[str, frozenset[int]] | None:
+    def partitions_read_by_tasks(self, assigned: Assignment) -> dict[str, frozenset[int]] | None:
         """Return the partitions that tasks read, by topic; None while topics of the topology are
         missing or do not match it, since brokers then do not answer.
         """
@@ -110,7 +108,7 @@ class StreamsTasks:
         for subtopology in topology.subtopologies if held else ():
             partitions = held.get(subtopology.subtopology_id, frozenset())
             for name in dict.fromkeys(subtopology.read_topic_names) if partitions else ():
-                count = configured.existing_partition_count_or_zero(name)
+                count = configured.existing_partition_count(name)
                 if there := frozenset(at for at in partitions if at < count):
                     found[name] = found.get(name, frozenset()) | there
         return found
