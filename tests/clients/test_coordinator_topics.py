@@ -9,7 +9,11 @@ import pytest
 from tests.clients.driver import Driver
 from tests.clients.stage import Stage
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
+pytestmark = [
+    pytest.mark.folders("src/kafka_shim/shim/state", "src/kafka_shim/shim/storage"),
+    pytest.mark.client,
+    pytest.mark.timeout(300, func_only=True),
+]
 
 PACKAGE = "org.apache.kafka.tools.consumer"
 IDLE_MS = "4000"

@@ -28,7 +28,11 @@ exec {command} "$@" 2>> {log}
 """
 """Replaces the command `kafka-shim`, and keeps its log."""
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(900, func_only=True)]
+pytestmark = [
+    pytest.mark.folders("examples", "packages", "src/kafka_shim/testing"),
+    pytest.mark.client,
+    pytest.mark.timeout(900, func_only=True),
+]
 
 
 class Example(NamedTuple):

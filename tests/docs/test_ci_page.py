@@ -21,6 +21,8 @@ from tests.docs.shell import Shell
 from tests.docs.shown import ROOT, blocks
 from tests.support.commands import SHIM, environment
 
+pytestmark = pytest.mark.folders("docs/guides/ci.md", "packages", ".github")
+
 PAGE = "docs/guides/ci.md"
 WORKFLOWS = {block.name: yaml.safe_load(block.text) for block in blocks() if block.page == PAGE}
 PROJECT_TEST = """\

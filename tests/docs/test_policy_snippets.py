@@ -19,6 +19,10 @@ import yaml
 from tests.docs.shell import Shell
 from tests.docs.shown import ROOT
 
+pytestmark = pytest.mark.folders(
+    "docs/guides", "examples/policy", "src/kafka_shim/policy", "src/kafka_shim/cli/policy"
+)
+
 EXAMPLES = ROOT / "examples" / "policy"
 EVE = "- {principal: User:eve, allow: Write, topic: orders}\n"
 STAND_IN = """\

@@ -72,7 +72,7 @@ def test_the_image_is_that_of_this_version() -> None:
             PACKAGES / "npm" / "testcontainers.js",
             PACKAGES / "go" / "testcontainers" / "container.go",
             next((PACKAGES / "junit5").rglob("KafkaShimContainer.java")),
-            ROOT / "src" / "kafka_shim" / "testcontainers.py",
+            ROOT / "src" / "kafka_shim" / "testing" / "testcontainers.py",
         )
         for found in re.findall(r'"ghcr\.io/kafka-shim/kafka-shim:(.*?)"', path.read_text())
     ]

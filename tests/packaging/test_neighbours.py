@@ -9,7 +9,13 @@ from tests.packaging.installed import ROOT, Built, Environment, install, run, wo
 
 NAMES = ("shim", "protocol", "schemas", "authorizer", "pipeline")
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600, func_only=True)]
+pytestmark = [
+    pytest.mark.folders(
+        "tests/packaging", "pyproject.toml", "hatch_build.py", "src/kafka_shim/testing"
+    ),
+    pytest.mark.slow,
+    pytest.mark.timeout(600, func_only=True),
+]
 
 
 def project(folder: Path, files: dict[str, str]) -> Path:

@@ -20,6 +20,8 @@ from confluent_kafka.admin import AdminClient
 
 from tests.docs.shown import ROOT, Block, blocks
 
+pytestmark = pytest.mark.folders("action.yml", ".ci", ".github")
+
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
 STEPS = {step["id"]: step for step in ACTION["runs"]["steps"]}
 

@@ -80,7 +80,7 @@ def test_every_extra_that_the_code_names_has_packages() -> None:
     }
     assert named == {
         "capture", "completion", "compression", "connect", "control", "local", "mcp", "oauth",
-        "pipeline", "pytest", "regex", "tls",
+        "pipeline", "pytest", "regex", "testcontainers", "tls",
     }  # fmt: skip
     assert named <= set(PROJECT["optional-dependencies"])
     wrong = [path for path in paths if re.search(r"pip install", path.read_text())]

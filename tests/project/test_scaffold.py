@@ -16,6 +16,10 @@ import pytest
 from tests.docs.shown import ROOT
 from tests.project import scaffold
 
+pytestmark = pytest.mark.folders(
+    "tests/project", "src/kafka_shim/shim/apis.py", "src/kafka_shim/shim/handlers/common"
+)
+
 NEW = {
     "handler": "UpdateRaftVoter",
     "job": "busy-principals",

@@ -5,28 +5,31 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+DAY_S = 86_400
 
 
-def has_changed(folders: tuple[str, ...], files: frozenset[str] | None) -> bool:
-    """Return whether a file is in one of the folders; True if the files are unknown."""
-    prefixes = tuple(f"{folder}/" for folder in folders)
-    return files is None or any(file.startswith(prefixes) for file in files)
+def has_changed(paths: tuple[str, ...], files: frozenset[str] | None) -> bool:
+    """Return whether a path, or a file below one, is listed; True if the files are unknown."""
+    prefixes = tuple(f"{path}/" for path in paths)
+    return files is None or any(file in paths or file.startswith(prefixes) for file in files)
 
 
 @cache
 def changed_files(root: Path = ROOT) -> frozenset[str] | None:
-    """Return the files that differ from the published branch or, if none do, from the last commit.
+    """Return the files that differ from the last commit that is a day older than the newest one.
 
-    None: this is not a checkout of git, or one without history.
+    None: this is not a checkout of git, or one without such a commit.
     """
-    status = _git(root, "status", "--porcelain", "--untracked-files=all")
-    published = _git(root, "merge-base", "HEAD", "origin/main")
-    if published == _git(root, "rev-parse", "HEAD"):
-        published = None
-    since = _git(root, "diff", "--name-only", published[0] if published else "HEAD~1")
-    if status is None or since is None:
+    newest = _git(root, "log", "-1", "--format=%ct")
+    if not newest:
         return None
-    return frozenset(since) | {line[3:].rpartition(" -> ")[2] for line in status}
+    before = f"--before={int(newest[0]) - DAY_S}"
+    older = _git(root, "rev-list", "-1", before, "HEAD")
+    differing = _git(root, "diff", "--name-only", older[0]) if older else None
+    status = _git(root, "status", "--porcelain", "--untracked-files=all")
+    if differing is None or status is None:
+        return None
+    return frozenset(differing) | {line[3:].rpartition(" -> ")[2] for line in status}
 
 
 def _git(root: Path, *words: str) -> list[str] | None:

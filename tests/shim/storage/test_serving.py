@@ -14,12 +14,10 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, Message, Producer
 
-from tests.shim.storage.sent_offsets import SEND_S
 from tests.support.commands import SHIM, environment
 
 ROOT = Path(__file__).parents[3]
 WAIT_S = 20
-HANGS = "hangs"
 QUIET = {"log_level": 0, "reconnect.backoff.ms": 20, "reconnect.backoff.max.ms": 50}
 
 
@@ -97,7 +95,6 @@ def test_librdkafka_continues_after_a_restart(tmp_path: Path, port: int, protoco
         ("rebootstrap", "unused", "committed 5"),
         ("none", "unused", "committed 5"),
         ("none", "used", "committed 5"),
-        ("rebootstrap", "used", HANGS),
     ],
 )
 def test_offsets_of_a_transaction_are_sent_after_a_restart_as_to_a_real_broker(
@@ -105,8 +102,8 @@ def test_offsets_of_a_transaction_are_sent_after_a_restart_as_to_a_real_broker(
 ) -> None:
     """The expectations were observed with Apache Kafka 3.9.1 and librdkafka 2.16.0.
 
-    librdkafka never returns if the transaction has used the group's coordinator before, despite its
-    timeout: it waits for a broker that it has forgotten.
+    A fourth case is left out: with `rebootstrap`, librdkafka often never returns if the transaction
+    has used the group's coordinator before, with a real broker and with this one.
     """
     words = [sys.executable, "-m", "tests.shim.storage.sent_offsets", f"127.0.0.1:{port}"]
     with serving(tmp_path, port):
@@ -121,9 +118,7 @@ def test_offsets_of_a_transaction_are_sent_after_a_restart_as_to_a_real_broker(
         assert client.stdout.readline() == "ready\n"
     with serving(tmp_path, port):
         try:
-            found = client.communicate("\n", 3 * SEND_S)[0].strip()
-        except subprocess.TimeoutExpired:
-            found = HANGS
+            found = client.communicate("\n", WAIT_S)[0].strip()
         finally:
             client.kill()
             client.communicate()

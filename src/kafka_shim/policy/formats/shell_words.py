@@ -195,7 +195,7 @@ class _CommandSplitter:
 
 
 class _Tokenizer:
-    """Reads the tokens of a script; `at` is the position in it."""
+    """Reads the tokens of a script."""
 
     def __init__(self, text: str, line: int) -> None:
         self._text = text
