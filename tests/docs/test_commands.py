@@ -181,9 +181,9 @@ def test_make_targets_on_pages_exist() -> None:
             rule
             for makefile in makefiles
             if makefile.exists()
-            for rule in re.findall(r"^([\w-]+):", makefile.read_text(), re.MULTILINE)
+            for rule in re.findall(r"^([\w/-]+):", makefile.read_text(), re.MULTILINE)
         }
-        target = r"(?:^ {4}|`)make (?:-C \S+ )?([a-z-]+)"
+        target = r"(?:^ {4}|`)make (?:-C \S+ )?([a-z/-]+)"
         named = re.findall(target, (ROOT / page).read_text(), re.MULTILINE)
         assert rules.issuperset(named), page
 

@@ -58,7 +58,7 @@ SUPERS = ("User:root",)
 START = datetime(2026, 1, 1, tzinfo=UTC)
 CASES = ((0, RELEASES[-1], False), (1, "2.8", True))
 """Seed, release, and the value of allow.everyone.if.no.acl.found."""
-ENGINES = ("local", pytest.param("spark", marks=pytest.mark.spark))
+ENGINES = ("duckdb", pytest.param("spark", marks=pytest.mark.spark))
 
 
 @pytest.fixture(scope="module", params=ENGINES)
@@ -74,7 +74,7 @@ def engine(engine_name: str, request: Any) -> SqlEngine:
 
 
 def engine_named(name: str, request: Any) -> SqlEngine:
-    if name == "local":
+    if name == "duckdb":
         return DuckDbEngine()
     from kafka_shim.pipeline.engines.spark_engine import SparkEngine
 
@@ -137,7 +137,7 @@ def trace_input(engine: SqlEngine, paths: list[str], options: dict[str, str]) ->
 
 
 CASES_ON_ENGINES = (  # Spark is slow to start each query, and the last case has every part of them
-    *(("local", *of) for of in CASES),
+    *(("duckdb", *of) for of in CASES),
     pytest.param(("spark", *CASES[-1]), marks=pytest.mark.spark),
 )
 

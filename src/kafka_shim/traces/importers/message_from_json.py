@@ -11,6 +11,7 @@ from typing import Any
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.wire_json import SIZE, lower_first_letter
+from kafka_shim.traces.importers.earlier_names import EARLIER
 
 
 class JsonMessageError(ValueError):
@@ -21,7 +22,7 @@ def message_from_json(name: str, version: int, content: Any, unknown: set[str]) 
     """Return a message by its full name, such as `CreateAclsRequest`.
 
     Unknown keys are ignored, and their places are added to `unknown`. Raise JsonMessageError if
-    the content is invalid, or if a field seems to have the name of an earlier release.
+    the content is invalid, or if a field seems to have the name of another release.
     """
     try:
         reader = _JsonMessageReader(message_classes_by_name(name), version, unknown)
@@ -47,22 +48,26 @@ class _JsonMessageReader:
         remaining_fields = dict(content)
         for field in spec.fields:
             name = lower_first_letter(field.name)
+            field_path = f"{path}.{name}"
+            earlier_name = EARLIER.get(field_path, name)
             if field.element_kind == "records":
-                for key in (name, f"{name}{SIZE}"):
+                for key in (name, f"{name}{SIZE}", f"{earlier_name}{SIZE}"):
                     remaining_fields.pop(key, None)
                 if (
                     field.nullable_versions.high < field.versions.high
                 ):  # ShareFetch: null in version 0 only
                     values[field.attribute] = b""
-            elif name in remaining_fields:
-                field_content = remaining_fields.pop(name)
-                values[field.attribute] = self._field_value(field, field_content, f"{path}.{name}")
+            elif name in remaining_fields or earlier_name in remaining_fields:
+                field_content = remaining_fields.pop(
+                    name if name in remaining_fields else earlier_name
+                )
+                values[field.attribute] = self._field_value(field, field_content, field_path)
             elif field.versions.has(self._version) and field.tag < 0:
                 missing_fields.append(name)
         if missing_fields and remaining_fields:
             raise JsonMessageError(
                 f"{path}: unknown field `{next(iter(remaining_fields))}`, and"
-                f" `{missing_fields[0]}` is missing; earlier releases have other names"
+                f" `{missing_fields[0]}` is missing; other releases may have other names"
             )
         self._unknown.update(f"{path}.{key}" for key in remaining_fields)
         return self._types[spec.name](**values)
