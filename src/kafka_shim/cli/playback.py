@@ -21,6 +21,7 @@ from kafka_shim.text.logs import configure_logging
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
 
     from kafka_shim.shim.config import Config
     from kafka_shim.traces.cassettes.cassette_recording import Upstream
@@ -87,6 +88,8 @@ def _with_cassette(
         raise ConfigError(
             f"--playback-mode {mode} records `{args.playback}`: give --upstream HOST:PORT"
         )
+    if args.playback_report is not None:
+        _check_report_file(args.playback_report)
     run = _record if is_recorded else _play
     try:
         return asyncio.run(run(args, config, use))
@@ -95,6 +98,15 @@ def _with_cassette(
         text = "the recording is incomplete" if is_written else f"cannot read `{args.playback}`"
         print(f"kafka-shim: {text}: {error.strerror or error}", file=sys.stderr)
         return EXIT_FAILURE
+
+
+def _check_report_file(file: "Path") -> None:
+    from kafka_shim.traces.cassettes.playback_report import check_report_file
+
+    try:
+        check_report_file(file)
+    except OSError as error:
+        raise ConfigError(f"--playback-report {file}: {error.strerror}") from error
 
 
 async def _record(

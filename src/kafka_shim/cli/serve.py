@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 PORT = 9092
 """Where clients look for a broker."""
+_SCORED_CLIENT = "clients"
 _READY_FILE_START = r"[\w.-]+=\S+:\d+\n"
 
 
@@ -107,17 +108,20 @@ def _serve_scored(broker: Broker, control: "ControlServer | None", args: argpars
     from pathlib import Path
 
     from kafka_shim.cli.conformance import write_scorecard
+    from kafka_shim.conformance.scorecard.scorecard import form_start
 
     form, _, file = args.conformance.partition(":")
     if form not in OUTPUTS:
         raise ConfigError(f"--conformance `{form}`: expected one of {', '.join(OUTPUTS)}")
     if not Path(file).parent.is_dir():
         raise ConfigError(f"--conformance {args.conformance}: the folder does not exist")
+    if file:
+        _check_option_file("--conformance", file, form_start(form, _SCORED_CLIENT))
     with tempfile.TemporaryDirectory() as folder:
         trace = args.record or Path(folder)
         broker.start_recording(trace, trace_storage_of_options(args))
         code = asyncio.run(_serve(broker, control, args))
-        return code or write_scorecard(trace, form, "clients", Path(file) if file else None)
+        return code or write_scorecard(trace, form, _SCORED_CLIENT, Path(file) if file else None)
 
 
 async def _serve(broker: Broker, control: "ControlServer | None", args: argparse.Namespace) -> int:
@@ -154,16 +158,23 @@ def _remove_ready_file(ready_file: str) -> None:
     """Remove the ready file: its addresses are not valid before and after the broker runs."""
     from pathlib import Path
 
-    from kafka_shim.text.output_paths import check_output_file
-
     folder = Path(ready_file).parent
     if not folder.is_dir():
         raise ConfigError(f"--ready-file {ready_file}: the folder `{folder}` does not exist")
-    try:
-        check_output_file(Path(ready_file), _READY_FILE_START)
-    except OSError as error:
-        raise ConfigError(f"--ready-file {ready_file}: {error.strerror}") from error
+    _check_option_file("--ready-file", ready_file, _READY_FILE_START)
     Path(ready_file).unlink(missing_ok=True)
+
+
+def _check_option_file(option: str, file: str, own_content: str) -> None:
+    """Raise ConfigError if this file is something else than earlier output of the option."""
+    from pathlib import Path
+
+    from kafka_shim.text.output_paths import check_output_file
+
+    try:
+        check_output_file(Path(file), own_content)
+    except OSError as error:
+        raise ConfigError(f"{option} {file}: {error.strerror}") from error
 
 
 def _announce_ready_broker(

@@ -9,8 +9,10 @@ from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.trace_source import print_damaged_parts
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.text.extras import requires
+from kafka_shim.text.output_paths import check_output_file
 from kafka_shim.trace_format.segments import Damage, trace_size_in_bytes
 
+_ROW_START = r'\{"isForwarded": false, "requestHeader": '
 FORMS = ("request-log", "pcap")
 FORMS_HELP = """Format of the export. request-log (default): one JSON object per request, like
 Kafka's own request log. pcap: a network capture, for Wireshark; requires --output"""
@@ -35,6 +37,7 @@ def run_export(args: argparse.Namespace) -> int:
         for row in rows(args.trace, damage=damage):
             print(json.dumps(row))
     else:
+        check_output_file(args.output, _ROW_START)
         with args.output.open("w", encoding="utf-8") as file, _export_progress(args) as progress:
             file.writelines(f"{json.dumps(row)}\n" for row in rows(args.trace, progress, damage))
     print_damaged_parts(damage)
@@ -49,9 +52,10 @@ def _export_as_pcap(args: argparse.Namespace) -> int:
     if args.output is None:
         raise ConfigError("--format pcap requires --output FILE, since a capture is binary")
     try:
-        from kafka_shim.traces.captures.capture_export import export_capture
+        from kafka_shim.traces.captures.capture_export import CAPTURE_START, export_capture
     except ImportError as error:
         raise ConfigError(requires("--format pcap", "capture")) from error
+    check_output_file(args.output, CAPTURE_START)
     with args.output.open("wb") as file, _export_progress(args) as progress:
         report = export_capture(args.trace, file, progress)
     print_damaged_parts(report.damage)

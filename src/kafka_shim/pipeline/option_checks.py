@@ -26,6 +26,7 @@ from kafka_shim.pipeline.selection_options import (
 from kafka_shim.pipeline.spark.lake import LAKE
 from kafka_shim.pipeline.trace_input import lake_at_paths
 from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.text.html_page import page_start
 from kafka_shim.text.output_paths import check_output_file, claim_folder
 from kafka_shim.trace_format.blocks import BlockHeader
 from kafka_shim.trace_format.foreign_files import import_hint
@@ -38,7 +39,6 @@ from kafka_shim.trace_format.segments import (
 )
 
 CONNECT_PORT = 15002
-PAGE_START = r"(?s)<!DOCTYPE html>.*<title>kafka-shim pipeline"
 """Port of a Spark Connect server whose address has none."""
 PATIENCE_S = 10
 _OUTPUT_FOLDERS = {
@@ -216,7 +216,7 @@ def _prepare_output(args: argparse.Namespace) -> None:
         raise PipelineError(f"--html {args.html}: the folder does not exist")
     if getattr(args, "html", None):
         try:
-            check_output_file(Path(args.html), PAGE_START)
+            check_output_file(Path(args.html), page_start("kafka-shim pipeline"))
         except OSError as error:
             raise PipelineError(f"--html {args.html}: {error.strerror}") from error
     for name, (kind, own_names) in _OUTPUT_FOLDERS.items():

@@ -1,5 +1,6 @@
 """A page of HTML with a table, without references to other files."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from types import MappingProxyType
@@ -11,6 +12,11 @@ th, td { border: 1px solid #bbb; padding: 4px 8px; text-align: left; vertical-al
 thead th { background: #eee; position: sticky; top: 0; }
 i { color: #777; }
 """
+
+
+def page_start(title: str) -> str:
+    """Return the pattern with which a page of that title begins, for `check_output_file`."""
+    return rf"(?si)<!doctype html>.{{0,400}}?<title>{re.escape(escape(title))}"
 
 
 def html_page_with_table(

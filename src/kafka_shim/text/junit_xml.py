@@ -26,6 +26,11 @@ class JunitCase(msgspec.Struct, frozen=True, kw_only=True):
     line: int = 0
 
 
+def junit_start(name: str) -> str:
+    """Return the pattern with which the report of that name begins, for `check_output_file`."""
+    return rf"<\?xml [^>]*>\s*<testsuite name=\"{re.escape(name)}\""
+
+
 def junit_report(name: str, cases: Iterable[JunitCase]) -> str:
     """Return the report. Characters that XML does not allow become `?`."""
     suite = ET.Element("testsuite", name=_printable(name))

@@ -1,8 +1,13 @@
-"""Output: a command writes, replaces and removes only where kafka-shim wrote before."""
+"""Output: a command writes, replaces and removes only where kafka-shim wrote before.
 
+The rule for a file that an option names: it is absent, empty, or of the kind that this option
+writes (`check_output_file`). For a folder: it is absent, empty, or has our mark (`claim_folder`).
+"""
+
+import os
 import re
 from collections.abc import Sequence
-from errno import EEXIST
+from errno import EEXIST, EISDIR
 from pathlib import Path
 
 MARKER = ".kafka-shim"
@@ -48,11 +53,17 @@ def remove_own_files(folder: Path, kind: str, own_names: Sequence[str]) -> None:
 
 
 def check_output_file(path: Path, own_content: str) -> None:
-    """Raise ForeignContentError if a file exists whose beginning does not match a pattern."""
+    """Raise ForeignContentError for a file whose beginning does not match a pattern.
+
+    Raise IsADirectoryError for a folder. The pattern is one of characters, each of which stands for a byte. Devices such as /dev/stdout
+    are no files of anybody.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))
     if not path.is_file():
         return
     with path.open("rb") as file:
-        head = file.read(_HEAD_BYTES).decode("utf-8", "replace")
+        head = file.read(_HEAD_BYTES).decode("latin-1")
     if head and re.match(own_content, head) is None:
         raise ForeignContentError(
             path, "the file exists, and is no earlier output of this command; name a new one"

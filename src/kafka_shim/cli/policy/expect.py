@@ -37,11 +37,13 @@ from kafka_shim.policy.verdicts import (
     verdict_sarif_result,
     verdict_summary,
 )
-from kafka_shim.text.junit_xml import junit_report
+from kafka_shim.text.junit_xml import junit_report, junit_start
 from kafka_shim.text.message_text import text_of_escaped_result_lines
+from kafka_shim.text.output_paths import check_output_file
 from kafka_shim.text.sarif import sarif_log
 
 QUIET_FAILURES_MAX = 10
+_JUNIT_NAME = "kafka-shim policy test"
 """Failures that --quiet prints."""
 _PROFILE_LINES = "\n".join(
     f"  {name:24} {', '.join(name_keys_of_profile(name))}" for name in PROFILES
@@ -109,11 +111,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.coverage and args.format != "text":
         raise UsageError("--coverage is printed as text only")
+    if args.junit:
+        check_output_file(args.junit, junit_start(_JUNIT_NAME))
     coverage = empty_coverage() if args.coverage else None
     judged = _judged_expectations(args, coverage)
     failed = failed_expectations(judged)
     if args.junit:
-        report = junit_report("kafka-shim policy test", map(junit_case, judged))
+        report = junit_report(_JUNIT_NAME, map(junit_case, judged))
         args.junit.write_text(report, encoding="utf-8")
     if args.format != "text":
         content: object = (

@@ -1,6 +1,7 @@
 """The scorecard: the catalogue evaluated for a trace, in four formats."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ from kafka_shim.conformance.scorecard.encoding import ENCODING
 from kafka_shim.conformance.scorecard.exchanges import exchanges_of_recording
 from kafka_shim.conformance.scorecard.permissions import PERMISSIONS
 from kafka_shim.conformance.scorecard.records import RECORDS
-from kafka_shim.text.junit_xml import JunitCase, junit_report
+from kafka_shim.text.junit_xml import JunitCase, junit_report, junit_start
 from kafka_shim.traces.replay.events import load_recording
 
 CATALOGUE: tuple[Behaviour, ...] = (*ENCODING, *PERMISSIONS, *RECORDS)
@@ -154,3 +155,14 @@ FORMS: dict[str, Callable[[Scorecard, str], str]] = {
     "junit": as_junit,
     "markdown": as_markdown,
 }
+
+
+def form_start(form: str, name: str) -> str:
+    """Return the pattern with which a scorecard of that name begins, for `check_output_file`."""
+    client = re.escape(name)
+    return {
+        "text": rf"{client}: \d+ ",
+        "json": rf'\{{\n  "client": "{client}",\n  "behaviours": ',
+        "junit": junit_start(name),
+        "markdown": rf"\| {client} \| KIP \| behaviour \|",
+    }[form]

@@ -1,6 +1,8 @@
 """Write a trace as a capture for Wireshark: its frames in generated TCP segments."""
 
 import ipaddress
+import re
+import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -28,7 +30,13 @@ KAFKA_PORT = 9092
 
 SEGMENT_BYTES_MAX = 60_000
 _LINK_TYPE_RAW = 101
-_CAPTURED_BYTES_MAX = 262_144
+_PACKET_BYTES_MAX = SEGMENT_BYTES_MAX + 100
+CAPTURE_START = re.escape(
+    struct.pack("=IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, _PACKET_BYTES_MAX, _LINK_TYPE_RAW).decode(
+        "latin-1"
+    )
+)
+"""How an exported capture begins: other programs write round numbers as the largest packet."""
 
 
 class ExportReport(msgspec.Struct):
@@ -98,7 +106,7 @@ def export_capture(
     trace: Path, file: BinaryIO, progress: Callable[[int], None] = lambda _: None
 ) -> ExportReport:
     """Write a trace as classic pcap of IP packets; `progress` gets the number of bytes read."""
-    writer = dpkt.pcap.Writer(file, snaplen=_CAPTURED_BYTES_MAX, linktype=_LINK_TYPE_RAW)
+    writer = dpkt.pcap.Writer(file, snaplen=_PACKET_BYTES_MAX, linktype=_LINK_TYPE_RAW)
     report = ExportReport()
     flows: dict[tuple[str, int], _ConnectionPackets] = {}
     for block in read_trace(trace, progress):

@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from kafka_shim.shim.system_clock import SystemClock
-from kafka_shim.text.html_page import html_page_with_table
+from kafka_shim.text.html_page import html_page_with_table, page_start
+from kafka_shim.text.output_paths import check_output_file
 from kafka_shim.traces.cassettes.interactions import Interaction
 from kafka_shim.traces.cassettes.request_content import FieldDifference
 from kafka_shim.traces.inspector_rows import REQUESTS_MAX, InspectorRows
@@ -22,6 +23,7 @@ MISMATCHES_KEPT_MAX = 1_000
 CHANGES_KEPT_MAX = 200
 UNSENT_KEPT_MAX = 20
 _HEADINGS = ("Kind", "Request", "Reason", "Field", "Recorded", "Sent", "Nearest", "Count")
+_TITLE = "Playback of"
 _NO_DIFFERENCE = FieldDifference("", "", "")
 _ENTRIES_PER_REQUEST = 4
 """Only the beginning of a large trace is read: its request, response and accesses."""
@@ -150,12 +152,18 @@ class PlaybackReport(msgspec.Struct):
             yield from (f"{heading}:", *(f"  {text}" for text in texts)) if texts else ()
 
 
+def check_report_file(file: Path) -> None:
+    """Raise ForeignContentError if this file exists and is no earlier report."""
+    is_page = file.suffix == ".html"
+    check_output_file(file, page_start(_TITLE) if is_page else r'\{\n  "requires_all": ')
+
+
 def write_playback_report(report: PlaybackReport, trace: Path, file: Path) -> None:
     """Write the report; as a page if the name of the file ends in `.html`, else as JSON."""
     text = json.dumps(report.json_fields(), indent=2) + "\n"
     if file.suffix == ".html":
         rows = [_row(each, count) for each, count in report.mismatches.items()]
-        title = f"Playback of {trace.name}"
+        title = f"{_TITLE} {trace.name}"
         text = html_page_with_table(title, _HEADINGS, rows, report.summary, report.lists)
     file.write_text(text, encoding="utf-8")
 
