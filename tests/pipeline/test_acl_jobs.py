@@ -2,6 +2,7 @@
 
 import random
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +130,7 @@ class Case:
 
 def trace_input(engine: SqlEngine, paths: list[str], options: dict[str, str]) -> TraceInput:
     if isinstance(engine, DuckDbEngine):
-        return TraceInput(engine, LocalTraceTables(engine, paths, options), paths, options)
+        return TraceInput(engine, partial(LocalTraceTables, engine), paths, options)
     from kafka_shim.pipeline.engines.spark_engine import SparkEngine
 
     assert isinstance(engine, SparkEngine)

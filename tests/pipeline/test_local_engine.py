@@ -16,6 +16,7 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.cli import main
 from kafka_shim.pipeline import engine_choice
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
+from kafka_shim.pipeline.jobs import JOBS, import_job
 from kafka_shim.pipeline.local import trace_tables
 from kafka_shim.pipeline.trace_input import local_trace_input
 from kafka_shim.policy.formats import format_acls_losslessly
@@ -118,8 +119,9 @@ def test_the_engine_is_chosen_by_bytes_and_job(
     assert choice("denials", recorded.trace).engine == "duckdb"
     assert choice("denials", recorded.trace, "--engine", "spark").engine == "spark"
     assert choice("denials", recorded.trace, "--master", "local[1]").engine == "spark"
-    assert "timeline has no other engine" in choice("timeline", recorded.trace).reason
-    chained = choice("denials", recorded.trace, "--then", "timeline", recorded.trace)
+    assert {job for job in JOBS if not import_job(job).runs_locally} == {"ingest", "watch"}
+    assert "watch has no other engine" in choice("watch", recorded.trace).reason
+    chained = choice("denials", recorded.trace, "--then", "watch", recorded.trace)
     assert chained.engine == "spark"
     assert main(["pipeline", "denials", recorded.trace]) == 0
     assert capsys.readouterr().out.startswith("engine: DuckDB, since ")
@@ -132,8 +134,8 @@ def test_the_engine_is_chosen_by_bytes_and_job(
 
 def test_a_job_that_needs_spark_says_so(recorded: Recorded, capsys: Any) -> None:
     words = ["pipeline", "denials", recorded.trace, "--engine", "duckdb"]
-    assert main([*words, "--then", "timeline", recorded.trace]) == 2
-    assert "timeline runs on Spark only" in capsys.readouterr().err
+    assert main([*words, "--then", "watch", recorded.trace]) == 2
+    assert "watch runs on Spark only" in capsys.readouterr().err
 
 
 def test_an_error_of_the_engine_is_one_line(

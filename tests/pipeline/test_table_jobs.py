@@ -1,16 +1,24 @@
-"""The jobs about clients and responses on Spark have the same results as plain Python loops."""
+"""The jobs about clients and responses have the same results as plain Python loops."""
 
 import json
 import random
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline import cli
+from kafka_shim.pipeline.jobs import timeline
+from kafka_shim.pipeline.jobs.clients import versions_by_client
+from kafka_shim.pipeline.jobs.diff import ComparedTrace, diff
+from kafka_shim.pipeline.jobs.readiness import DROPPED, readiness, rows_with_dropped_versions
+from kafka_shim.pipeline.tables import CLIENTS
+from kafka_shim.pipeline.trace_input import TraceInput, local_trace_input, spark_trace_input
 from kafka_shim.policy.formats import format_acls_losslessly
 from kafka_shim.policy.formats.trace_rule import parse_acl_rule
 from kafka_shim.protocol.api_versions import RELEASES, served_versions
@@ -34,31 +42,39 @@ from tests.pipeline.traces import (
     random_acls,
 )
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 OLD, NEW = "3.9", "4.0"
+OpenTrace = Callable[[Path], TraceInput]
 
 
-def test_readiness_names_dropped_versions(spark: Any, tmp_path: Path) -> None:
-    from kafka_shim.pipeline.jobs.readiness import DROPPED, readiness
-    from kafka_shim.pipeline.spark.data_source import trace_table
+@pytest.fixture(params=["duckdb", pytest.param("spark", marks=pytest.mark.spark)])
+def open_trace(request: pytest.FixtureRequest) -> OpenTrace:
+    """Return a function that reads a trace with the engine."""
+    if request.param == "duckdb":
+        return lambda path: local_trace_input([str(path)])
+    spark = request.getfixturevalue("spark")
+    return lambda path: spark_trace_input(spark, [str(path)])
 
+
+def rows_of(trace: TraceInput, relation: Any) -> list[tuple[Any, ...]]:
+    return [tuple(row.values()) for row in trace.engine.rows(relation)]
+
+
+def test_readiness_names_dropped_versions(open_trace: OpenTrace, tmp_path: Path) -> None:
     low, high = served_versions(NEW)[ApiKey.FETCH]
     assert low > 3
-    trace = made(tmp_path)
-    clients = trace_table(spark, "clients", [str(trace)])
-    rows = readiness(clients, None, OLD, NEW).collect()
+    trace = open_trace(made(tmp_path))
+    engine, clients = trace.engine, trace.table("clients")
+    rows = engine.rows(readiness(engine, clients, None, OLD, NEW))
     assert [(r["finding"], r["api"], r["api_version"], r["requests"]) for r in rows] == [
         (DROPPED, "Fetch", 3, 1)
     ]
     assert rows[0]["detail"] == f"{NEW} has versions {low} to {high}"
-    assert rows[0]["software_name"] == "lib"
-    assert readiness(clients, None, OLD, OLD).collect() == []
+    assert (rows[0]["software_name"], rows[0]["hosts"]) == ("lib", ["h"])
+    assert engine.rows(readiness(engine, clients, None, OLD, OLD)) == []
 
 
-def test_readiness_agrees_with_plain_loops(spark: Any) -> None:
-    from kafka_shim.pipeline.jobs.readiness import readiness, rows_with_dropped_versions
-    from kafka_shim.pipeline.tables import CLIENTS, spark_ddl
-
+def test_readiness_agrees_with_plain_loops(open_trace: OpenTrace, tmp_path: Path) -> None:
     rng = random.Random(7)
     when = datetime(2026, 1, 1, tzinfo=UTC)
     keys = (ApiKey.FETCH, ApiKey.PRODUCE, ApiKey.CREATE_TOPICS, ApiKey.API_VERSIONS)
@@ -67,7 +83,9 @@ def test_readiness_agrees_with_plain_loops(spark: Any) -> None:
         key, who = rng.choice(keys), rng.choice(PRINCIPALS)
         name = ("lib", "1", rng.choice(("app", None)))
         rows.append((who, "h", *name, key.wire_name, int(key), rng.randrange(14), 1, when, when))
-    table = spark.createDataFrame(rows, spark_ddl(CLIENTS))
+    engine = open_trace(made(tmp_path)).engine
+    columns = dict(zip(CLIENTS.names, zip(*rows, strict=True), strict=True))
+    table = engine.relation_from_arrow(pa.Table.from_pydict(columns, CLIENTS))
     for present, target in (("0.11", "4.0"), ("3.9", "4.0"), ("4.0", "2.0")):
         expected: dict[tuple[str, ...], int] = {}
         unknown = 0
@@ -82,24 +100,24 @@ def test_readiness_agrees_with_plain_loops(spark: Any) -> None:
             expected[at] = expected.get(at, 0) + requests
         found = {
             (r["principal"], str(r["client_id"]), r["api"], str(r["api_version"])): r["requests"]
-            for r in readiness(table, None, present, target).collect()
+            for r in engine.rows(readiness(engine, table, None, present, target))
         }
         assert found == expected, (present, target)
         assert expected
-        assert (
-            rows_with_dropped_versions(
-                table, present, target, version_is_latest_of_present=True
-            ).count()
-            == unknown
+        latest = rows_with_dropped_versions(
+            engine, table, present, target, version_is_latest_of_present=True
         )
+        assert engine.count_rows(latest) == unknown
 
 
+@pytest.mark.parametrize(
+    "on_engine", [(), pytest.param(("--engine", "spark"), marks=pytest.mark.spark)]
+)
 @pytest.mark.parametrize(("acl", "is_denied"), [("READ", False), ("", True)])
 def test_readiness_decides_added_checks(
-    spark: Any, tmp_path: Path, capsys: Any, acl: str, is_denied: bool
+    tmp_path: Path, capsys: Any, acl: str, is_denied: bool, on_engine: tuple[str, ...]
 ) -> None:
     """Since 4.0 ConsumerGroupHeartbeat requires DESCRIBE on its topics."""
-    assert spark
     rule = f"TOPIC|orders|LITERAL|User:a|*|{acl}|ALLOW"
     acls = [found for found in (parse_acl_rule(rule) if acl else None,) if found]
     heartbeat = ConsumerGroupHeartbeatRequest(group_id="g", subscribed_topic_names=["orders"])
@@ -108,7 +126,8 @@ def test_readiness_decides_added_checks(
     api = ApiKey.CONSUMER_GROUP_HEARTBEAT
     maker.ask("User:a", "h", api, asked, frame(api, 0, heartbeat))
     maker.close()
-    words = ("readiness", str(tmp_path / "trace"), "--from-release", "3.9", "--to-release", "4.0")
+    trace = str(tmp_path / "trace")
+    words = ("readiness", trace, *on_engine, "--from-release", "3.9", "--to-release", "4.0")
     if not is_denied:  # without ACLs the decision is unknown, which is no finding
         assert cli.run(parsed(*words, "--fail")) == 0
         assert "the decisions of 1 checks that are new in 4.0" in capsys.readouterr().out
@@ -122,28 +141,24 @@ def test_readiness_decides_added_checks(
         assert row["detail"] == "ConsumerGroupHeartbeat.topic (4.0): asks DESCRIBE TOPIC orders"
 
 
-def test_timeline_counts_and_measures(spark: Any, tmp_path: Path) -> None:
-    from kafka_shim.pipeline.jobs.timeline import timeline_by_client
-    from kafka_shim.pipeline.spark.data_source import trace_table
-
-    trace = made(tmp_path)
-    (row,) = timeline_by_client(trace_table(spark, "responses", [str(trace)])).collect()
+def test_timeline_counts_and_measures(open_trace: OpenTrace, tmp_path: Path) -> None:
+    trace = open_trace(made(tmp_path))
+    engine = trace.engine
+    responses = trace.table("responses")
+    (row,) = engine.rows(timeline.timeline_by_client(engine, responses, 60_000_000))
     assert (row["principal"], row["api"], row["requests"]) == ("User:a", "Fetch", 2)
     assert (row["errors"], row["latency_us_median"], row["latency_us_max"]) == (2, 250, 500)
     assert row["client_id"] == "app"
 
 
-def test_requests_without_a_response_are_counted(spark: Any, tmp_path: Path) -> None:
-    from kafka_shim.pipeline.jobs.timeline import JOB
-    from kafka_shim.pipeline.trace_input import spark_trace_input
-
+def test_requests_without_a_response_are_counted(open_trace: OpenTrace, tmp_path: Path) -> None:
     trace = made(tmp_path)
     writer = SegmentWriter(trace, "broker-2")
     who = Connection(0, 0, 1, "SASL", "h", 5000, "User:b", "PLAIN", "lib")
     silent = frame(ApiKey.PRODUCE, 9, ProduceRequest(acks=0))
     writer.write_block(BlockBody([who], [Request(0, n, START_US + n, silent) for n in range(3)]))
     writer.close()
-    outcome = JOB.run(parsed("timeline", str(trace)), spark_trace_input(spark, [str(trace)], {}))
+    outcome = timeline.JOB.run(parsed("timeline", str(trace)), open_trace(trace))
     found = {
         (row["principal"], row["api"]): (row["requests"], row["errors"], row["latency_us_max"])
         for row in outcome.rows
@@ -151,36 +166,27 @@ def test_requests_without_a_response_are_counted(spark: Any, tmp_path: Path) -> 
     assert found == {("User:a", "Fetch"): (2, 2, 500), ("User:b", "Produce"): (3, 0, None)}
 
 
-def test_diff_reports_lost_access(spark: Any, tmp_path: Path) -> None:
-    from kafka_shim.pipeline.jobs.diff import diff
-    from kafka_shim.pipeline.request_accesses import accesses_of_requests
-    from kafka_shim.pipeline.trace_input import spark_trace_input
+def compared(trace: TraceInput) -> ComparedTrace:
+    return ComparedTrace(trace.accesses_of_requests(), trace.table("responses"))
 
+
+def test_diff_reports_lost_access(open_trace: OpenTrace, tmp_path: Path) -> None:
     allow = {"principal": "User:a", "allow": "Read", "topic": "orders"}
-    granted, bare = made(tmp_path / "granted", allow), made(tmp_path / "bare")
-
-    def side(path: Path) -> Any:
-        trace = spark_trace_input(spark, [str(path)], {})
-        return (
-            accesses_of_requests(trace.engine, trace.distinct_accesses()),
-            trace.table("responses"),
-        )
-
-    assert diff(side(granted), side(granted)).collect() == []
-    rows = [tuple(row) for row in diff(side(granted), side(bare)).collect()]
-    assert rows == [
+    trace = open_trace(made(tmp_path / "granted", allow))
+    granted, bare = compared(trace), compared(trace.of_paths([str(made(tmp_path / "bare"))]))
+    assert trace.engine.rows(diff(trace.engine, granted, granted)) == []
+    assert rows_of(trace, diff(trace.engine, granted, bare)) == [
         ("access", "User:a", "READ TOPIC:orders", "allowed", "denied"),
         ("responses", "User:a", "Fetch", "0", "29"),
     ]
 
 
+@pytest.mark.spark
 def test_clients_of_a_lake_have_their_software(spark: Any, tmp_path: Path) -> None:
-    from kafka_shim.pipeline.jobs.clients import versions_by_client
     from kafka_shim.pipeline.jobs.ingest import ingest_new_data
     from kafka_shim.pipeline.spark.data_source import trace_table
     from kafka_shim.pipeline.spark.lake_tables import lake_table
     from kafka_shim.pipeline.tables import TABLES
-    from kafka_shim.pipeline.trace_input import spark_trace_input
 
     trace, lake = made(tmp_path / "trace"), tmp_path / "lake"
     ingest_new_data(spark, [str(trace)], lake, RELEASES[-1])
@@ -241,27 +247,20 @@ def decisions_by_access(rows: list[dict[str, Any]]) -> dict[tuple[str, str], str
     }
 
 
-def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: Path) -> None:
-    from kafka_shim.pipeline.engines.spark_engine import SparkEngine
-    from kafka_shim.pipeline.jobs.clients import versions_by_client
-    from kafka_shim.pipeline.jobs.diff import diff
-    from kafka_shim.pipeline.jobs.timeline import timeline_by_client
-    from kafka_shim.pipeline.request_accesses import accesses_of_requests
-    from kafka_shim.pipeline.spark.data_source import trace_table
-    from kafka_shim.pipeline.trace_input import spark_trace_input
-
+def test_timeline_clients_and_diff_agree_with_plain_loops(
+    open_trace: OpenTrace, tmp_path: Path
+) -> None:
     seen = random_traffic(tmp_path / "one", 1)
     other = random_traffic(tmp_path / "two", 2)
-    paths = [[str(tmp_path / name)] for name in ("one", "two")]
+    trace = open_trace(tmp_path / "one")
+    engine = trace.engine
     took: dict[tuple[int, str], list[int]] = {}
     errors: dict[tuple[int, str], int] = {}
     for row in seen:
         key = (row["time"], row["who"])
         took.setdefault(key, []).append(row["took"])
         errors[key] = errors.get(key, 0) + (row["error"] != 0)
-    found = timeline_by_client(
-        trace_table(spark, "responses", paths[0]), "50 milliseconds"
-    ).collect()
+    found = engine.rows(timeline.timeline_by_client(engine, trace.table("responses"), 50_000))
     assert {
         (round(r["time"].timestamp() * 20), r["principal"]): (
             *(r["requests"], r["errors"], r["latency_us_max"], r["latency_us_median"]),
@@ -273,9 +272,7 @@ def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: 
     }
     versions = {
         r["principal"]: (r["versions"], r["requests"])
-        for r in versions_by_client(
-            SparkEngine(spark), trace_table(spark, "clients", paths[0])
-        ).collect()
+        for r in engine.rows(versions_by_client(engine, trace.table("clients")))
     }
     for who in PRINCIPALS[:3]:
         mine = [row for row in seen if row["who"] == who]
@@ -287,10 +284,20 @@ def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: 
         for key in first.keys() | second.keys()
         if first.get(key) != second.get(key)
     }
-    inputs = [spark_trace_input(spark, path, {}) for path in paths]
-    accesses = [accesses_of_requests(each.engine, each.distinct_accesses()) for each in inputs]
-    responses = [trace_table(spark, "responses", path) for path in paths]
-    sides = list(zip(accesses, responses, strict=True))
-    rows = diff(sides[0], sides[1]).where("difference = 'access'").collect()
-    assert {tuple(row)[1:] for row in rows} == expected
+    after = compared(trace.of_paths([str(tmp_path / "two")]))
+    rows = rows_of(trace, diff(engine, compared(trace), after))
+    assert {row[1:] for row in rows if row[0] == "access"} == expected
     assert expected
+    codes = [codes_by_principal(rows) for rows in (seen, other)]
+    assert {row[1:] for row in rows if row[0] == "responses"} == {
+        (who, "Fetch", codes[0][who], codes[1][who])
+        for who in PRINCIPALS[:3]
+        if codes[0][who] != codes[1][who]
+    }
+
+
+def codes_by_principal(rows: list[dict[str, Any]]) -> dict[str, str]:
+    return {
+        who: ",".join(map(str, sorted({row["error"] for row in rows if row["who"] == who})))
+        for who in PRINCIPALS[:3]
+    }

@@ -159,7 +159,7 @@ def run_broker(option: str, value: str, trace: Path) -> tuple[bool, str]:
     """Start a broker, and stop it once it serves; return whether it did, and its errors."""
     playback = ["--playback", str(trace)] if option == "--playback-report" else []
     protocol = "SSL" if option == "--tls-dir" else "PLAINTEXT"
-    listener = [] if playback else ["--listener", f"{protocol}://127.0.0.1:0"]
+    listener = ["--listener", f"{'SASL_PLAINTEXT' if playback else protocol}://127.0.0.1:0"]
     command = [*SHIM, "serve", *playback, *listener, option, value]
     with subprocess.Popen(command, env=environment(), stdout=-1, stderr=-1, text=True) as broker:
         assert broker.stdout is not None

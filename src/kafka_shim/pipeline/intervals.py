@@ -25,6 +25,11 @@ def parse_interval_seconds(text: str) -> int:
     return int(found[1]) * _SECONDS[found[2]]
 
 
+def interval_start_sql(time: str, step_us: int) -> str:
+    """Return the SQL for the beginning of the interval that contains a time."""
+    return f"timestamp_micros(unix_micros({time}) - unix_micros({time}) % {step_us})"
+
+
 def interval_words(text: str) -> str:
     """Return how often an interval begins: `each second`, `every 5 minutes`."""
     seconds = parse_interval_seconds(text)

@@ -1,6 +1,7 @@
 """Read traces or a lake with an engine, limited to the given times and APIs."""
 
 import argparse
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -25,7 +26,7 @@ from kafka_shim.pipeline.spark.lake import Lake
 from kafka_shim.pipeline.tables import TABLES
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 
 class TraceTables(Protocol):
@@ -38,12 +39,17 @@ class TraceInput:
     """Traces or a lake, with the options for reading."""
 
     def __init__(
-        self, engine: SqlEngine, tables: TraceTables, paths: list[str], options: dict[str, str]
+        self,
+        engine: SqlEngine,
+        tables_of: Callable[[list[str], dict[str, str]], TraceTables],
+        paths: list[str],
+        options: dict[str, str],
     ) -> None:
         self.engine = engine
         self.paths = paths
         self.options = options
-        self._tables = tables
+        self._tables_of = tables_of
+        self._tables = tables_of(paths, options)
         self._observation: Observation | None = None
         self._cached = ExitStack()
 
@@ -54,6 +60,10 @@ class TraceInput:
 
         assert isinstance(self.engine, SparkEngine)
         return self.engine.session
+
+    def of_paths(self, paths: list[str]) -> "TraceInput":
+        """Return other traces or another lake, with the same engine and options."""
+        return TraceInput(self.engine, self._tables_of, paths, self.options)
 
     def lake_folder(self) -> Path | None:
         return lake_at_paths(self.paths)
@@ -66,12 +76,10 @@ class TraceInput:
             return clients_of_requests(self.engine, self.table("requests"))
         return self._within_selection(name, columns)
 
-    def added_needs_of_trace(self, present_release: str, target_release: str) -> "DataFrame":
+    def added_needs_of_trace(self, present_release: str, target_release: str) -> Relation:
         """Return what requests need only in the target release; a lake has no requests."""
-        from kafka_shim.pipeline.spark.trace_tables import SparkTraceTables
-
-        assert isinstance(self._tables, SparkTraceTables)
-        return self._tables.added_needs(present_release, target_release)
+        options = self.options | {"release": target_release, "present": present_release}
+        return self._tables_of(self.paths, options).table("added_needs")
 
     def distinct_accesses(self) -> Relation:
         """Return the distinct accesses."""
@@ -175,28 +183,32 @@ def spark_trace_input(
     spark: "SparkSession", paths: list[str], options: dict[str, str] | None = None
 ) -> TraceInput:
     """Return traces or a lake that Spark reads."""
-    options = options or {}
     from kafka_shim.pipeline.engines.spark_engine import SparkEngine
     from kafka_shim.pipeline.spark.trace_tables import SparkLakeTables, SparkTraceTables
 
-    lake = lake_at_paths(paths)
-    tables: TraceTables = (
-        SparkTraceTables(spark, paths, options) if lake is None else SparkLakeTables(spark, lake)
-    )
-    return TraceInput(SparkEngine(spark), tables, paths, options)
+    def tables_of(paths: list[str], options: dict[str, str]) -> TraceTables:
+        lake = lake_at_paths(paths)
+        if lake is None:
+            return SparkTraceTables(spark, paths, options)
+        return SparkLakeTables(spark, lake)
+
+    return TraceInput(SparkEngine(spark), tables_of, paths, options or {})
 
 
 def local_trace_input(paths: list[str], options: dict[str, str] | None = None) -> TraceInput:
     """Return traces or a lake that DuckDB reads in this process."""
-    options = options or {}
     from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
     from kafka_shim.pipeline.local.trace_tables import LocalLakeTables, LocalTraceTables
 
-    engine, lake = DuckDbEngine(), lake_at_paths(paths)
-    tables: TraceTables = (
-        LocalTraceTables(engine, paths, options) if lake is None else LocalLakeTables(engine, lake)
-    )
-    return TraceInput(engine, tables, paths, options)
+    engine = DuckDbEngine()
+
+    def tables_of(paths: list[str], options: dict[str, str]) -> TraceTables:
+        lake = lake_at_paths(paths)
+        if lake is None:
+            return LocalTraceTables(engine, paths, options)
+        return LocalLakeTables(engine, lake)
+
+    return TraceInput(engine, tables_of, paths, options or {})
 
 
 def lake_at_paths(paths: list[str]) -> Path | None:

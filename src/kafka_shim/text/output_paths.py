@@ -55,8 +55,8 @@ def remove_own_files(folder: Path, kind: str, own_names: Sequence[str]) -> None:
 def check_output_file(path: Path, own_content: str) -> None:
     """Raise ForeignContentError for a file whose beginning does not match a pattern.
 
-    Raise IsADirectoryError for a folder. The pattern is one of characters, each of which stands for a byte. Devices such as /dev/stdout
-    are no files of anybody.
+    Raise IsADirectoryError for a folder. The pattern is one of characters, each of which stands for
+    a byte. Devices such as /dev/stdout are no files of anybody.
     """
     if path.is_dir():
         raise IsADirectoryError(EISDIR, os.strerror(EISDIR), str(path))

@@ -21,6 +21,8 @@ _NAME = re.compile(r"\{(\w+)\}")
 _MACROS = {
     "array_repeat(element, count)": "[element for _ in range(count)]",
     "size(list)": "len(list)",
+    "array_join(list, separator)": "array_to_string(list, separator)",
+    "percentile_approx(value, share)": "quantile_disc(value, share)",
     "unix_micros(time)": "epoch_us(time)",
     "timestamp_micros(micros)": "make_timestamptz(micros)",
     "xxhash64(value)": "hash(value)",
@@ -34,6 +36,7 @@ class DuckDbEngine:
     def __init__(self) -> None:
         self.connection = duckdb.connect()
         self.connection.execute("set TimeZone = 'UTC'")
+        self.connection.execute("set default_null_order = 'nulls_first_on_asc_last_on_desc'")
         for head, body in _MACROS.items():
             self.connection.execute(f"create macro {head} as {body}")
         self._numbers = itertools.count()

@@ -7,6 +7,7 @@ from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.intervals import (
     interval_for_observation,
+    interval_start_sql,
     interval_words,
     parse_interval_seconds,
 )
@@ -90,8 +91,7 @@ def denials_by_interval(engine: SqlEngine, accesses: Relation, interval: str) ->
 
     `accesses` is the table of that name, limited by `accesses_of_requests`.
     """
-    step = parse_interval_seconds(interval) * 1_000_000
-    start = f"timestamp_micros(unix_micros(time) - unix_micros(time) % {step})"
+    start = interval_start_sql("time", parse_interval_seconds(interval) * 1_000_000)
     return engine.sql(
         f"""
         select interval_start as time, {_KEYS}, count(*) as requests

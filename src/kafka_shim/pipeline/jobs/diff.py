@@ -3,8 +3,10 @@
 import argparse
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.job import Job
-from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import add_fail_option
 from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_by_columns
 from kafka_shim.pipeline.report.outcome import (
@@ -14,73 +16,85 @@ from kafka_shim.pipeline.report.outcome import (
 )
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from kafka_shim.pipeline.trace_input import TraceInput
 
-_ACCESS = ("principal", "operation", "resource_type", "resource_name")
 _COLUMNS = ("difference", "principal", "what", "before", "after")
 
 
-def diff(
-    before: "tuple[DataFrame, DataFrame]",
-    after: "tuple[DataFrame, DataFrame]",
-) -> "DataFrame":
-    """Return one row per difference; each side is (accesses_of_requests(...), responses).
+class ComparedTrace(msgspec.Struct, frozen=True):
+    """A side of the comparison: the accesses that its requests needed, and its responses."""
+
+    accesses: Relation
+    responses: Relation
+
+
+def diff(engine: SqlEngine, before: ComparedTrace, after: ComparedTrace) -> Relation:
+    """Return one row per difference.
 
     `access` is `allowed`, `denied`, `both`, or null if the access did not occur. `responses` has
     the distinct error codes in the responses of an API. Hosts, times and counts are not compared.
     """
-    accesses = _differing_outcomes(
-        _decisions_by_access(before[0]),
-        _decisions_by_access(after[0]),
-        "access",
+    sides = (before, after)
+    decisions = (_decisions_by_access(engine, side.accesses) for side in sides)
+    codes = (_error_codes_by_principal(engine, side.responses) for side in sides)
+    return engine.sql(
+        "select * from {accesses} union all select * from {responses}"
+        " order by difference, principal, what",
+        accesses=_differing_outcomes(engine, "access", *decisions),
+        responses=_differing_outcomes(engine, "responses", *codes),
     )
-    responses = _differing_outcomes(
-        _error_codes_by_principal(before[1]),
-        _error_codes_by_principal(after[1]),
-        "responses",
+
+
+def _decisions_by_access(engine: SqlEngine, accesses: Relation) -> Relation:
+    return engine.sql(
+        """
+        select principal,
+            concat_ws(' ', operation, concat_ws(':', resource_type, resource_name)) as what,
+            case when bool_and(allowed) then 'allowed' when bool_or(allowed) then 'both'
+                else 'denied' end as outcome
+        from {accesses} group by principal, operation, resource_type, resource_name
+        """,
+        accesses=accesses,
     )
-    return accesses.unionByName(responses).orderBy("difference", "principal", "what")
 
 
-def _decisions_by_access(accesses: "DataFrame") -> "DataFrame":
-    outcome = f.when(f.size("outcomes") > 1, "both").otherwise(
-        f.when(f.col("outcomes")[0], "allowed").otherwise("denied")
+def _error_codes_by_principal(engine: SqlEngine, responses: Relation) -> Relation:
+    """Return the codes as text; a response without an error has code 0."""
+    codes = "array_sort(array_distinct(flatten(array_agg(codes))))"
+    return engine.sql(
+        f"""
+        select principal, api as what, array_join({codes}, ',') as outcome
+        from (select distinct principal, api, case when size(error_codes) > 0 then error_codes
+            else array_repeat(cast(0 as smallint), 1) end as codes from {{responses}}) r
+        group by principal, api
+        """,
+        responses=responses,
     )
-    rows = accesses.groupBy(*_ACCESS).agg(f.collect_set("allowed").alias("outcomes"))
-    what = f.concat_ws(" ", "operation", f.concat_ws(":", "resource_type", "resource_name"))
-    return rows.select("principal", what.alias("what"), outcome.alias("outcome"))
 
 
-def _error_codes_by_principal(responses: "DataFrame") -> "DataFrame":
-    codes = f.explode_outer("error_codes").alias("code")
-    rows = responses.select("principal", "api", codes).groupBy("principal", "api")
-    codes_by_api = rows.agg(
-        f.sort_array(f.collect_set(f.coalesce("code", f.lit(0)))).alias("codes")
+def _differing_outcomes(
+    engine: SqlEngine, kind: str, before: Relation, after: Relation
+) -> Relation:
+    return engine.sql(
+        f"""
+        select '{kind}' as difference, principal, what, b.outcome as before, a.outcome as after
+        from {{before_outcomes}} b full join {{after_outcomes}} a using (principal, what)
+        where b.outcome is distinct from a.outcome
+        """,
+        before_outcomes=before,
+        after_outcomes=after,
     )
-    outcome = f.concat_ws(",", f.col("codes").cast("array<string>"))
-    return codes_by_api.select("principal", f.col("api").alias("what"), outcome.alias("outcome"))
-
-
-def _differing_outcomes(before: "DataFrame", after: "DataFrame", kind: str) -> "DataFrame":
-    left = before.withColumnRenamed("outcome", "before")
-    right = after.withColumnRenamed("outcome", "after")
-    rows = left.join(right, ["principal", "what"], "full")
-    changed = rows.where(~f.col("before").eqNullSafe(f.col("after")))
-    return changed.withColumn("difference", f.lit(kind)).select(*_COLUMNS)
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    from kafka_shim.pipeline.trace_input import spark_trace_input
+    def side(trace: "TraceInput") -> ComparedTrace:
+        columns = ("principal", "api", "error_codes")
+        accesses = trace.cached_observation(args).request_accesses
+        return ComparedTrace(accesses, trace.table("responses", *columns))
 
-    def side(trace: "TraceInput") -> "tuple[DataFrame, DataFrame]":
-        return trace.cached_observation(args).request_accesses, trace.table("responses")
-
-    after = spark_trace_input(trace_input.spark, [args.compared], trace_input.options)
-    outcome = table_outcome_with_fail_option(
-        args, trace_input, diff(side(trace_input), side(after)), _COLUMNS
-    )
+    after = trace_input.of_paths([args.compared])
+    found = diff(trace_input.engine, side(trace_input), side(after))
+    outcome = table_outcome_with_fail_option(args, trace_input, found, _COLUMNS)
     for trace in (trace_input, after):
         head = trace.cached_observation(args).totals_and_settings
         outcome.notes += [f"{trace.paths[0]}: {note}" for note in left_out_notes(head)]
@@ -99,4 +113,5 @@ JOB = Job(
     _run,
     _differences_chart,
     compares_two_traces=True,
+    runs_locally=True,
 )

@@ -13,8 +13,9 @@ import msgspec
 
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.job import Job
-from kafka_shim.pipeline.lazy import f
+from kafka_shim.pipeline.lazy import pa
 from kafka_shim.pipeline.options import (
     add_fail_option,
     add_present_acl_options,
@@ -27,76 +28,123 @@ from kafka_shim.protocol.enums import ApiKey, Operation
 from kafka_shim.trace_format.entries import UNKNOWN_PRINCIPAL
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
     from kafka_shim.pipeline.trace_input import TraceInput
 
 DROPPED = "version dropped"
 DENIED = "newly denied"
-_SCHEMA = "api_key short, api_version short, detail string"
 _ACCESS = ("principal", "host", "operation", "resource_type", "resource_name")
 _KEYS = (
     *("finding", "api", "api_version", "principal", "software_name", "software_version"),
     *("client_id", "detail"),
 )
+_COUNTED = ("host", "requests", "first_seen", "last_seen")
+_SUMS = (
+    "cast(sum(requests) as bigint) as requests, min(first_seen) as first_seen,"
+    " max(last_seen) as last_seen"
+)
 
 
 def readiness(
-    clients: "DataFrame",
-    decided_needs: "DataFrame | None",
+    engine: SqlEngine,
+    clients: Relation,
+    decided_needs: Relation | None,
     present_release: str,
     target_release: str,
-) -> "DataFrame":
+) -> Relation:
     """Return findings by client: first dropped versions, then denied permissions.
 
     `clients` is the table of that name; `decided_needs` come from
     `decide_added_needs`.
     """
     dropped = rows_with_dropped_versions(
-        clients, present_release, target_release, version_is_latest_of_present=False
+        engine, clients, present_release, target_release, version_is_latest_of_present=False
     )
-    rows = dropped.withColumn("finding", f.lit(DROPPED))
+    columns, keys = ", ".join((*_KEYS[1:-1], *_COUNTED)), ", ".join(_KEYS)
+    relations = {"dropped": dropped}
+    rows = f"select '{DROPPED}' as finding, detail, {columns} from {{dropped}}"
     if decided_needs is not None:
-        denied = decided_needs.where("not allowed").withColumns(
-            {"finding": f.lit(DENIED), "detail": _need_text(target_release)}
+        relations["needs"] = decided_needs
+        asks = f"requirement, '({target_release}): asks', operation, resource_type, resource_name"
+        rows += (
+            f" union all select '{DENIED}' as finding, concat_ws(' ', {asks}) as detail, {columns}"
+            " from {needs} where not allowed"
         )
-        rows = rows.unionByName(denied.select(*rows.columns))
-    grouped = rows.groupBy(*_KEYS).agg(
-        f.sort_array(f.collect_set("host")).alias("hosts"),
-        f.sum("requests").alias("requests"),
-        f.min("first_seen").alias("first_seen"),
-        f.max("last_seen").alias("last_seen"),
+    return engine.sql(
+        f"""
+        select {keys}, array_sort(array_distinct(array_agg(host))) as hosts, {_SUMS}
+        from ({rows}) found group by {keys}
+        order by case when finding = '{DROPPED}' then 0 else 1 end, requests desc,
+            {", ".join(_KEYS[1:])}
+        """,
+        **relations,
     )
-    order = f.when(f.col("finding") == DROPPED, 0).otherwise(1)
-    return grouped.orderBy(order, f.desc("requests"), *_KEYS[1:])
 
 
 def decide_added_needs(
-    needs: "DataFrame", observed_accesses: "DataFrame", acl_set: AclSet | None
-) -> "DataFrame":
+    engine: SqlEngine, needs: Relation, observed_accesses: Relation, acl_set: AclSet | None
+) -> Relation:
     """Return `added_needs` with `allowed`: decided by the ACLs, or as observed, else null."""
     from kafka_shim.pipeline.acl_decisions import AclDecider
-    from kafka_shim.pipeline.engines.spark_engine import SparkEngine
 
+    names = [name for name in engine.columns(needs) if name not in _COUNTED[1:]]
+    counted = engine.computed_once(  # a trace has a row for each request
+        engine.sql(
+            f"select {', '.join(names)}, {_SUMS} from {{needs}} group by {', '.join(names)}",
+            needs=needs,
+        )
+    )
     if acl_set is not None:
-        decider = AclDecider(SparkEngine(needs.sparkSession), acl_set)
-        decided: DataFrame = decider.with_decisions(needs, "")
-        is_known = f.col("principal") != UNKNOWN_PRINCIPAL
-        return decided.withColumn("allowed", f.when(is_known, f.col("allowed")))
-    seen = observed_accesses.groupBy(*_ACCESS).agg(
-        f.max_by("allowed", "last_seen").alias("allowed")
+        columns = ", ".join(engine.columns(counted))
+        return engine.sql(
+            f"select {columns}, case when principal != '{UNKNOWN_PRINCIPAL}' then allowed end"
+            " as allowed from {decided}",
+            decided=AclDecider(engine, acl_set).with_decisions(counted, ""),
+        )
+    return _needs_decided_as_observed(engine, counted, observed_accesses)
+
+
+def _needs_decided_as_observed(
+    engine: SqlEngine, needs: Relation, observed_accesses: Relation
+) -> Relation:
+    """Add the last decision of each access; a denial counts even if another operation, which is
+    allowed, would include this one.
+    """
+    keys = ", ".join(_ACCESS)
+    seen = engine.sql(
+        f"select {keys}, max_by(allowed, last_seen) as allowed from {{accesses}} group by {keys}",
+        accesses=observed_accesses,
     )
-    pairs = [(by.name, of.name) for of in Operation for by in operations_whose_allow_includes(of)]
-    included = needs.sparkSession.createDataFrame(pairs, "operation string, included string")
-    allowed = seen.where("allowed").join(f.broadcast(included), "operation")
-    allowed = allowed.drop("operation").withColumnRenamed("included", "operation").distinct()
-    denied = seen.where("not allowed").select(
-        *_ACCESS, f.col("host").isNotNull().alias("was_denied")
+    allowed = engine.sql(
+        "select distinct principal, host, i.included as operation, resource_type, resource_name"
+        " from {seen} s join {included} i on s.operation = i.operation where allowed",
+        seen=seen,
+        included=engine.relation_from_arrow(_included_operations()),
     )
-    known = needs.join(allowed, list(_ACCESS), "left").join(denied, list(_ACCESS), "left")
-    # a denial is known even if another operation would include this one
-    verdict = f.when(f.col("was_denied"), f.lit(0).cast("boolean")).otherwise(f.col("allowed"))
-    return known.withColumn("allowed", verdict).drop("was_denied")
+    met, denied = (
+        " and ".join(f"n.{name} = {side}.{name}" for name in _ACCESS) for side in ("a", "d")
+    )
+    return engine.sql(
+        f"""
+        select n.*, case when d.principal is not null then false
+            when a.principal is not null then true end as allowed
+        from {{needs}} n left join {{allowed}} a on {met}
+            left join (select * from {{seen}} where not allowed) d on {denied}
+        """,
+        needs=needs,
+        allowed=allowed,
+        seen=seen,
+    )
+
+
+def _included_operations() -> "pa.Table":
+    """Return which operations an allowed one includes."""
+    pairs = [
+        {"operation": by.name, "included": of.name}
+        for of in Operation
+        for by in operations_whose_allow_includes(of)
+    ]
+    texts = [("operation", pa.string()), ("included", pa.string())]
+    return pa.Table.from_pylist(pairs, pa.schema(texts))
 
 
 def dropped_version_reason(api_key: int, version: int, target_release: str) -> str | None:
@@ -115,36 +163,33 @@ def dropped_version_reason(api_key: int, version: int, target_release: str) -> s
 
 
 def rows_with_dropped_versions(
-    clients: "DataFrame",
+    engine: SqlEngine,
+    clients: Relation,
     present_release: str,
     target_release: str,
     *,
     version_is_latest_of_present: bool,
-) -> "DataFrame":
+) -> Relation:
     """Return the clients that send versions that the target does not have, with the `detail`.
 
     A client that sends the latest version of the present release may support later ones, so the
     result has either only such versions, or only earlier ones.
     """
     latest = {int(key): span[1] for key, span in served_versions(present_release).items()}
-    used = clients.select("api_key", "api_version").distinct().collect()
+    used = engine.sql("select distinct api_key, api_version from {clients}", clients=clients)
     found = [
-        (row["api_key"], row["api_version"], reason)
-        for row in used
+        row | {"detail": reason}
+        for row in engine.rows(used)
         if (reason := dropped_version_reason(row["api_key"], row["api_version"], target_release))
         is not None
         and (latest.get(row["api_key"]) == row["api_version"]) is version_is_latest_of_present
     ]
-    known = clients.sparkSession.createDataFrame(found, _SCHEMA)
-    return clients.join(f.broadcast(known), ["api_key", "api_version"])
-
-
-def _need_text(target: str) -> "Column":
-    return f.concat_ws(
-        " ",
-        f.col("requirement"),
-        f.lit(f"({target}): asks"),
-        *("operation", "resource_type", "resource_name"),
+    schema = [("api_key", pa.int16()), ("api_version", pa.int16()), ("detail", pa.string())]
+    return engine.sql(
+        "select c.*, d.detail from {clients} c join {dropped} d"
+        " on c.api_key = d.api_key and c.api_version = d.api_version",
+        clients=clients,
+        dropped=engine.relation_from_arrow(pa.Table.from_pylist(found, pa.schema(schema))),
     )
 
 
@@ -167,10 +212,11 @@ def _add_options(job: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    clients = trace_input.table("clients")
+    engine = trace_input.engine
+    clients = engine.computed_once(trace_input.table("clients"))
     is_lake = trace_input.lake_folder() is not None
     decided_needs = None if is_lake else _added_needs_with_decisions(args, trace_input)
-    found = readiness(clients, decided_needs, args.present, args.target)
+    found = readiness(engine, clients, decided_needs, args.present, args.target)
     outcome = table_outcome_with_fail_option(args, trace_input, found, _SHOWN)
     if not outcome.rows and not args.parquet:
         checks = "" if decided_needs is None else ", and no new permission check would be denied"
@@ -178,9 +224,11 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
             f"ready for {args.target}: no client sends a version that it lacks{checks}, as far as"
             " the notes below say"
         )
-    versions = rows_with_dropped_versions(
-        clients, args.present, args.target, version_is_latest_of_present=True
-    ).count()
+    versions = engine.count_rows(
+        rows_with_dropped_versions(
+            engine, clients, args.present, args.target, version_is_latest_of_present=True
+        )
+    )
     if versions:
         text = f"are the latest that {args.present} serves, so the clients may support later ones"
         outcome.notes.append(f"unknown: {versions} uses of dropped versions {text}")
@@ -188,20 +236,26 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         outcome.notes.append(
             "unknown: which permissions become necessary, since a lake does not keep requests"
         )
-    elif unknown := decided_needs.where("allowed is null").count():
+    elif unknown := _count_unknown_requests(engine, decided_needs):
         text = f"the decisions of {unknown} checks that are new in {args.target}; add --acls FILE"
         outcome.notes.append(f"unknown: {text}")
     return outcome
 
 
-def _added_needs_with_decisions(args: argparse.Namespace, trace_input: "TraceInput") -> "DataFrame":
+def _count_unknown_requests(engine: SqlEngine, decided_needs: Relation) -> int:
+    query = "select sum(requests) as number from {needs} where allowed is null"
+    (row,) = engine.rows(engine.sql(query, needs=decided_needs))
+    return int(row["number"] or 0)
+
+
+def _added_needs_with_decisions(args: argparse.Namespace, trace_input: "TraceInput") -> Relation:
     """Return the target's additional permission checks with their decisions."""
     observation = trace_input.cached_observation(args)
     needs = trace_input.added_needs_of_trace(args.present, args.target)
     acls = observation.read_acl_set_with_observed_settings(args.acls) if args.acls else None
     if acls is not None:
         acls = msgspec.structs.replace(acls, release=args.target)
-    return decide_added_needs(needs, observation.all_accesses, acls)
+    return decide_added_needs(trace_input.engine, needs, observation.all_accesses, acls)
 
 
 def _readiness_charts(outcome: Outcome) -> list[Chart]:
@@ -222,4 +276,5 @@ JOB = Job(
     _run,
     _readiness_charts,
     check_no_bootstrap_server,
+    runs_locally=True,
 )

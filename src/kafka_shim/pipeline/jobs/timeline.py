@@ -3,40 +3,47 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from kafka_shim.pipeline.intervals import interval_words, parse_interval_seconds
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.pipeline.intervals import (
+    interval_start_sql,
+    interval_words,
+    parse_interval_seconds,
+)
 from kafka_shim.pipeline.job import Job
-from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.report.charts import Chart, largest_series_line_chart, stacked_column_chart
 from kafka_shim.pipeline.report.login_requests import rows_with_login_requests_as_own_principal
 from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_option
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from kafka_shim.pipeline.trace_input import TraceInput
 
-QUANTILES = (0.5, 0.99)
 _KEYS = ("principal", "client_id", "api")
-
-
 _REQUEST = ("writer", "connection", "sequence")
-_RESPONSE = ("time", *_KEYS, "error_codes", "latency_us", "bytes")
+_ANSWERED = ("time", *_KEYS, "error_codes", "latency_us", "bytes")
 REQUEST_COLUMNS = (*_REQUEST, "time", *_KEYS)
-RESPONSE_COLUMNS = (*_REQUEST, *_RESPONSE)
+RESPONSE_COLUMNS = (*_REQUEST, *_ANSWERED)
 
 
-def answered_requests(requests: "DataFrame", responses: "DataFrame") -> "DataFrame":
+def answered_requests(engine: SqlEngine, requests: Relation, responses: Relation) -> Relation:
     """Add the requests without a response (acks=0, or in flight at the end) to the responses.
 
     Both are tables of that name; a request without a response counts at its own time.
     """
-    without_response = requests.join(responses.select(*_REQUEST), [*_REQUEST], "left_anti")
-    return responses.select(*_RESPONSE).unionByName(
-        without_response.select("time", *_KEYS), allowMissingColumns=True
+    same = " and ".join(f"q.{name} = r.{name}" for name in _REQUEST)
+    columns = ", ".join(_ANSWERED)
+    return engine.sql(
+        f"""
+        select {columns} from {{responses}}
+        union all
+        select time, {", ".join(_KEYS)}, null as error_codes, null as latency_us, null as bytes
+        from {{requests}} q anti join {{responses}} r on {same}
+        """,
+        requests=requests,
+        responses=responses,
     )
 
 
-def timeline_by_client(responses: "DataFrame", interval: str = "1 minute") -> "DataFrame":
+def timeline_by_client(engine: SqlEngine, responses: Relation, interval_us: int) -> Relation:
     """Return one row per interval, principal, client id and API, in order of time.
 
     `responses` is the table `responses`, or the result of
@@ -44,16 +51,20 @@ def timeline_by_client(responses: "DataFrame", interval: str = "1 minute") -> "D
     response at the recorder. Latency and client id are null if the request was in another piece of
     the trace. `errors` counts responses that contain an error.
     """
-    keys = (f.window("time", interval).start.alias("time"), *_KEYS)
-    rows = responses.groupBy(*keys).agg(
-        f.count("*").alias("requests"),
-        f.count_if(f.size("error_codes") > 0).alias("errors"),
-        f.percentile_approx("latency_us", QUANTILES[0]).alias("latency_us_median"),
-        f.percentile_approx("latency_us", QUANTILES[1]).alias("latency_us_99"),
-        f.max("latency_us").alias("latency_us_max"),
-        f.sum("bytes").alias("response_bytes"),
+    keys = ", ".join(_KEYS)
+    return engine.sql(
+        f"""
+        select interval_start as time, {keys}, count(*) as requests,
+            count(case when size(error_codes) > 0 then 1 end) as errors,
+            percentile_approx(latency_us, 0.5) as latency_us_median,
+            percentile_approx(latency_us, 0.99) as latency_us_99,
+            max(latency_us) as latency_us_max, cast(sum(bytes) as bigint) as response_bytes
+        from (select *, {interval_start_sql("time", interval_us)} as interval_start
+            from {{responses}}) r
+        group by interval_start, {keys} order by interval_start, {keys}
+        """,
+        responses=responses,
     )
-    return rows.orderBy("time", *_KEYS)
 
 
 _SHOWN = (
@@ -71,7 +82,10 @@ def _add_interval_option(job: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     requests = trace_input.table("requests", *REQUEST_COLUMNS)
     responses = trace_input.table("responses", *RESPONSE_COLUMNS)
-    intervals = timeline_by_client(answered_requests(requests, responses), args.interval)
+    engine = trace_input.engine
+    answered = answered_requests(engine, requests, responses)
+    interval_us = parse_interval_seconds(args.interval) * 1_000_000
+    intervals = timeline_by_client(engine, answered, interval_us)
     outcome = table_outcome_with_fail_option(args, trace_input, intervals, _SHOWN)
     outcome.interval = args.interval
     return outcome
@@ -112,4 +126,5 @@ JOB = Job(
     _add_interval_option,
     _run,
     _timeline_charts,
+    runs_locally=True,
 )

@@ -47,14 +47,6 @@ class SparkTraceTables:
         tasks = TASKS_A_PARTITION * int(self._spark.conf.get("spark.sql.shuffle.partitions") or 1)
         return min(max(size // tasks, SPLIT_BYTES), LARGE_TASK_BYTES_MAX)
 
-    def added_needs(self, present_release: str, target_release: str) -> "DataFrame":
-        """Return what requests need only in the target release."""
-        options = self._reader_options() | {
-            "release": target_release,
-            "present": present_release,
-        }
-        return trace_table(self._spark, "added_needs", self._paths, options)
-
     def _reader_options(self) -> dict[str, str]:
         """Return the options, with names of topic ids and what existed if accesses are derived."""
         splits = plan_splits(self._paths)
