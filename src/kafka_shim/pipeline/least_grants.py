@@ -31,7 +31,7 @@ from kafka_shim.policy.least.name_prefixes import (
     OperationOnResource,
     join_names_into_prefixes,
 )
-from kafka_shim.protocol.enums import Operation, Permission, ResourceType
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 LEAST_ACLS = pa.schema(
     [
@@ -185,14 +185,26 @@ def _access_of_cell(
     return ObservedAccess(required, cell["allowed"], cell["requests"])
 
 
+UNSEEN = "... (unseen names)"
+"""What a prefix allows besides the observed names."""
+
+
 def _grant_row(grant: Grant) -> dict[str, Any]:
     return {
         "principal": grant.acl.principal,
         "acl": format_acl_rule(grant.acl),
         "requests": grant.requests,
-        "over_grants": list(grant.over_granted_names),
+        "over_grants": _over_grants(grant),
         "add": format_command("--add", grant.acl),
     }
+
+
+def _over_grants(grant: Grant) -> list[str]:
+    """Return the names that an ACL allows although the principal did not use them."""
+    names = list(grant.over_granted_names)
+    if grant.acl.pattern_type is PatternType.PREFIXED:
+        names.append(f"{grant.acl.resource_name}{UNSEEN}")
+    return names
 
 
 def _joined_into_prefixes(
