@@ -189,11 +189,11 @@ def _access_totals(engine: SqlEngine, accesses: Relation) -> dict[str, Any]:
         "accesses": total["accesses"] or 0,
         "distinct": total["number_of_rows"],
         "observed_principals": total["principals"],
-        "first_seen": _utc_text(total["first"]),
-        "last_seen": _utc_text(total["last"]),
+        "first_seen": utc_text(total["first"]),
+        "last_seen": utc_text(total["last"]),
     }
 
 
-def _utc_text(time: datetime | None) -> str | None:
+def utc_text(time: datetime | None) -> str | None:
     """Return a time as ISO text in UTC; Spark returns local times."""
     return None if time is None else time.astimezone(UTC).isoformat()

@@ -16,6 +16,7 @@ from kafka_shim.pipeline.observation import (
     decided_accesses_as_observed_rows,
     make_observation,
     sum_equal_accesses,
+    utc_text,
 )
 from kafka_shim.pipeline.request_accesses import accesses_of_requests
 from kafka_shim.pipeline.rows.access_roles import LEFT_OUT, UNKNOWN_DECISION
@@ -51,6 +52,7 @@ class TraceInput:
         self._tables_of = tables_of
         self._tables = tables_of(paths, options)
         self._observation: Observation | None = None
+        self._request_totals: dict[str, Any] | None = None
         self._cached = ExitStack()
 
     @property
@@ -118,6 +120,23 @@ class TraceInput:
         )
         size = sum(row["length"] for row in rows)
         return {"damaged_blocks": len(rows), "damaged_bytes": size}
+
+    def request_totals(self) -> dict[str, Any]:
+        """Return the number of requests, principals and brokers, and the first and last time."""
+        if self._request_totals is None:
+            (row,) = self.engine.rows(
+                self.engine.sql(
+                    "select count(*) as requests, count(distinct principal) as principals,"
+                    " count(distinct node_id) as brokers, min(time) as first_seen,"
+                    " max(time) as last_seen from {requests}",
+                    requests=self.table("requests", "time", "node_id", "principal"),
+                )
+            )
+            self._request_totals = {
+                name: utc_text(value) if name.endswith("seen") else value
+                for name, value in row.items()
+            }
+        return self._request_totals
 
     def cached_observation(self, args: argparse.Namespace) -> Observation:
         """Return what was observed; it is read once for all jobs of a report."""

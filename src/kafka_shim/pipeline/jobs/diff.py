@@ -94,7 +94,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
 
     after = trace_input.of_paths([args.compared])
     found = diff(trace_input.engine, side(trace_input), side(after))
-    outcome = table_outcome_with_fail_option(args, trace_input, found, _COLUMNS)
+    outcome = table_outcome_with_fail_option(args, trace_input, found, _COLUMNS, after)
     for trace in (trace_input, after):
         head = trace.cached_observation(args).totals_and_settings
         outcome.notes += [f"{trace.paths[0]}: {note}" for note in left_out_notes(head)]

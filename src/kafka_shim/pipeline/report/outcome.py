@@ -53,6 +53,16 @@ def access_counts_period_super_users_note(totals: dict[str, Any]) -> str:
     return text
 
 
+def requests_note(totals: dict[str, Any]) -> str:
+    """Return what a job about requests looked at: their number, principals, brokers and period."""
+    names = ("request", "principal", "broker")
+    text, *of = (count_with_noun(totals[f"{name}s"], name) for name in names)
+    text += f" of {of[0]} on {of[1]}"
+    return (
+        f"{text}, {totals['first_seen']} to {totals['last_seen']}" if totals["requests"] else text
+    )
+
+
 def left_out_notes(totals: dict[str, Any]) -> list[str]:
     """Return a note for each reason to leave accesses out: how many, whose and why."""
     notes = [
@@ -118,14 +128,25 @@ def table_outcome_with_fail_option(
     trace_input: "TraceInput",
     relation: Relation,
     printed_columns: tuple[str, ...],
+    compared: "TraceInput | None" = None,
 ) -> Outcome:
-    """Return the outcome of a job about clients, times or damage: its rows and their number."""
+    """Return the outcome of a job about clients, times or damage: what it looked at, also in the
+    trace that is compared, its rows and their number.
+    """
     engine = trace_input.engine
     with engine.cached(relation) as cached:
         outcome = _outcome_with_rows(args, engine, cached, printed_columns)
         found = engine.count_rows(cached)
     outcome.totals = trace_input.damage_totals_except_unfinished_tails()
-    outcome.notes = [count_with_noun(found, "row"), *damage_notes(outcome.totals), *outcome.notes]
+    looked_at = [requests_note(trace_input.request_totals())]
+    if compared is not None:
+        looked_at.append(f"compared with {requests_note(compared.request_totals())}")
+    outcome.notes = [
+        *looked_at,
+        count_with_noun(found, "row"),
+        *damage_notes(outcome.totals),
+        *outcome.notes,
+    ]
     outcome.has_failing_findings = bool(getattr(args, "fail", False) and found)
     return outcome
 
