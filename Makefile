@@ -21,19 +21,19 @@ EXTRAS := capture,completion,compression,connect,control,demo,local,mcp,oauth,pi
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 4)
 TEST_ARGS ?= -n $(WORKERS) --maxprocesses 6 --dist loadfile
 
-.PHONY: help install run test quick check lint types generated architecture docs package release lock pipeline-check
+.PHONY: help install run test quick check lint types architecture docs package packages release lock pipeline-check
 
 help:
 	@echo "make run             start a broker on 127.0.0.1:9092 with demo users and ACLs"
 	@echo "make test            run all tests except the slow ones"
 	@echo "make quick           run the tests of authorizer, protocol, handlers and state, in half a minute"
 	@echo "make check           run lint, types and all tests, and check generated files"
-	@echo "make lint            check style, spelling and the imports between the rooms"
+	@echo "make lint            check style, spelling, the imports between the rooms, and files generated from jars"
 	@echo "make types           check types"
-	@echo "make generated       check the files that are generated from jars"
 	@echo "make architecture    print packages, the imports between them and layers; fail if there is a cycle"
 	@echo "make docs            build the documentation as a site with offline search, in build/site"
 	@echo "make package         build the sdist and the wheel in dist/"
+	@echo "make packages        build the npm packages and the jars in dist/ (Java 17, Maven, Node)"
 	@echo "make release         build all that a release publishes and can be built here, install it and test it"
 	@echo "make lock            update requirements/, which LOCKED=1 make install installs"
 	@echo "make pipeline-check  run the slow tests of the pipeline: kills, a cluster, Spark's Kafka connector (Java 17)"
@@ -85,6 +85,10 @@ lint: install
 	$(BIN)/codespell
 	$(BIN)/python -m tests.project.portability
 	$(BIN)/lint-imports
+	$(BIN)/python -m kafka_shim.schemas.vendor --check
+	$(BIN)/python -m kafka_shim.schemas.releases.extract --check
+	$(BIN)/python -m kafka_shim.protocol.generate --check
+	$(BIN)/python -m kafka_shim.shim.state.settings.generate_definitions --check
 
 types: install
 	$(BIN)/mypy
@@ -93,14 +97,8 @@ types: install
 architecture: install
 	$(BIN)/python -m tests.project.architecture
 
-generated: install
-	$(BIN)/python -m kafka_shim.schemas.vendor --check
-	$(BIN)/python -m kafka_shim.schemas.releases.extract --check
-	$(BIN)/python -m kafka_shim.protocol.generate --check
-	$(BIN)/python -m kafka_shim.shim.state.settings.generate_definitions --check
-
 # all tests, and those of folders that have not changed
-check: lint types generated
+check: lint types
 	$(MAKE) test TEST_ARGS="$(TEST_ARGS) --all-folders"
 
 pipeline-check: install
@@ -135,13 +133,17 @@ dist/kafka-shim: $(BINARY_SOURCES)
 
 BINARY_TESTS := tests/cli tests/shim/control/test_control_port.py tests/shim/storage/test_serving.py
 
+# npm packages and jars with the binary of this platform; MAVEN_GOAL=install: the jars in ~/.m2, too
+packages: dist/kafka-shim
+	.ci/build-packages $$(node -p 'process.platform + "-" + process.arch')=dist/kafka-shim
+
 # what the release of a tag publishes, as far as it can be built here: in dist/, each installed in new folders;
 # npm packages and jars with the single file of this platform (Java 17, Maven, Go, Node, buildah)
 release: install package dist/kafka-shim
 	$(BIN)/python -m pytest -m heavy tests/packaging/test_package.py
 	$(BIN)/python -m pytest -m 'heavy or not heavy' tests/packaging/test_binary.py
 	SHIM_TEST_COMMAND=$(abspath dist/kafka-shim) $(BIN)/python -m pytest -n 2 $(BINARY_TESTS)
-	.ci/build-packages $$(node -p 'process.platform + "-" + process.arch')=dist/kafka-shim
+	$(MAKE) packages
 	.ci/try-packages dist
 	SHIM_TEST_COMMAND=$(abspath dist/kafka-shim) $(BIN)/python -m pytest -m 'heavy or not heavy' \
 	  tests/language_packages tests/clients/test_examples.py

@@ -161,7 +161,6 @@ PROXY = "proxy --upstream 127.0.0.1:1 --record recorded"
         ("trace export recorded --format pcap --output x", "--format pcap", "capture"),
         ("pipeline denials recorded", "analysis without Spark", "local"),
         ("pipeline ingest recorded --output lake", "analysis on Spark", "pipeline"),
-        ("pipeline report recorded --html x", "analysis on Spark", "pipeline"),
         ("pipeline denials recorded --remote sc://x", "a Spark Connect server", "connect"),
         ("completion bash", "kafka-shim completion", "completion"),
         ("mcp", "`kafka-shim mcp`", "mcp"),
