@@ -23,6 +23,7 @@ ON_SPARK = (
     "test_agreement.py",
     "test_commands.py",
     "test_findings.py",
+    "test_guide.py",
     "test_spark_engine.py",
     "test_streaming.py",
     "test_table_jobs.py",
