@@ -280,7 +280,7 @@ def test_lines_of_an_authorizer_log_are_grouped_by_time_and_api(
     candidate.write_text("- {principal: User:a, allow: Read, topic: t3}")
     found = response(
         *(capsys, "what-breaks", str(tmp_path / "trace"), "--acls", str(candidate)),
-        *("--engine", engine_name),
+        *("--engine", {"local": "duckdb"}.get(engine_name, engine_name)),
     )
     assert (found["newly_denied"], found["requests_newly_failing"]) == (3, 2)
     person = {"change": "newly denied", "principal": "User:a", "accesses": 3, "requests": 2}
