@@ -9,8 +9,12 @@ import pytest
 
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.cli import main
-from kafka_shim.client.cluster_policy import most_similar_release
-from kafka_shim.protocol.api_versions import RELEASES, TELEMETRY, advertised_versions
+from kafka_shim.protocol.api_versions import (
+    RELEASES,
+    TELEMETRY,
+    advertised_versions,
+    most_similar_release,
+)
 from tests.cli.conftest import Running
 from tests.support.commands import SHIM
 

@@ -13,8 +13,11 @@ from kafka_shim.client.client import connect
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.jobs import import_job
 from kafka_shim.pipeline.option_checks import validated_reader_options
+from kafka_shim.pipeline.rows.trace_release import releases_of_segments
+from kafka_shim.protocol.api_versions import advertised_versions
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, ResourceType
 from kafka_shim.testing import start
+from tests.docs.shown import ROOT
 from tests.pipeline.asking import parsed
 from tests.pipeline.traces import TraceMaker
 from tests.support.acls import make_acl
@@ -70,3 +73,18 @@ def test_a_trace_knows_the_release_of_its_broker(tmp_path: Path) -> None:
     args = parsed("denials", str(tmp_path / "3.9"), str(tmp_path / "4.4"))
     with pytest.raises(PipelineError, match=r"of Kafka 3\.9 and 4\.4; choose one"):
         validated_reader_options(args, import_job("denials"))
+
+
+@pytest.mark.parametrize(
+    "trace",
+    sorted((ROOT / "tests/traces/cassettes/recorded").rglob("*.ktrace")),
+    ids=lambda path: f"{path.parent.name}-{path.stem}",
+)
+def test_a_trace_of_a_proxy_shows_the_release_of_the_real_broker(trace: Path) -> None:
+    """The versions of some releases are equal; then it is the newest of them."""
+    release = trace.parent.name.rpartition(".")[0]
+    found = releases_of_segments([trace])
+    if not found:
+        pytest.skip("the client sends no ApiVersions")
+    (shown,) = found
+    assert advertised_versions(shown) == advertised_versions(release)

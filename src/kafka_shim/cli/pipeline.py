@@ -39,8 +39,9 @@ def _replace_broker_option_with_saved_acls(args: argparse.Namespace, acl_file: P
         raise UsageError("take the ACLs of --acls or of --bootstrap-server, not of both")
     # most commands need no broker, and importing the client takes as long as a small job
     from kafka_shim.cli.connection_options import connect_with_options
-    from kafka_shim.client.cluster_policy import describe_known_acls, most_similar_release
+    from kafka_shim.client.cluster_policy import describe_known_acls
     from kafka_shim.policy.formats import format_acls_losslessly
+    from kafka_shim.protocol.api_versions import most_similar_release
 
     with connect_with_options(args) as client:
         acls = describe_known_acls(client)

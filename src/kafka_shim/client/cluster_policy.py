@@ -1,14 +1,12 @@
 """The policy of a running cluster: its ACLs, its probable release, and its settings."""
 
-from collections.abc import Mapping
-
 from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, parse_super_users
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.client.acls import describe_acls
 from kafka_shim.client.authorizer_settings import describe_authorizer_settings
 from kafka_shim.client.client import Client
 from kafka_shim.policy.policy import Policy
-from kafka_shim.protocol.api_versions import RELEASES, advertised_versions
+from kafka_shim.protocol.api_versions import most_similar_release
 
 
 def read_policy(client: Client, source: str) -> Policy:
@@ -32,14 +30,3 @@ def read_policy(client: Client, source: str) -> Policy:
 def describe_known_acls(client: Client) -> list[Acl]:
     """Return the ACLs whose fields are all known; newer brokers may have others."""
     return [acl for acl in describe_acls(client) if acl.has_known_fields]
-
-
-def most_similar_release(api_versions: Mapping[int, tuple[int, int]]) -> str:
-    """Return the release whose advertised versions are most like these; the newest of equals."""
-
-    def likeness(release: str) -> tuple[int, int]:
-        known = advertised_versions(release)
-        same = sum(api_versions.get(key) == span for key, span in known.items())
-        return same - len(known.keys() ^ api_versions.keys()), RELEASES.index(release)
-
-    return max(RELEASES, key=likeness)

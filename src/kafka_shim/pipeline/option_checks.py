@@ -18,6 +18,7 @@ from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs import import_job
 from kafka_shim.pipeline.rows.batches import plan_splits
 from kafka_shim.pipeline.rows.selection import Selection
+from kafka_shim.pipeline.rows.trace_release import releases_of_segments
 from kafka_shim.pipeline.selection_options import (
     check_principal,
     selection_from_options,
@@ -32,7 +33,6 @@ from kafka_shim.trace_format.blocks import BlockHeader
 from kafka_shim.trace_format.foreign_files import import_hint
 from kafka_shim.trace_format.segments import (
     SUFFIX,
-    Block,
     contains_block,
     read_segment,
     segment_paths,
@@ -98,16 +98,12 @@ def validated_reader_options(args: argparse.Namespace, job: Job) -> dict[str, st
 
 
 def _release_of_traces(paths: list[str]) -> str:
-    """Return the release that the broker recorded, else the newest.
+    """Return the release of the traces' broker, else the newest.
 
     Raise PipelineError if the traces are of several releases.
     """
-    found = set[str]()
-    for path in paths:
-        for segment in segment_paths(Path(path)):
-            first = next((each for each in read_segment(segment) if isinstance(each, Block)), None)
-            found |= {each.release for each in first.body.connections} if first else set()
-    releases = sorted(found - {""})
+    segments = [segment for path in paths for segment in segment_paths(Path(path))]
+    releases = sorted(releases_of_segments(segments))
     if len(releases) > 1:
         raise PipelineError(
             f"the traces are of Kafka {' and '.join(releases)}; choose one with --kafka-version"

@@ -5,6 +5,7 @@ Brokers up to 2.8 are ZooKeeper brokers, later ones KRaft brokers. A release is 
 began at version 2). They come from `ApiKeys` in the clients jar of each release.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Final, Literal
 
@@ -234,6 +235,17 @@ def _version_texts_at_release(
 
 def _unknown_release_message(text: str) -> str:
     return f"unknown Kafka release `{text}`: expected one of {', '.join(RELEASES)}"
+
+
+def most_similar_release(api_versions: Mapping[int, tuple[int, int]]) -> str:
+    """Return the release whose advertised versions are most like these; the newest of equals."""
+
+    def likeness(release: str) -> tuple[int, int]:
+        known = advertised_versions(release)
+        same = sum(api_versions.get(key) == span for key, span in known.items())
+        return same - len(known.keys() ^ api_versions.keys()), RELEASES.index(release)
+
+    return max(RELEASES, key=likeness)
 
 
 def unsupported_version_message(key: int, version: int, release: str) -> str:
