@@ -17,6 +17,7 @@ from kafka_shim.authorizer.acl_rules import NEWEST_RULES, AclRules, InvalidCodeH
 from kafka_shim.authorizer.model import AclFilter
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.create_acls import AclCreation
 from tests.support.acls import make_acl
 
 GOOD = WireAcl(2, "orders", 3, "User:alice", "*", 3, 3)
@@ -42,9 +43,21 @@ def changed(codes: WireAcl, **fields: object) -> WireAcl:
     )
 
 
+def creation(codes: WireAcl) -> AclCreation:
+    return AclCreation(
+        codes.resource_type,
+        codes.resource_name or "",
+        codes.pattern_type,
+        codes.principal or "",
+        codes.host or "",
+        codes.operation,
+        codes.permission,
+    )
+
+
 def outcomes(odd: WireAcl, rules: AclRules = NEWEST_RULES) -> list[int] | str:
     """Return the error codes of three creations, the unusual one in the middle."""
-    read = parse_creations([GOOD, odd, GOOD], rules)
+    read = parse_creations([creation(codes) for codes in (GOOD, odd, GOOD)], rules)
     if isinstance(read, ConnectionCloses):
         assert read.reason
         return "closed"
@@ -78,13 +91,14 @@ def test_match_is_for_filters() -> None:
 
 
 def test_closing_takes_precedence_over_errors() -> None:
-    read = parse_creations([changed(GOOD, operation=1), changed(GOOD, permission=0)])
+    invalid = changed(GOOD, operation=1), changed(GOOD, permission=0)
+    read = parse_creations([creation(codes) for codes in invalid])
     assert isinstance(read, ConnectionCloses)
 
 
 def test_a_valid_acl_is_read() -> None:
     acl = make_acl(Operation.READ, "orders", pattern_type=PatternType.PREFIXED)
-    assert parse_creations([changed(GOOD, pattern_type=4)]) == [acl]
+    assert parse_creations([creation(changed(GOOD, pattern_type=4))]) == [acl]
     assert parse_creations([]) == []
 
 
@@ -188,7 +202,7 @@ def test_errors_name_the_invalid_part() -> None:
         "permission": (99, "this release does not support the permission of the ACL"),
     }
     for field, (value, text) in texts.items():
-        (refusal,) = parse_creations([changed(GOOD, **{field: value})])  # type: ignore[misc]
+        (refusal,) = parse_creations([creation(changed(GOOD, **{field: value}))])  # type: ignore[misc]
         assert refusal == AclElementError(ErrorCode.INVALID_REQUEST, text)
     cluster = make_acl(
         Operation.READ, "foo", principal="User:a", resource_type=ResourceType.CLUSTER

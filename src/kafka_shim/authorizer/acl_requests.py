@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from enum import IntEnum
 from functools import lru_cache
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -23,17 +23,18 @@ from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Perm
 from kafka_shim.protocol.error_codes import ErrorCode
 
 E = TypeVar("E", bound=IntEnum)
+_Members = tuple[ResourceType, PatternType, Operation, Permission]
+# module constants: enum attribute lookup is slow on CPython 3.11
 _CLOSE_CONNECTION = InvalidCodeHandling.CLOSE_CONNECTION
-"""A constant: enum attribute lookup is slow on CPython 3.11."""
+_CLUSTER = ResourceType.CLUSTER
 
 _ZOOKEEPER_REFUSES = "[\\x00-\\x1f\\x7f-\\x9f\\ud800-\\uf8ff\\ufff0-\\uffff]"
 
 
 class WireAcl(msgspec.Struct, frozen=True, gc=False):
-    """An ACL or a filter as received: its enums may be any codes.
+    """A filter of ACLs as received: its enums may be any codes.
 
-    Texts may be None in a filter only. The pattern type is LITERAL if the request has none (version
-    0 of the three ACL APIs).
+    The pattern type is LITERAL if the request has none (version 0 of the three ACL APIs).
     """
 
     resource_type: int
@@ -47,6 +48,18 @@ class WireAcl(msgspec.Struct, frozen=True, gc=False):
     @property
     def enum_codes(self) -> tuple[int, int, int, int]:
         return self.resource_type, self.pattern_type, self.operation, self.permission
+
+
+class WireCreation(Protocol):
+    """An ACL to create as in the request: its enums may be any codes."""
+
+    resource_type: int
+    resource_name: str
+    resource_pattern_type: int
+    principal: str
+    host: str
+    operation: int
+    permission_type: int
 
 
 class AclElementError(msgspec.Struct, frozen=True, gc=False):
@@ -63,20 +76,25 @@ class ConnectionCloses(msgspec.Struct, frozen=True, gc=False):
 
 
 def parse_creations(
-    creations: Sequence[WireAcl], rules: AclRules = NEWEST_RULES
+    creations: Sequence[WireCreation], rules: AclRules = NEWEST_RULES
 ) -> list[Acl | AclElementError] | ConnectionCloses:
     """Convert the creations of a CreateAcls request to ACLs, and check each.
 
     Return one item for each creation, in order, or ConnectionCloses if the release closes
     the connection.
     """
+    codes_of_creations = [
+        (each.resource_type, each.resource_pattern_type, each.operation, each.permission_type)
+        for each in creations
+    ]
+    distinct_codes = set(codes_of_creations)  # few, also in a request with a million ACLs
     handled = {InvalidCodeHandling.FAIL_ELEMENT}
-    for creation in creations:
-        if 0 in creation.enum_codes:
+    for codes in distinct_codes:
+        if 0 in codes:
             handled.add(rules.zero_code_in_creation)
-        if creation.resource_type == ResourceType.ANY:
+        if codes[0] == ResourceType.ANY:
             handled.add(rules.any_resource_type_in_creation)
-        if _has_wide_filter(creation):
+        if 1 in codes[1:] or codes[1] == PatternType.MATCH:
             handled.add(rules.filter_code_in_creation)
     if InvalidCodeHandling.CLOSE_CONNECTION in handled:
         return ConnectionCloses(
@@ -84,7 +102,12 @@ def parse_creations(
         )
     if InvalidCodeHandling.FAIL_ALL_ELEMENTS in handled:
         return [AclElementError(ErrorCode.UNKNOWN_SERVER_ERROR) for _ in creations]
-    return [_parse_creation(creation, rules) for creation in creations]
+    members = {codes: _supported_members(codes, rules) for codes in distinct_codes}
+    errors = {codes: _unsupported_field_error(*members[codes], rules) for codes in distinct_codes}
+    return [
+        errors[codes] or _parse_creation(creation, members[codes], rules)
+        for creation, codes in zip(creations, codes_of_creations, strict=True)
+    ]
 
 
 def parse_filter(wire_filter: WireAcl, rules: AclRules = NEWEST_RULES) -> AclFilter:
@@ -122,55 +145,43 @@ def creation_error(acl: Acl, rules: AclRules = NEWEST_RULES) -> AclElementError 
     Like Kafka, this accepts much that looks wrong: an operation that the type does not support, a
     host that is not an address, an invalid topic name, an unknown type of principal.
     """
-    return (
-        _unsupported_acl_error(acl, rules)
-        or _principal_error(acl, rules)
-        or _host_error(acl, rules)
-    )
-
-
-def _unsupported_acl_error(acl: Acl, rules: AclRules) -> AclElementError | None:
-    unknown = _name_of_field_unsupported_by_release(
+    error = _unsupported_field_error(
         acl.resource_type, acl.pattern_type, acl.operation, acl.permission, rules
     )
-    if unknown is not None:
-        return _invalid_request_error(f"this release does not support the {unknown} of the ACL")
-    is_cluster = acl.resource_type is ResourceType.CLUSTER
-    if is_cluster and acl.resource_name != CLUSTER_NAME:
+    return error or _text_error(acl, rules)
+
+
+def _text_error(acl: Acl, rules: AclRules) -> AclElementError | None:
+    name, principal, host = acl.resource_name, acl.principal, acl.host
+    if acl.resource_type is _CLUSTER and name != CLUSTER_NAME:
         return _invalid_request_error(
-            f"invalid cluster name `{acl.resource_name}`: expected `{CLUSTER_NAME}`, the only"
-            " resource of that type"
+            f"invalid cluster name `{name}`: expected `{CLUSTER_NAME}`, the only resource of that"
+            " type"
         )
-    if not acl.resource_name:
+    if not name:
         return _invalid_request_error("the resource name is empty; name a resource, or `*` for all")
-    if not rules.names_can_be_any_text and not _is_valid_zookeeper_node_name(
-        acl.resource_name, rules
-    ):
+    if not rules.names_can_be_any_text and not _is_valid_zookeeper_node_name(name, rules):
         return AclElementError(
             ErrorCode.UNKNOWN_SERVER_ERROR,
-            f"the resource name `{acl.resource_name}` cannot be the name of a ZooKeeper node",
+            f"the resource name `{name}` cannot be the name of a ZooKeeper node",
         )
-    return None
-
-
-def _principal_error(acl: Acl, rules: AclRules) -> AclElementError | None:
-    if ":" not in acl.principal and rules.principal_without_colon_error is not None:
+    if ":" not in principal and rules.principal_without_colon_error is not None:
         return AclElementError(
             rules.principal_without_colon_error,
-            f"the principal `{acl.principal}` must have the form `Type:name`, as in `User:alice`",
+            f"the principal `{principal}` must have the form `Type:name`, as in `User:alice`",
         )
-    return None
+    return _host_error(host, rules) if not host or "/" in host else None
 
 
-def _host_error(acl: Acl, rules: AclRules) -> AclElementError | None:
-    if not acl.host and not rules.accepts_empty_host:
+def _host_error(host: str, rules: AclRules) -> AclElementError | None:
+    if not host and not rules.accepts_empty_host:
         return _invalid_request_error(
             "the host is empty; give an address, a network, or `*` for all"
         )
-    if rules.host_networks and "/" in acl.host and parse_network(acl.host) is None:
+    if rules.host_networks and "/" in host and parse_network(host) is None:
         return _invalid_request_error(
-            f"the host `{acl.host}` is not a network: expected an address and a prefix length, as"
-            " in `10.0.0.0/8` or `2001:db8::/32`"
+            f"the host `{host}` is not a network: expected an address and a prefix length, as in"
+            " `10.0.0.0/8` or `2001:db8::/32`"
         )
     return None
 
@@ -217,20 +228,20 @@ def malformed_exact_filter_error(acl_filter: AclFilter) -> AclElementError | Non
     return None
 
 
-def _parse_creation(creation: WireAcl, rules: AclRules) -> Acl | AclElementError:
-    resource_type, pattern_type, operation, permission = _supported_members(
-        creation.enum_codes, rules
-    )
+def _parse_creation(
+    creation: WireCreation, members: _Members, rules: AclRules
+) -> Acl | AclElementError:
+    resource_type, pattern_type, operation, permission = members
     acl = Acl(
         resource_type,
-        creation.resource_name or "",
+        creation.resource_name,
         pattern_type,
-        creation.principal or "",
-        creation.host or "",
+        creation.principal,
+        creation.host,
         operation,
         permission,
     )
-    return creation_error(acl, rules) or acl
+    return _text_error(acl, rules) or acl
 
 
 def _is_valid_zookeeper_node_name(name: str, rules: AclRules) -> bool:
@@ -247,22 +258,25 @@ def is_valid_zookeeper_subpath(name: str) -> bool:
 
 
 @lru_cache(maxsize=1024)  # ACLs differ in their names and principals
-def _name_of_field_unsupported_by_release(
+def _unsupported_field_error(
     resource_type: ResourceType,
     pattern_type: PatternType,
     operation: Operation,
     permission: Permission,
     rules: AclRules,
-) -> str | None:
+) -> AclElementError | None:
+    field = None
     if resource_type not in acl_resource_types_of_release(rules):
-        return "resource type"
-    if pattern_type not in _supported_pattern_types(rules):
-        return "pattern type"
-    if operation not in acl_operations_of_release(rules):
-        return "operation"
-    if permission not in (Permission.ALLOW, Permission.DENY):
-        return "permission"
-    return None
+        field = "resource type"
+    elif pattern_type not in _supported_pattern_types(rules):
+        field = "pattern type"
+    elif operation not in acl_operations_of_release(rules):
+        field = "operation"
+    elif permission not in (Permission.ALLOW, Permission.DENY):
+        field = "permission"
+    if field is None:
+        return None
+    return _invalid_request_error(f"this release does not support the {field} of the ACL")
 
 
 def _supported_pattern_types(rules: AclRules) -> tuple[PatternType, ...]:
@@ -272,9 +286,7 @@ def _supported_pattern_types(rules: AclRules) -> tuple[PatternType, ...]:
 
 
 @lru_cache(maxsize=1024)  # finding a member of an enum takes long
-def _supported_members(
-    codes: tuple[int, int, int, int], rules: AclRules
-) -> tuple[ResourceType, PatternType, Operation, Permission]:
+def _supported_members(codes: tuple[int, int, int, int], rules: AclRules) -> _Members:
     resource_type = _member(ResourceType, codes[0])
     operation = _member(Operation, codes[2])
     if resource_type is not ResourceType.ANY and resource_type not in acl_resource_types_of_release(
@@ -293,11 +305,6 @@ def _member(enum: type[E], code: int) -> E:
         return enum(code)
     except ValueError:
         return enum(0)
-
-
-def _has_wide_filter(wire_acl: WireAcl) -> bool:
-    any_code = 1 in (wire_acl.pattern_type, wire_acl.operation, wire_acl.permission)
-    return any_code or wire_acl.pattern_type == PatternType.MATCH
 
 
 def _invalid_request_error(message: str) -> AclElementError:

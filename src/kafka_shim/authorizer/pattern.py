@@ -1,6 +1,5 @@
 """A resource pattern with the entries of its subjects."""
 
-from collections.abc import Iterator
 from typing import TypeAlias
 
 import msgspec
@@ -55,12 +54,10 @@ class Pattern(msgspec.Struct, eq=False, gc=False):
             return self.first_grant
         return self.other_grants.get(subject, 0) if self.other_grants is not None else 0
 
-    def subject_grants(self) -> Iterator[tuple[PrincipalAndHost, GrantBits]]:
-        """Yield all (subject, grant) pairs with a grant."""
-        if self.first_grant:
-            yield self.first_subject, self.first_grant
-        if self.other_grants is not None:
-            yield from self.other_grants.items()
+    def subject_grants(self) -> list[tuple[PrincipalAndHost, GrantBits]]:
+        """Return all (subject, grant) pairs with a grant."""
+        first = [(self.first_subject, self.first_grant)] if self.first_grant else []
+        return first if self.other_grants is None else [*first, *self.other_grants.items()]
 
     def set_grant(self, subject: PrincipalAndHost, grant: GrantBits) -> None:
         """Set the grant of a subject; 0 removes it."""

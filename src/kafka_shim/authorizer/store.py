@@ -27,6 +27,7 @@ _EXACT = (PatternType.LITERAL, PatternType.PREFIXED)
 _ANY_TYPE = ResourceType.ANY
 _ANY_OPERATION, _UNKNOWN_OPERATION = Operation.ANY, Operation.UNKNOWN
 _ANY_PERMISSION, _ALLOW, _DENY = Permission.ANY, Permission.ALLOW, Permission.DENY
+_EVERY_GRANT_BIT = (1 << 2 * DENY_SHIFT) - 1
 _NOWHERE: dict[str, PrincipalAndHost] = {}
 
 
@@ -193,6 +194,7 @@ class AclStore:
         bits = _grant_bits_selected_by_filter(acl_filter)
         if bits == 0 or (subjects is not None and not subjects):
             return
+        selects_all = subjects is None and bits == _EVERY_GRANT_BIT
         for index in self._matching_indexes(acl_filter.resource_type):
             for pattern in _patterns_selected_by_filter(index, acl_filter, subjects):
                 grants = (
@@ -200,7 +202,11 @@ class AclStore:
                     if subjects is None
                     else [(subject, pattern.grant_bits_of(subject)) for subject in subjects]
                 )
-                selected = [(subject, grant & bits) for subject, grant in grants if grant & bits]
+                selected = (
+                    grants
+                    if selects_all
+                    else [(subject, grant & bits) for subject, grant in grants if grant & bits]
+                )
                 if selected:
                     yield pattern, selected
 
@@ -435,7 +441,7 @@ def grant_bit_of_acl(acl: Acl) -> GrantBits:
 
 def _grant_bits_selected_by_filter(acl_filter: AclFilter) -> GrantBits:
     """Return the grant bits that the filter's operation and permission select; 0: none."""
-    every = (1 << DENY_SHIFT) - 1
+    every = _EVERY_GRANT_BIT >> DENY_SHIFT
     operation, permission = acl_filter.operation, acl_filter.permission
     if operation is _UNKNOWN_OPERATION:
         return 0
