@@ -12,6 +12,7 @@ from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.operations import supported_operations
+from kafka_shim.authorizer.remedy import Remedy
 from kafka_shim.protocol.enums import (
     CLUSTER_NAME,
     ApiKey,
@@ -21,7 +22,6 @@ from kafka_shim.protocol.enums import (
     ResourceType,
 )
 from kafka_shim.shim.observing.request_history import History, HistoryEntry
-from kafka_shim.shim.request.access import RequestRemedy
 from kafka_shim.shim.request.session import Session
 from tests.recordings.conformance.matrix.access_matrix import USER, Matrix
 from tests.recordings.conformance.play import Play
@@ -117,11 +117,11 @@ def after(acls: Iterable[Acl], removed: Iterable[Acl], added: Iterable[Acl]) -> 
     return [*(acl for acl in acls if acl not in gone), *added]
 
 
-def remedy_of(entry: HistoryEntry) -> RequestRemedy | None:
+def remedy_of(entry: HistoryEntry) -> Remedy | None:
     return None if entry.denied_request is None else entry.denied_request.remedy
 
 
-def subsets(remedy: RequestRemedy) -> Iterator[tuple[list[Acl], list[Acl]]]:
+def subsets(remedy: Remedy) -> Iterator[tuple[list[Acl], list[Acl]]]:
     """Yield proper subsets of the steps: what is removed, and what is added."""
     steps = [*((acl, True) for acl in remedy.remove), *((acl, False) for acl in remedy.add)]
     sizes = range(len(steps)) if len(steps) <= SUBSETS_OF_MAX else (len(steps) - 1,)

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.shim.faults.spec import Effect, Match, Trigger
+from kafka_shim.shim.observing.request_remedy import RequestRemedy
 
 
 class Health(msgspec.Struct):
@@ -285,16 +286,6 @@ class RequestRows(msgspec.Struct):
 
     requests: list[RequestRow]
     last: int
-
-
-class RequestRemedy(msgspec.Struct):
-    """ACLs to add and to remove together, as rules of a state file. If it is not `complete`, the
-    broker may check further names after the change.
-    """
-
-    remove: list[dict[str, Any]]
-    add: list[dict[str, Any]]
-    complete: bool
 
 
 class DecisionRow(msgspec.Struct):

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from kafka_shim.authorizer.access_plan import (
@@ -18,7 +19,7 @@ from kafka_shim.authorizer.access_plan import (
 )
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import DecisionReason
-from kafka_shim.authorizer.remedy import required_access_for_need, steps_to_allow
+from kafka_shim.authorizer.remedy import Remedy, required_access_for_need, steps_to_allow
 from kafka_shim.authorizer.requirement import BoundRequirement
 from kafka_shim.authorizer.requirements import (
     METADATA_AUTO_CREATE,
@@ -26,7 +27,7 @@ from kafka_shim.authorizer.requirements import (
     all_requirements_bound_to_release_by_id,
 )
 from kafka_shim.protocol.enums import Operation, ResourceType
-from kafka_shim.shim.request.access import AccessRecord, RequestRemedy
+from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 
@@ -45,6 +46,16 @@ class RequestNeeds(NamedTuple):
     complete: bool
 
 
+class RequestRemedy(msgspec.Struct):
+    """ACLs to add and to remove together, as rules of a state file. If it is not `complete`, the
+    broker may check further names after the change.
+    """
+
+    remove: list[dict[str, Any]]
+    add: list[dict[str, Any]]
+    complete: bool
+
+
 class DeniedRequest:
     """What would allow a denied request. It is computed when somebody reads it, not while the
     client waits for its response; the history and the audit log share it.
@@ -55,7 +66,7 @@ class DeniedRequest:
         self._policy = context.cluster.policy
         self._node_id, self._actor = context.node_id, context.access.actor
         self._needs: RequestNeeds | None = None
-        self._remedy: RequestRemedy | UnsetType | None = UNSET
+        self._remedy: Remedy | UnsetType | None = UNSET
         authorizer = self._policy.deciding_authorizer(self._node_id)
         if isinstance(authorizer, StandardAuthorizer):
             authorizer.store.before_next_change(self.compute)
@@ -70,7 +81,7 @@ class DeniedRequest:
         return self._needs
 
     @property
-    def remedy(self) -> RequestRemedy | None:
+    def remedy(self) -> Remedy | None:
         """The smallest change of the ACLs of the time of the request; if more requests were denied
         than a store of ACLs remembers, of those when this is first read.
 
@@ -78,26 +89,20 @@ class DeniedRequest:
         """
         return self.compute()
 
-    def compute(self) -> RequestRemedy | None:
+    def compute(self) -> Remedy | None:
         """Compute the remedy, unless it is known."""
         if self._remedy is UNSET:
             self._remedy = self._compute_remedy()
         return self._remedy
 
-    def _compute_remedy(self) -> RequestRemedy | None:
+    def _compute_remedy(self) -> Remedy | None:
         needs = self.needs
         authorizer = self._policy.deciding_authorizer(self._node_id)
         if authorizer is None:
             return None
         accesses = [required_access_for_need(self._actor, need) for need in needs.alternatives]
         steps = steps_to_allow(authorizer, accesses)
-        if not steps:
-            return None
-        return RequestRemedy(
-            tuple(step.acl for step in steps if not step.is_addition),
-            tuple(step.acl for step in steps if step.is_addition),
-            needs.complete,
-        )
+        return Remedy.from_steps(steps, complete=needs.complete) if steps else None
 
 
 def denied_request(context: RequestContext) -> DeniedRequest:
@@ -203,14 +208,14 @@ class _TopicNamesById(Mapping[bytes, str]):
         return len(self._topics)
 
 
-def remedy_json(remedy: RequestRemedy | None) -> dict[str, Any] | None:
+def remedy_json(remedy: Remedy | None) -> dict[str, Any] | None:
     """Return a remedy for JSON, with ACLs as rules of a state file."""
     if remedy is None:
         return None
     from kafka_shim.policy.formats.yaml_rules import acls_to_rules  # noqa: PLC0415 - the start is shorter by it
 
-    rules = {"remove": acls_to_rules(remedy.remove), "add": acls_to_rules(remedy.add)}
-    return {**rules, "complete": remedy.complete}
+    rules = RequestRemedy(acls_to_rules(remedy.remove), acls_to_rules(remedy.add), remedy.complete)
+    return msgspec.structs.asdict(rules)
 
 
 def remedy_text(remedy: Mapping[str, Any]) -> str:

@@ -13,7 +13,6 @@ import msgspec
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Decision, DecisionReason
 from kafka_shim.authorizer.operations import operation_bit_field, supported_operations
-from kafka_shim.authorizer.remedy import Remedy
 from kafka_shim.authorizer.requirement import BoundRequirement, NeedAlternative, Requirement
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
@@ -48,9 +47,6 @@ class _AuthorizedOperations(msgspec.Struct, frozen=True):
 
     bits: int
     records: tuple[AccessRecord, ...]
-
-
-RequestRemedy = Remedy
 
 
 class Access(msgspec.Struct, eq=False):
