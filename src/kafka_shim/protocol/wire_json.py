@@ -16,44 +16,66 @@ SIZE = "SizeInBytes"
 """Suffix of the name of a field with records, of which the log has only the size."""
 
 
-def message_json(message_struct: msgspec.Struct, version: int) -> dict[str, Any]:
-    """Return a request, response or data message as plain values."""
-    return _struct_json(
-        load_message_spec(type(message_struct).__name__).top_level_struct, message_struct, version
-    )
+class PlainForm:
+    """Converts messages to plain values; subclasses choose other names, fields and values.
 
+    This form is that of Kafka's request log.
+    """
 
-def _struct_json(spec: StructSpec, value: msgspec.Struct, version: int) -> dict[str, Any]:
-    json_fields = {}
-    for field in spec.fields:
-        if not field.versions.has(version):
-            continue
-        content = getattr(value, field.attribute)
-        if field.tagged_versions.has(version) and _is_default(field, content):
-            continue
+    def message(self, message_struct: msgspec.Struct, version: int) -> dict[str, Any]:
+        """Return a request, response or data message as plain values."""
+        spec = load_message_spec(type(message_struct).__name__).top_level_struct
+        return self.struct(spec, message_struct, version)
+
+    def struct(self, spec: StructSpec, value: Any, version: int) -> dict[str, Any]:
+        fields = {}
+        for field in spec.fields:
+            if field.versions.has(version):
+                content = getattr(value, field.attribute)
+                if self.has(field, content, version):
+                    fields[self.name(field)] = self.content(field, content, version)
+        return fields
+
+    def has(self, field: FieldSpec, content: Any, version: int) -> bool:
+        """Return whether a field of the version is in this form."""
+        return not field.tagged_versions.has(version) or not _is_default(field, content)
+
+    def name(self, field: FieldSpec) -> str:
+        suffix = SIZE if field.element_kind == "records" else ""
+        return f"{lower_first_letter(field.name)}{suffix}"
+
+    def content(self, field: FieldSpec, content: Any, version: int) -> Any:
         if field.element_kind == "records":
-            json_fields[f"{lower_first_letter(field.name)}{SIZE}"] = len(content or b"")
-        else:
-            json_fields[lower_first_letter(field.name)] = _field_json(field, content, version)
-    return json_fields
+            return self.records(content)
+        if content is None:
+            return None
+        if field.is_array:
+            return self.rows(field, [self._element(field, row, version) for row in content])
+        return self._element(field, content, version)
+
+    def records(self, content: bytes | None) -> Any:
+        return len(content or b"")
+
+    def rows(self, field: FieldSpec, rows: list[Any]) -> list[Any]:
+        """Return the converted elements of an array in the order of this form."""
+        del field
+        return rows
+
+    def leaf(self, field: FieldSpec, value: Any) -> Any:
+        """Return a value that is neither null nor a struct."""
+        if field.element_kind == "uuid":
+            return uuid_text(value)
+        return base64.b64encode(value).decode() if isinstance(value, bytes) else value
+
+    def _element(self, field: FieldSpec, value: Any, version: int) -> Any:
+        if value is None:
+            return None
+        if field.struct is not None:
+            return self.struct(field.struct, value, version)
+        return self.leaf(field, value)
 
 
-def _field_json(field: FieldSpec, content: Any, version: int) -> Any:
-    if content is None:
-        return None
-    if field.is_array:
-        return [_single_value_json(field, row, version) for row in content]
-    return _single_value_json(field, content, version)
-
-
-def _single_value_json(field: FieldSpec, content: Any, version: int) -> Any:
-    if field.struct is not None:
-        return None if content is None else _struct_json(field.struct, content, version)
-    if field.element_kind == "uuid":
-        return uuid_text(content)
-    if isinstance(content, bytes):
-        return base64.b64encode(content).decode()
-    return content
+message_json = PlainForm().message
 
 
 def _is_default(field: FieldSpec, content: Any) -> bool:

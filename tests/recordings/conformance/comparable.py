@@ -10,8 +10,9 @@ from typing import Any, Final
 import msgspec
 
 from kafka_shim.conformance.vectors.permission_fields import APIS_THAT_LIST_EVERYTHING
-from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
+from kafka_shim.protocol.codec.message_spec import FieldSpec
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.wire_json import PlainForm
 from tests.recordings.conformance.scenario import Scenario
 from tests.recordings.conformance.symbols import NO_ID, SOME, Symbols, moment
 from tests.recordings.records.batches import summary
@@ -76,9 +77,8 @@ NAMED: Final = {
 }
 """Fields with generated values, and the kind of each value."""
 
-ORDERED: Final = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
-"""APIs whose results have the order of the request, on which clients rely. The order within a
-result is undefined.
+ORDERED: Final = {ApiKey.CREATE_ACLS: "results", ApiKey.DELETE_ACLS: "filter_results"}
+"""Lists in the order of the request, on which clients rely. The order within a result is undefined.
 """
 
 _NAMES = ("name", "group_id", "transactional_id", "resource_name", "topic", "topic_name", "user")
@@ -95,17 +95,18 @@ _OF_MACHINE = re.compile(
 """Settings whose values contain addresses or folders."""
 
 
-class Comparing:
+class Comparing(PlainForm):
     """Turns the responses of one play into plain, comparable values."""
 
     def __init__(self, scenario: Scenario, symbols: Symbols, now_ms: int) -> None:
         self._scenario = scenario
         self._symbols = symbols
         self._now_ms = now_ms
+        self._ordered_field: str | None = None
 
     def plain(self, api: ApiKey, version: int, response: msgspec.Struct) -> Any:
-        spec = load_message_spec(f"{api.wire_name}Response")
-        plain = self._struct(spec.top_level_struct, response, version, ordered=api in ORDERED)
+        self._ordered_field = ORDERED.get(api)
+        plain = self.message(response, version)
         _mask_internal(plain)
         if api in APIS_THAT_LIST_EVERYTHING:
             return self._ours(plain)
@@ -117,31 +118,19 @@ class Comparing:
             _mask_offsets(plain)
         return plain
 
-    def _struct(self, spec: StructSpec, value: Any, version: int, *, ordered: bool) -> Any:
-        found = {}
-        for field in spec.fields:
-            content = getattr(value, field.attribute)
-            if not field.versions.has(version) or field.attribute in LEFT_OUT:
-                continue
-            if field.tagged_versions.has(version) and _is_default(content, field):
-                continue
-            found[field.attribute] = self._content(field, content, version, ordered=ordered)
-        return found
+    def has(self, field: FieldSpec, content: Any, version: int) -> bool:
+        return field.attribute not in LEFT_OUT and super().has(field, content, version)
 
-    def _content(self, field: FieldSpec, content: Any, version: int, *, ordered: bool) -> Any:
-        if content is None:
-            return None
+    def name(self, field: FieldSpec) -> str:
+        return field.attribute
+
+    def rows(self, field: FieldSpec, rows: list[Any]) -> list[Any]:
         if field.struct is None:
-            if field.is_array:
-                leaves = [self._leaf(field, leaf) for leaf in content]
-                return sorted(leaves) if field.attribute in SETS else leaves
-            return self._leaf(field, content)
-        if not field.is_array:
-            return self._struct(field.struct, content, version, ordered=ordered)
-        rows = [self._struct(field.struct, row, version, ordered=False) for row in content]
-        return rows if ordered else sorted(rows, key=msgspec.json.encode)
+            return sorted(rows) if field.attribute in SETS else rows
+        is_ordered = field.attribute == self._ordered_field
+        return rows if is_ordered else sorted(rows, key=msgspec.json.encode)
 
-    def _leaf(self, field: FieldSpec, value: Any) -> Any:
+    def leaf(self, field: FieldSpec, value: Any) -> Any:
         name = field.attribute
         if name in TEXTS:
             return value and "<text>"
@@ -151,12 +140,16 @@ class Comparing:
             return moment(value, self._now_ms)
         if name in NAMED:
             return self._symbols.of(NAMED[name], value)
-        return self._binary(field, value) if isinstance(value, bytes) else value
+        if field.element_kind == "uuid":
+            return self._symbols.topic_id(value)
+        return value.hex() if isinstance(value, bytes) else value
 
-    def _binary(self, field: FieldSpec, value: bytes) -> Any:
-        if field.element_kind == "records":
-            return self._records(value)
-        return self._symbols.topic_id(value) if field.element_kind == "uuid" else value.hex()
+    def records(self, content: bytes | None) -> list[str] | None:
+        """Return a line for each batch; braces in summaries contain times and producer ids."""
+        if content is None:
+            return None
+        lines = summary(content) or []
+        return [re.sub(r"(producer=)?\{(-?\d+)\}", self._braced, line) for line in lines]
 
     def _ours(self, value: Any) -> Any:
         """Return the response without entries of other scenarios."""
@@ -181,22 +174,11 @@ class Comparing:
             for name in names
         )
 
-    def _records(self, value: bytes) -> list[str]:
-        """Return a line for each batch; braces in summaries contain times and producer ids."""
-        lines = summary(value) or []
-        return [re.sub(r"(producer=)?\{(-?\d+)\}", self._braced, line) for line in lines]
-
     def _braced(self, match: re.Match[str]) -> str:
         number = int(match[2])
         if match[1]:
             return f"{match[1]}{self._symbols.of('producer_id', number)}"
         return str(moment(number, self._now_ms))
-
-
-def _is_default(content: Any, field: FieldSpec) -> bool:
-    if field.default is ...:
-        return bool(content == type(content)())
-    return bool(content == field.default)
 
 
 def _mask_internal(value: Any, *, is_internal: bool = False) -> None:

@@ -7,7 +7,7 @@ import msgspec
 
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.wire_json import lower_first_letter
+from kafka_shim.protocol.wire_json import PlainForm, lower_first_letter
 
 _NAMES = frozenset(
     {
@@ -49,19 +49,32 @@ TopicIdName = Callable[[bytes], str]
 def permission_fields(api: ApiKey, version: int, response: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a response that depend on permissions, in Kafka's spelling.
 
-    The response has attributes by name, as `plain_response` returns them. Elements of lists are in
+    The response has attributes by name, as in `PlainResponses`. Elements of lists are in
     no particular order.
     """
     spec = load_message_spec(f"{api.wire_name}Response").top_level_struct
     return _permission_fields_of_struct(spec, response, version)
 
 
-def plain_response(
-    api: ApiKey, version: int, response: msgspec.Struct, topic_name: TopicIdName
-) -> dict[str, Any]:
-    """Return a response as plain values; topic ids become the names of topics."""
-    spec = load_message_spec(f"{api.wire_name}Response").top_level_struct
-    return _plain_struct(spec, response, version, topic_name)
+class PlainResponses(PlainForm):
+    """Responses with attributes by name and without records; topic ids become names of topics."""
+
+    def __init__(self, topic_name: TopicIdName) -> None:
+        self._topic_name = topic_name
+
+    def has(self, field: FieldSpec, content: Any, version: int) -> bool:  # noqa: ARG002 the form's
+        return True
+
+    def name(self, field: FieldSpec) -> str:
+        return field.attribute
+
+    def records(self, content: bytes | None) -> None:
+        """Return null: records do not depend on permissions."""
+
+    def leaf(self, field: FieldSpec, value: Any) -> Any:
+        if field.element_kind == "uuid":
+            return self._topic_name(value)
+        return value.hex() if isinstance(value, bytes) else value
 
 
 def without_names_of_other_vector_groups(
@@ -212,29 +225,3 @@ def _depends_on_permissions(field: FieldSpec) -> bool:
 
 def _has_permission_fields(spec: StructSpec) -> bool:
     return any(_depends_on_permissions(field) for field in spec.fields)
-
-
-def _plain_struct(
-    spec: StructSpec, value: msgspec.Struct, version: int, topic_name: TopicIdName
-) -> dict[str, Any]:
-    return {
-        field.attribute: _plain_field(field, getattr(value, field.attribute), version, topic_name)
-        for field in spec.fields
-        if field.versions.has(version)
-    }
-
-
-def _plain_field(field: FieldSpec, content: Any, version: int, topic_name: TopicIdName) -> Any:
-    if content is None or field.element_kind == "records":
-        return None
-    if field.is_array:
-        return [_plain_value(field, each, version, topic_name) for each in content]
-    return _plain_value(field, content, version, topic_name)
-
-
-def _plain_value(field: FieldSpec, value: Any, version: int, topic_name: TopicIdName) -> Any:
-    if field.struct is not None:
-        return _plain_struct(field.struct, value, version, topic_name)
-    if field.element_kind == "uuid":
-        return topic_name(value)
-    return value.hex() if isinstance(value, bytes) else value

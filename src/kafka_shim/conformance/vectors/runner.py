@@ -16,9 +16,9 @@ from kafka_shim.conformance.vectors.connection import CLOSED, WAITS, VectorConne
 from kafka_shim.conformance.vectors.generated_values import fill_generated_values
 from kafka_shim.conformance.vectors.permission_fields import (
     APIS_THAT_LIST_EVERYTHING,
+    PlainResponses,
     first_deviation_from_expected_ignoring_order,
     permission_fields,
-    plain_response,
     texts_in,
     without_names_of_other_vector_groups,
 )
@@ -264,7 +264,7 @@ class _GroupRun:
             expected = then.outcome or "a response"
             return None if outcome == expected else f"{outcome}, expected {expected}"
         api = _APIS[vector.when.api]
-        plain = plain_response(api, vector.when.version, response, self._topic_name)
+        plain = PlainResponses(self._topic_name).message(response, vector.when.version)
         fields = permission_fields(api, vector.when.version, plain)
         if api in APIS_THAT_LIST_EVERYTHING:
             fields = without_names_of_other_vector_groups(
