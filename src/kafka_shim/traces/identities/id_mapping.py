@@ -20,7 +20,7 @@ from kafka_shim.traces.identities.message_fields import (
     NO_ID,
     NO_ID_EITHER,
     CorrespondingIds,
-    paired_rows,
+    paired_values,
 )
 
 _LENGTH_AT, _MAGIC_AT, _CRC_AT, _CHECKED_AT, _PRODUCER_AT = 8, 16, 17, 21, 43
@@ -231,23 +231,13 @@ def _id_pairs(
     spec: StructSpec, recorded: Any, actual: Any, corresponding_ids: CorrespondingIds
 ) -> Iterator[_IdPair]:
     """Yield the ids in two responses of the same type, except those that stand for no id."""
-    for field in _mapped_fields(spec):
-        recorded_id, target_id = (
-            getattr(recorded, field.attribute),
-            getattr(actual, field.attribute),
-        )
-        if recorded_id is None or target_id is None or field.element_kind == "records":
+    for each in paired_values(spec, recorded, actual, _mapped_fields, corresponding_ids):
+        ids = each.recorded, each.actual
+        kind = IDS.get(each.field.attribute)
+        if kind is None or each.field.struct is not None or None in ids:
             continue
-        if field.struct is None:
-            kind = IDS[field.attribute]
-            if not _is_absent_id(kind, recorded_id) and not _is_absent_id(kind, target_id):
-                yield _IdPair(kind, _producer_id_or_none(recorded), recorded_id, target_id)
-        elif field.is_array:
-            for old_row, new_row in paired_rows(recorded_id, target_id, corresponding_ids):
-                if old_row is not None and new_row is not None:
-                    yield from _id_pairs(field.struct, old_row, new_row, corresponding_ids)
-        else:
-            yield from _id_pairs(field.struct, recorded_id, target_id, corresponding_ids)
+        if not any(_is_absent_id(kind, value) for value in ids):
+            yield _IdPair(kind, _producer_id_or_none(each.recorded_struct), *ids)
 
 
 def _is_absent_id(kind: str, value: object) -> bool:

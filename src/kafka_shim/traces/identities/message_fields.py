@@ -4,9 +4,10 @@ Fields are identified by their names in snake_case, for all APIs and versions.
 """
 
 import re
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec
 from kafka_shim.protocol.enums import ApiKey
 
 IGNORED_FIELDS = frozenset(
@@ -174,6 +175,47 @@ def paired_rows(
             lambda row: row_identity(row, lambda topic_id: topic_id if topic_id in target else b""),
         ),
     )
+
+
+class PairedValue(NamedTuple):
+    """A value in both messages, by its path such as `topics[].error_code`, and its structs.
+
+    It contains no structs, unless a row (whose path ends in `[]`) or one of the values is missing.
+    """
+
+    path: str
+    field: FieldSpec
+    recorded_struct: Any
+    actual_struct: Any
+    recorded: Any
+    actual: Any
+
+
+def paired_values(
+    spec: StructSpec,
+    recorded: Any,
+    actual: Any,
+    fields_of: Callable[[StructSpec], Iterable[FieldSpec]],
+    corresponding_ids: CorrespondingIds = NO_CORRESPONDING_IDS,
+    path: str = "",
+) -> Iterator[PairedValue]:
+    """Yield the values of two messages of the same type, in the order of its fields."""
+    for field in fields_of(spec):
+        field_path = f"{path}.{field.attribute}" if path else field.attribute
+        values = getattr(recorded, field.attribute), getattr(actual, field.attribute)
+        if field.struct is None or None in values:
+            yield PairedValue(field_path, field, recorded, actual, *values)
+            continue
+        pairs: Iterable[tuple[Any, Any]] = (values,)
+        if field.is_array:
+            field_path, pairs = f"{field_path}[]", paired_rows(*values, corresponding_ids)
+        for pair in pairs:
+            if None in pair:
+                yield PairedValue(field_path, field, recorded, actual, *pair)
+            else:
+                yield from paired_values(
+                    field.struct, *pair, fields_of, corresponding_ids, field_path
+                )
 
 
 def _paired_members(

@@ -1,7 +1,7 @@
 """Compare two responses to a request by everything that does not depend on the run."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -16,7 +16,8 @@ from kafka_shim.traces.identities.message_fields import (
     LONG_IDS,
     NO_CORRESPONDING_IDS,
     CorrespondingIds,
-    paired_rows,
+    PairedValue,
+    paired_values,
 )
 from kafka_shim.traces.replay.events import Event
 from kafka_shim.traces.replay.recorded_to_target_mapping import (
@@ -27,13 +28,6 @@ from kafka_shim.traces.replay.recorded_to_target_mapping import (
 MISSING = "missing"
 _MEMBERS = "members[]"
 """Fields that only group leaders receive."""
-
-
-class ComparisonContext(NamedTuple):
-    """The version of two messages, and the corresponding members and topics."""
-
-    version: int
-    corresponding_ids: CorrespondingIds
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -91,20 +85,18 @@ def message_differences_ignoring_missing_fetch_rows(
 ) -> list[Difference]:
     """Return the differences between two messages of the same type and version."""
     name = type(recorded).__name__
-    field_differences = list(
-        _struct_differences(
-            load_message_spec(name).top_level_struct,
-            recorded,
-            actual,
-            ComparisonContext(version, corresponding_ids),
-            "",
-        )
-    )
+
+    def compared_fields(spec: StructSpec) -> Iterator[FieldSpec]:
+        for field in spec.fields:
+            if field.attribute not in IGNORED_FIELDS and field.versions.has(version):
+                yield field
+
+    spec = load_message_spec(name).top_level_struct
+    pairs = paired_values(spec, recorded, actual, compared_fields, corresponding_ids)
+    differences = [difference for each in pairs if (difference := _difference(each)) is not None]
     if name == f"{ApiKey.FETCH.wire_name}Response":
-        field_differences = [
-            difference for difference in field_differences if not _is_missing_row(difference)
-        ]
-    return field_differences
+        return [difference for difference in differences if not _is_missing_row(difference)]
+    return differences
 
 
 def _is_missing_row(difference: Difference) -> bool:
@@ -112,43 +104,16 @@ def _is_missing_row(difference: Difference) -> bool:
     return MISSING in (difference.recorded, difference.actual)
 
 
-def _struct_differences(
-    spec: StructSpec, recorded: Any, actual: Any, context: ComparisonContext, path: str
-) -> Iterator[Difference]:
-    for field in spec.fields:
-        if field.attribute in IGNORED_FIELDS or not field.versions.has(context.version):
-            continue
-        field_path = f"{path}.{field.attribute}" if path else field.attribute
-        recorded_value, actual_value = (
-            getattr(recorded, field.attribute),
-            getattr(actual, field.attribute),
-        )
-        if field.is_array and recorded_value is not None and actual_value is not None:
-            yield from _list_differences(
-                field, recorded_value, actual_value, context, f"{field_path}[]"
-            )
-        elif field.struct is not None and recorded_value is not None and actual_value is not None:
-            yield from _struct_differences(
-                field.struct, recorded_value, actual_value, context, field_path
-            )
-        elif recorded_value != actual_value:
-            yield Difference(field_path, json_value(recorded_value), json_value(actual_value))
-
-
-def _list_differences(
-    field: FieldSpec, recorded: list[Any], actual: list[Any], context: ComparisonContext, path: str
-) -> Iterator[Difference]:
-    if field.struct is None:
-        if sorted(recorded) != sorted(actual):
-            yield Difference(path, json_value(recorded), json_value(actual))
-        return
-    for recorded_value, actual_value in paired_rows(recorded, actual, context.corresponding_ids):
-        if recorded_value is None or actual_value is None:
-            yield Difference(path, _row_text(recorded_value), _row_text(actual_value))
-        else:
-            yield from _struct_differences(
-                field.struct, recorded_value, actual_value, context, path
-            )
+def _difference(pair: PairedValue) -> Difference | None:
+    path, recorded, actual = pair.path, pair.recorded, pair.actual
+    if pair.field.struct is not None and path.endswith("[]"):
+        return Difference(path, _row_text(recorded), _row_text(actual))
+    if pair.field.is_array and recorded is not None and actual is not None:
+        path = f"{path}[]"
+        is_equal = sorted(recorded) == sorted(actual)
+    else:
+        is_equal = recorded == actual
+    return None if is_equal else Difference(path, json_value(recorded), json_value(actual))
 
 
 def _row_text(row: Any) -> str:
