@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.client.acls import describe_acls
 from kafka_shim.client.client import Client, connect
+from kafka_shim.client.preparation import retry_until_no_error
 from kafka_shim.conformance.fixtures import ClusterSetup
-from kafka_shim.conformance.real_cluster import RealCluster, retry_until_no_error
+from kafka_shim.conformance.real_cluster import RealCluster
 from kafka_shim.conformance.recording_proxies import RecordingProxies
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode

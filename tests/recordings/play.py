@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from kafka_shim.conformance.vectors.version_fields import fit_to_version
+from kafka_shim.client.version_fields import fit_to_version
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey

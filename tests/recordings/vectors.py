@@ -15,6 +15,7 @@ import msgspec
 
 from kafka_shim.authorizer.requirement import BoundRequirement
 from kafka_shim.authorizer.requirements import requirements_of_served_versions
+from kafka_shim.client.version_fields import fit_to_version
 from kafka_shim.conformance.vectors.permission_fields import (
     APIS_THAT_LIST_EVERYTHING,
     permission_fields,
@@ -33,7 +34,6 @@ from kafka_shim.conformance.vectors.vector_files import (
     VectorGroup,
     write_vector_file,
 )
-from kafka_shim.conformance.vectors.version_fields import fit_to_version
 from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.codec import codecs

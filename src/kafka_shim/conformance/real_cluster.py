@@ -2,20 +2,21 @@
 
 import asyncio
 import itertools
-import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
-
-import msgspec
+from collections.abc import Iterable, Mapping
 
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.client.acls import (
-    EVERY_ACL,
-    create_acls,
     delete_acls,
     describe_acls,
 )
-from kafka_shim.client.client import Client, ClientError, connect
+from kafka_shim.client.client import Client, connect
+from kafka_shim.client.preparation import (
+    commit_offset,
+    create_visible_acls,
+    delete_all_acls,
+    delete_topics,
+    retry_until_no_error,
+)
 from kafka_shim.client.topics import topic_names
 from kafka_shim.conformance.cluster_control import ClusterControl
 from kafka_shim.conformance.fixtures import ClusterSetup
@@ -23,33 +24,21 @@ from kafka_shim.conformance.frames import FrameListener, HistoryWithResponses
 from kafka_shim.conformance.record_writing import write_record
 from kafka_shim.conformance.recording_proxies import RecordingProxies
 from kafka_shim.policy.formats.yaml_rules import parse_rule
-from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.delete_groups import DeleteGroupsRequest
-from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest
-from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
 from kafka_shim.protocol.messages.list_groups import ListGroupsRequest
 from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.protocol.messages.offset_commit import (
-    OffsetCommitRequest,
     OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
 )
 from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from kafka_shim.shim.settings.defaults import PLAINTEXT, SASL_PLAINTEXT
 from kafka_shim.shim.system_clock import SystemClock
 
-_NEWEST_VERSIONS_WITH_NAMES = {
-    ApiKey.DELETE_TOPICS: 5,
-    ApiKey.FIND_COORDINATOR: 2,
-    ApiKey.OFFSET_COMMIT: 7,
-}
-"""The newest versions of these requests with one thing per request, identified by its name."""
 _CREATED_CODES = (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
 """Success of CreateTopics; a retry after a timeout finds the topic of the first request."""
-_WAIT_S, _PAUSE_S = 60.0, 0.1
 
 _MARKER_NUMBERS = itertools.count(1)
 
@@ -132,10 +121,10 @@ class RealCluster:
     def delete_all_resources(self) -> None:
         """Delete all topics, groups and ACLs."""
         with self.connect_as_super_user() as client:
-            _delete_all_acls(client)
+            delete_all_acls(client)
             names = [name for name in topic_names(client) if not name.startswith("__")]
             if names:
-                _delete_topics(client, names)
+                delete_topics(client, names)
             listed = client.send_request(ApiKey.LIST_GROUPS, ListGroupsRequest()).groups
             if listed and ApiKey.DELETE_GROUPS in client.versions:
                 request = DeleteGroupsRequest([group.group_id for group in listed])
@@ -178,31 +167,15 @@ class RealCluster:
 
     def _delete_topic_blocking(self, name: str) -> None:
         with self.connect_as_super_user() as client:
-            _delete_topics(client, [name])
+            delete_topics(client, [name])
 
     async def commit_offset_zero_of_partition_zero(self, group: str, topic: str) -> None:
         await asyncio.to_thread(self._commit_offset_zero_blocking, group, topic)
 
     def _commit_offset_zero_blocking(self, group: str, topic: str) -> None:
         partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=0)
-        topics = [OffsetCommitRequestTopic(name=topic, partitions=[partition])]
-        request = OffsetCommitRequest(group_id=group, topics=topics)
         with self.connect_as_super_user() as client:
-
-            def coordinator_error() -> int:
-                request_for_group = FindCoordinatorRequest(key=group)
-                code: int = _send_in_newest_version_with_names(
-                    client, ApiKey.FIND_COORDINATOR, request_for_group
-                ).error_code
-                return code
-
-            def commit_error() -> int:
-                response = _send_in_newest_version_with_names(client, ApiKey.OFFSET_COMMIT, request)
-                code: int = response.topics[0].partitions[0].error_code
-                return code
-
-            retry_until_no_error(f"find the coordinator of {group}", coordinator_error)
-            retry_until_no_error(f"commit for {group}", commit_error)
+            commit_offset(client, group, [topic], partition)
 
     async def write_record(self, topic: str, value: bytes) -> None:
         await asyncio.to_thread(write_record, self.unproxied_servers(PLAINTEXT), topic, value)
@@ -219,13 +192,7 @@ class RealCluster:
 
     def _create_acls_blocking(self, acls: list[Acl]) -> None:
         with self.connect_as_super_user() as client:
-            create_acls(client, acls)
-
-            def missing_acl_error() -> int:
-                exist = set(acls) <= set(describe_acls(client))
-                return 0 if exist else int(ErrorCode.RESOURCE_NOT_FOUND)
-
-            retry_until_no_error("see the ACLs", missing_acl_error)
+            create_visible_acls(client, acls)
 
     async def delete_acls(self, acls: Iterable[Acl]) -> None:
         await asyncio.to_thread(self._delete_acls_blocking, list(acls))
@@ -251,54 +218,3 @@ class RealCluster:
     def connect_as_super_user(self) -> Client:
         """Return a connection that is allowed everything."""
         return connect(self.unproxied_servers(PLAINTEXT))
-
-
-def _send_in_newest_version_with_names(client: Client, api: ApiKey, request: msgspec.Struct) -> Any:
-    return client.send_request(
-        api, request, min(client.negotiated_version(api), _NEWEST_VERSIONS_WITH_NAMES[api])
-    )
-
-
-def _delete_all_acls(client: Client) -> None:
-    try:
-        delete_acls(client, [EVERY_ACL])
-    except ClientError as error:
-        if error.code != ErrorCode.SECURITY_DISABLED:
-            raise
-
-
-def _delete_topics(client: Client, names: list[str]) -> None:
-    version = min(
-        client.negotiated_version(ApiKey.DELETE_TOPICS),
-        _NEWEST_VERSIONS_WITH_NAMES[ApiKey.DELETE_TOPICS],
-    )
-    request = DeleteTopicsRequest(topic_names=names, timeout_ms=10_000)
-    client.send_request(ApiKey.DELETE_TOPICS, request, version)
-    deleted_names = set(names)
-
-    def remaining_topic_error() -> int:
-        exist = deleted_names.intersection(topic_names(client))
-        return int(ErrorCode.TOPIC_ALREADY_EXISTS) if exist else 0
-
-    retry_until_no_error(f"delete {', '.join(names)}", remaining_topic_error)
-    retry_until_no_error(
-        f"have {', '.join(names)} to be creatable", lambda: _topic_exists_error(client, names)
-    )
-
-
-def _topic_exists_error(client: Client, names: list[str]) -> int:
-    """Create topics and return the error; with ZooKeeper, topics being deleted are not listed."""
-    topics = [CreatableTopic(name=name, num_partitions=1, replication_factor=1) for name in names]
-    request = CreateTopicsRequest(topics=topics, timeout_ms=10_000, validate_only=True)
-    response = client.send_request(ApiKey.CREATE_TOPICS, request)
-    exists_code = ErrorCode.TOPIC_ALREADY_EXISTS
-    return int(exists_code) if any(row.error_code == exists_code for row in response.topics) else 0
-
-
-def retry_until_no_error(task: str, attempt: Callable[[], int]) -> None:
-    """Call `attempt` until it returns no error. Raise ClientError after 20 seconds."""
-    deadline = time.monotonic() + _WAIT_S
-    while code := attempt():
-        if time.monotonic() > deadline:
-            raise ClientError(f"cannot {task}: {error_name_with_code(code)}")
-        time.sleep(_PAUSE_S)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kafka_shim.conformance.vectors.version_fields import fit_to_version
+from kafka_shim.client.version_fields import fit_to_version
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import EncodeError

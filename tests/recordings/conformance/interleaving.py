@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kafka_shim.conformance.vectors.version_fields import fit_to_version
+from kafka_shim.client.version_fields import fit_to_version
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import msgspec
 
+from kafka_shim.client.version_fields import fit_to_version
 from kafka_shim.conformance.vectors.generated_values import fill_generated_values
-from kafka_shim.conformance.vectors.version_fields import fit_to_version
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest

@@ -7,7 +7,7 @@ few random requests. Most users have nearly all permissions until an ACL denies 
 from collections.abc import Callable
 from typing import Any, Final
 
-from kafka_shim.conformance.vectors.version_fields import fit_to_version
+from kafka_shim.client.version_fields import fit_to_version
 from kafka_shim.protocol.enums import (
     CLUSTER_NAME,
     ApiKey,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
-from kafka_shim.conformance.vectors.version_fields import fit_to_version
+from kafka_shim.client.version_fields import fit_to_version
 from kafka_shim.protocol.api_versions import parse_minor_release, served_versions
 from kafka_shim.protocol.enums import ApiKey
 

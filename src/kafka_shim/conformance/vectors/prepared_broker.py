@@ -1,16 +1,22 @@
 """Prepare a broker for a group of vectors with Kafka's own requests, and clean it afterwards."""
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.client.acls import EVERY_ACL, create_acls, delete_acls, describe_acls
 from kafka_shim.client.client import Client, ClientError
+from kafka_shim.client.preparation import (
+    commit_offset,
+    create_visible_acls,
+    delete_all_acls,
+    delete_topics,
+    retry_until_no_error,
+    send_in_newest_version_with_names,
+)
+from kafka_shim.client.topics import topic_names
 from kafka_shim.conformance.vectors.vector_files import AclEntry, Situation, VectorGroup
-from kafka_shim.conformance.vectors.version_fields import fit_to_version
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
@@ -21,7 +27,6 @@ from kafka_shim.protocol.messages.create_topics import (
     CreateTopicsRequest,
 )
 from kafka_shim.protocol.messages.delete_groups import DeleteGroupsRequest
-from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kafka_shim.protocol.messages.describe_delegation_token import (
     DescribeDelegationTokenRequest,
 )
@@ -35,9 +40,7 @@ from kafka_shim.protocol.messages.list_offsets import (
 )
 from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.protocol.messages.offset_commit import (
-    OffsetCommitRequest,
     OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
 )
 from kafka_shim.protocol.wire_json import uuid_bytes
 
@@ -46,8 +49,6 @@ RARE_TYPES = frozenset({ResourceType.DELEGATION_TOKEN, ResourceType.USER})
 PARTITIONS = 2
 COMMITTED_TOPICS = 3
 _NO_ID = bytes(16)
-_WAIT_S, _PAUSE_S = 20.0, 0.02
-_NEWEST_WITH_NAMES = {ApiKey.OFFSET_COMMIT: 8, ApiKey.LIST_OFFSETS: 7}
 _DELETED, _BROKER = 1, 4
 
 
@@ -74,9 +75,10 @@ def prepare_broker(client: Client, given: Situation) -> PreparedBroker:
     try:
         ids = _create_topics(client, given)
         for group in given.groups:
-            _commit_offset_five_of_partition_zero(
-                client, group, list(given.topics)[:COMMITTED_TOPICS]
+            partition = OffsetCommitRequestPartition(
+                partition_index=0, committed_offset=5, committed_metadata="x"
             )
+            commit_offset(client, group, list(given.topics)[:COMMITTED_TOPICS], partition)
         acls = list({_acl_from_entry(entry) for entry in given.acls})
         if acls:
             missing_types = _create_acls_of_known_types(client, acls)
@@ -102,18 +104,10 @@ def _create_acls_of_known_types(client: Client, acls: Sequence[Acl]) -> frozense
 def _create_acls(client: Client, acls: Sequence[Acl]) -> None:
     """Create ACLs; a broker without an authorizer has none, which is part of its file."""
     try:
-        create_acls(client, acls)
+        create_visible_acls(client, acls)
     except ClientError as error:
         if error.code != ErrorCode.SECURITY_DISABLED:
             raise
-        return
-    _await("the ACLs are there", lambda: set(describe_acls(client)) >= set(acls))
-
-
-def send_in_newest_version_with_names(client: Client, api: ApiKey, request: Any) -> Any:
-    """Send a request in the newest version that both sides have, without fields it lacks."""
-    version = min(client.negotiated_version(api), _NEWEST_WITH_NAMES.get(api, 99))
-    return client.send_request(api, fit_to_version(request, version), version)
 
 
 def _create_topics(client: Client, given: Situation) -> dict[bytes, bytes]:
@@ -134,16 +128,16 @@ def _create_topics(client: Client, given: Situation) -> dict[bytes, bytes]:
             raise SetupError(f"CreateTopics: {error_name_with_code(topic.error_code)}")
     described: list[Any] = []
 
-    def are_up() -> bool:
+    def missing_topic_error() -> int:
         described[:] = _described_topics(client, list(given.topics))
-        return all(
-            not topic.error_code
-            and len(topic.partitions) == PARTITIONS
-            and all(partition.leader_id >= 0 for partition in topic.partitions)
-            for topic in described
-        ) and not any(_end_offset_errors(client, list(given.topics)))
+        for topic in described:
+            codes = [topic.error_code, *(each.error_code for each in topic.partitions)]
+            are_led = [each.leader_id >= 0 for each in topic.partitions] == [True] * PARTITIONS
+            if any(codes) or not are_led:
+                return next(filter(None, codes), int(ErrorCode.LEADER_NOT_AVAILABLE))
+        return next(filter(None, _end_offset_errors(client, list(given.topics))), 0)
 
-    _await("the topics are there", are_up)
+    retry_until_no_error("see the topics", missing_topic_error)
     return {
         uuid_bytes(given.topics[topic.name]): topic.topic_id
         for topic in described
@@ -170,22 +164,6 @@ def _end_offset_errors(client: Client, names: Sequence[str]) -> list[int]:
     return [row.error_code for topic in response.topics for row in topic.partitions]
 
 
-def _commit_offset_five_of_partition_zero(
-    client: Client, group: str, topics: Sequence[str]
-) -> None:
-    def is_committed() -> bool:
-        partition = OffsetCommitRequestPartition(
-            partition_index=0, committed_offset=5, committed_metadata="x"
-        )
-        rows = [OffsetCommitRequestTopic(name=name, partitions=[partition]) for name in topics]
-        response = send_in_newest_version_with_names(
-            client, ApiKey.OFFSET_COMMIT, OffsetCommitRequest(group, topics=rows)
-        )
-        return not any(row.error_code for topic in response.topics for row in topic.partitions)
-
-    _await(f"the offsets of {group} are committed", is_committed)
-
-
 def _acl_from_entry(entry: AclEntry) -> Acl:
     return Acl(
         ResourceType[entry.resource_type],
@@ -198,21 +176,14 @@ def _acl_from_entry(entry: AclEntry) -> Acl:
     )
 
 
-def _await(goal: str, is_reached: Callable[[], bool]) -> None:
-    """Wait for what brokers apply a little later. Raise SetupError if it does not happen."""
-    deadline = time.monotonic() + _WAIT_S
-    while not is_reached():
-        if time.monotonic() > deadline:
-            raise SetupError(f"not within {_WAIT_S:g} s: {goal}")
-        time.sleep(_PAUSE_S)
-
-
 def clean_broker(client: Client, group: VectorGroup, users: Mapping[str, Client]) -> None:
     """Remove what a group of vectors has left. Raise ClientError if a request is not answered."""
     if ApiKey.DELETE_ACLS in client.versions:
-        _delete_all_acls(client)
+        delete_all_acls(client)
     prefix = group.given.prefix
-    _delete_topics(client, prefix)
+    names = [name for name in topic_names(client) if name.startswith((f"{prefix}-", f"{prefix}."))]
+    if names:
+        delete_topics(client, names)
     apis = {vector.when.api for vector in group.vectors}
     if ApiKey.CREATE_DELEGATION_TOKEN.wire_name in apis:
         for user in users.values():
@@ -225,36 +196,6 @@ def clean_broker(client: Client, group: VectorGroup, users: Mapping[str, Client]
         undo = _UNDO.get(vector.when.api)
         if undo is not None and not vector.when.request.get("validateOnly"):
             undo(client, vector.when.request)
-
-
-def _delete_all_acls(client: Client) -> None:
-    try:
-        delete_acls(client, [EVERY_ACL])
-    except ClientError as error:
-        if error.code != ErrorCode.SECURITY_DISABLED:
-            raise
-        return
-    _await("the ACLs are deleted", lambda: not describe_acls(client))
-
-
-def _delete_topics(client: Client, prefix: str) -> None:
-    listed = send_in_newest_version_with_names(
-        client, ApiKey.METADATA, MetadataRequest(topics=None)
-    ).topics
-    names = [
-        topic.name
-        for topic in listed
-        if topic.name and topic.name.startswith((f"{prefix}-", f"{prefix}."))
-    ]
-    if not names:
-        return
-    topics = [DeleteTopicState(name=name) for name in names]
-    request = DeleteTopicsRequest(topics=topics, topic_names=names, timeout_ms=10_000)
-    send_in_newest_version_with_names(client, ApiKey.DELETE_TOPICS, request)
-    _await(
-        "the topics are deleted",
-        lambda: all(topic.error_code for topic in _described_topics(client, names)),
-    )
 
 
 def _expire_tokens(user: Client) -> None:

@@ -12,6 +12,7 @@ import msgspec
 
 from kafka_shim.client.client import ClientError
 from kafka_shim.client.config import ClientConfig, Login
+from kafka_shim.client.version_fields import fit_to_version
 from kafka_shim.conformance.vectors.connection import CLOSED, WAITS, VectorConnection
 from kafka_shim.conformance.vectors.generated_values import fill_generated_values
 from kafka_shim.conformance.vectors.permission_fields import (
@@ -34,7 +35,6 @@ from kafka_shim.conformance.vectors.vector_files import (
     VectorFile,
     VectorGroup,
 )
-from kafka_shim.conformance.vectors.version_fields import fit_to_version
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.response_codes import nonzero_error_codes

@@ -1,0 +1,124 @@
+"""Prepare a real broker with Kafka's own requests: topics, offsets of groups and ACLs.
+
+What brokers apply a little later is awaited.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.client.acls import EVERY_ACL, create_acls, delete_acls, describe_acls
+from kafka_shim.client.client import Client, ClientError
+from kafka_shim.client.topics import topic_names
+from kafka_shim.client.version_fields import fit_to_version
+from kafka_shim.protocol.code_names import error_name_with_code
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest
+from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
+from kafka_shim.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+
+_NEWEST_WITH_NAMES = {
+    ApiKey.DELETE_TOPICS: 5,
+    ApiKey.FIND_COORDINATOR: 2,
+    ApiKey.LIST_OFFSETS: 7,
+    ApiKey.OFFSET_COMMIT: 7,
+}
+"""The newest versions of these requests that identify things by names, one thing per request."""
+_WAIT_S, _PAUSE_S = 60.0, 0.1
+
+
+def send_in_newest_version_with_names(client: Client, api: ApiKey, request: msgspec.Struct) -> Any:
+    """Send a request in the newest version that both sides have, without fields it lacks."""
+    version = client.negotiated_version(api)
+    version = min(version, _NEWEST_WITH_NAMES.get(api, version))
+    return client.send_request(api, fit_to_version(request, version), version)
+
+
+def create_visible_acls(client: Client, acls: Sequence[Acl]) -> None:
+    """Create ACLs, and wait until the broker lists them."""
+    create_acls(client, acls)
+
+    def missing_acl_error() -> int:
+        exist = set(acls) <= set(describe_acls(client))
+        return 0 if exist else int(ErrorCode.RESOURCE_NOT_FOUND)
+
+    retry_until_no_error("see the ACLs", missing_acl_error)
+
+
+def delete_all_acls(client: Client) -> None:
+    """Delete all ACLs, and wait until the broker lists none; it may have no authorizer."""
+    try:
+        delete_acls(client, [EVERY_ACL])
+    except ClientError as error:
+        if error.code != ErrorCode.SECURITY_DISABLED:
+            raise
+        return
+    retry_until_no_error(
+        "delete the ACLs", lambda: int(ErrorCode.REQUEST_TIMED_OUT) if describe_acls(client) else 0
+    )
+
+
+def commit_offset(
+    client: Client, group: str, topics: Sequence[str], partition: OffsetCommitRequestPartition
+) -> None:
+    """Commit an offset of a partition of each topic, as soon as the group has a coordinator."""
+    rows = [OffsetCommitRequestTopic(name=topic, partitions=[partition]) for topic in topics]
+
+    def coordinator_error() -> int:
+        code: int = send_in_newest_version_with_names(
+            client, ApiKey.FIND_COORDINATOR, FindCoordinatorRequest(key=group)
+        ).error_code
+        return code
+
+    def commit_error() -> int:
+        response = send_in_newest_version_with_names(
+            client, ApiKey.OFFSET_COMMIT, OffsetCommitRequest(group_id=group, topics=rows)
+        )
+        codes = (row.error_code for topic in response.topics for row in topic.partitions)
+        return next((code for code in codes if code), 0)
+
+    retry_until_no_error(f"find the coordinator of {group}", coordinator_error)
+    retry_until_no_error(f"commit for {group}", commit_error)
+
+
+def delete_topics(client: Client, names: list[str]) -> None:
+    """Delete topics, and wait until they can be created again."""
+    request = DeleteTopicsRequest(topic_names=names, timeout_ms=10_000)
+    send_in_newest_version_with_names(client, ApiKey.DELETE_TOPICS, request)
+    deleted_names = set(names)
+
+    def remaining_topic_error() -> int:
+        exist = deleted_names.intersection(topic_names(client))
+        return int(ErrorCode.TOPIC_ALREADY_EXISTS) if exist else 0
+
+    retry_until_no_error(f"delete {', '.join(names)}", remaining_topic_error)
+    retry_until_no_error(
+        f"have {', '.join(names)} to be creatable", lambda: _topic_exists_error(client, names)
+    )
+
+
+def _topic_exists_error(client: Client, names: list[str]) -> int:
+    """Create topics and return the error; with ZooKeeper, topics being deleted are not listed."""
+    topics = [CreatableTopic(name=name, num_partitions=1, replication_factor=1) for name in names]
+    request = CreateTopicsRequest(topics=topics, timeout_ms=10_000, validate_only=True)
+    response = client.send_request(ApiKey.CREATE_TOPICS, request)
+    exists_code = ErrorCode.TOPIC_ALREADY_EXISTS
+    return int(exists_code) if any(row.error_code == exists_code for row in response.topics) else 0
+
+
+def retry_until_no_error(task: str, attempt: Callable[[], int]) -> None:
+    """Call `attempt` until it returns no error. Raise ClientError after a minute."""
+    deadline = time.monotonic() + _WAIT_S
+    while code := attempt():
+        if time.monotonic() > deadline:
+            raise ClientError(f"cannot {task}: {error_name_with_code(code)}")
+        time.sleep(_PAUSE_S)
