@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.configuration import config_from_arguments
 from kafka_shim.shim.settings.image_variables import settings_of_image_variables
 from kafka_shim.shim.settings.jaas import JaasModule, parse_jaas, parse_jaas_file
+from kafka_shim.shim.settings.kafka_properties import settings_in_environment
 from kafka_shim.shim.settings.option_arguments import add_broker_arguments
 
 JAAS = """\
@@ -116,3 +118,74 @@ def test_a_variable_without_effect_is_named(capsys: pytest.CaptureFixture[str]) 
     }
     config_from_arguments(parser.parse_args([]), environ)
     assert "ignored: KAFKA_CREATE_TOPICS, KAFKA_TLS_TYPE\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("variables", "users"),
+    [
+        ({"KAFKA_JVM_PERFORMANCE_OPTS": "-server {option}"}, {"a": "1"}),
+        ({"KAFKA_HEAP_OPTS": "-Xmx1g {option}"}, {"a": "1"}),
+        ({"JAVA_TOOL_OPTIONS": "{option}"}, {"a": "1"}),
+        ({"EXTRA_ARGS": "-name kafkaServer {option}"}, {"a": "1"}),
+        ({"KAFKA_OPTS": "-Djava.security.auth.login.config=none {option}"}, {"a": "1"}),
+        ({"EXTRA_ARGS": "{option}", "KAFKA_OPTS": "{other}"}, {"a": "1"}),
+        ({"JAVA_TOOL_OPTIONS": "{other}", "KAFKA_OPTS": "{option}"}, {"a": "1"}),
+        ({"JAVA_TOOL_OPTIONS": "-Dx='unclosed"}, {}),
+    ],
+)
+def test_the_last_option_of_the_jvm_names_the_jaas_file(
+    tmp_path: Path, variables: dict[str, str], users: dict[str, str]
+) -> None:
+    """kafka-run-class.sh puts the variables into the command of the JVM in this order."""
+    for name, number in (("own", "1"), ("other", "2")):
+        module = (
+            f'org.apache.kafka.common.security.plain.PlainLoginModule required user_a="{number}"'
+        )
+        (tmp_path / name).write_text(f"KafkaServer {{ {module}; }};")
+    option = "-Djava.security.auth.login.config="
+    paths = {"option": f"{option}file:{tmp_path / 'own'}", "other": f"{option}{tmp_path / 'other'}"}
+    environ = {name: value.format(**paths) for name, value in variables.items()}
+    assert config_of(environ).users == users
+
+
+@pytest.mark.parametrize("variable", ["EXTRA_ARGS", "JAVA_TOOL_OPTIONS", "KAFKA_OPTS"])
+def test_a_missing_jaas_file_is_an_error_with_the_variable(variable: str) -> None:
+    with pytest.raises(ConfigError, match=f"{variable} /none: No such file"):
+        config_of({variable: "-Djava.security.auth.login.config=/none"})
+
+
+def config_of(environ: dict[str, str]) -> Config:
+    parser = argparse.ArgumentParser()
+    add_broker_arguments(parser)
+    return config_from_arguments(parser.parse_args([]), environ)
+
+
+MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+LINE = f'{MODULE} user_a="b";'
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "settings"),
+    [
+        ("KAFKA_SASL_JAAS_CONFIG", f'{MODULE} \\\nuser_a="b";\n', {"sasl.jaas.config": LINE}),
+        ("KAFKA_SASL_JAAS_CONFIG", f'{MODULE} \\\r\n\tuser_a="b";', {"sasl.jaas.config": LINE}),
+        ("KAFKA_SASL_JAAS_CONFIG", f'{MODULE} user_a=\\"b\\";', {"sasl.jaas.config": LINE}),
+        ("KAFKA_CFG_SUPER_USERS", "User:a;\\\n   User:b", {"super.users": "User:a;User:b"}),
+        ("KAFKA_SUPER_USERS", "User:CN=a\\\\,b", {"super.users": "User:CN=a\\,b"}),
+        ("KAFKA_SSL_KEYSTORE_PASSWORD", "  a\\u0041=b", {"ssl.keystore.password": "aA=b"}),
+        ("KAFKA_PORT", "3\nbroker.rack=a\n# b", {"port": "3", "broker.rack": "a"}),
+        ("KAFKA_LISTENERS", "", {"listeners": ""}),
+    ],
+)  # fmt: skip
+def test_values_are_read_as_lines_of_server_properties(
+    variable: str, value: str, settings: dict[str, str]
+) -> None:
+    """The values are those of java.util.Properties for the line that the images write."""
+    assert settings_in_environment({variable: value}) == settings
+
+
+@pytest.mark.parametrize("value", [f'{MODULE}\nuser_a="secret";', "a\\\nb\n\nsecret"])
+def test_a_further_line_without_a_known_setting_is_an_error(value: str) -> None:
+    with pytest.raises(ConfigError, match=r"SASL_JAAS_CONFIG: line [24] of the value is") as error:
+        settings_in_environment({"KAFKA_SASL_JAAS_CONFIG": value})
+    assert "secret" not in str(error.value)

@@ -1,12 +1,13 @@
 """Variables of the container images of Kafka that are no settings, as settings.
 
 Apache's and Confluent's images read names of files in /etc/kafka/secrets (KAFKA_SSL_*_FILENAME and
-_CREDENTIALS), CLUSTER_ID, and a JAAS file in KAFKA_OPTS; Bitnami's reads KAFKA_CLIENT_USERS.
+_CREDENTIALS), CLUSTER_ID, and a JAAS file in options of the JVM, such as KAFKA_OPTS; Bitnami's
+reads KAFKA_CLIENT_USERS.
 """
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -33,6 +34,15 @@ Those of the JVM and its logs (KAFKA_HEAP_OPTS) are not among them: many shells 
 """
 
 _JAAS_OPTION: Final = "-Djava.security.auth.login.config="
+_JAVA_OPTIONS: Final = (
+    *("_JAVA_OPTIONS", "EXTRA_ARGS", "KAFKA_OPTS", "KAFKA_LOG4J_OPTS", "KAFKA_JMX_OPTS"),
+    *("KAFKA_GC_LOG_OPTS", "KAFKA_JVM_PERFORMANCE_OPTS", "KAFKA_HEAP_OPTS", "JDK_JAVA_OPTIONS"),
+    "JAVA_TOOL_OPTIONS",
+)
+"""Variables with options of the broker's JVM, those that override others first.
+
+As in kafka-run-class.sh and kafka-server-start.sh, which put EXTRA_ARGS last.
+"""
 _SERVER_SECTION: Final = "KafkaServer"
 _MECHANISM_BY_MODULE: Final = {"PlainLoginModule": "plain", "ScramLoginModule": "scram-sha-256"}
 
@@ -77,24 +87,33 @@ def settings_of_image_variables(
         settings["sasl.jaas.config"] = JaasModule(
             "PlainLoginModule", {f"user_{name}": word for name, word in users.items()}
         ).as_setting()
-    for path_of_jaas in _jaas_paths(environ.get("KAFKA_OPTS", "")):
-        settings |= _settings_of_server_sections_in_jaas_file(path_of_jaas)
+    if (jaas_file := _effective_jaas_file(environ)) is not None:
+        settings |= _settings_of_server_sections_in_jaas_file(*jaas_file)
     return settings
 
 
-def _jaas_paths(java_options: str) -> Iterator[str]:
-    try:
-        words = shlex.split(java_options)
-    except ValueError as error:
-        raise ConfigError(f"KAFKA_OPTS: {str(error).lower()}") from error
-    return (word.removeprefix(_JAAS_OPTION) for word in words if word.startswith(_JAAS_OPTION))
+def _effective_jaas_file(environ: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the variable that names a JAAS file, and the file; None if none does."""
+    for variable in _JAVA_OPTIONS:
+        if _JAAS_OPTION not in environ.get(variable, ""):
+            continue
+        try:
+            words = shlex.split(environ[variable])
+        except ValueError as error:
+            raise ConfigError(f"{variable}: {str(error).lower()}") from error
+        for word in reversed(words):
+            if word.startswith(_JAAS_OPTION):
+                # `==` replaces the files of java.security, which brokers do not have
+                file = word.removeprefix(_JAAS_OPTION).removeprefix("=")
+                return variable, re.sub("^file:(//(?=/))?", "", file)
+    return None
 
 
-def _settings_of_server_sections_in_jaas_file(path: str) -> dict[str, str]:
+def _settings_of_server_sections_in_jaas_file(variable: str, path: str) -> dict[str, str]:
     """Return a setting for each login module of the sections `KafkaServer`, `NAME.KafkaServer`."""
-    where = f"KAFKA_OPTS: {path}"
+    where = f"{variable}: {path}"
     settings = {}
-    sections = parse_jaas_file(read_text_file(path, "KAFKA_OPTS"), where)
+    sections = parse_jaas_file(read_text_file(path, variable), where)
     for section, modules in sections.items():
         listener, _, name = section.rpartition(".")
         if name != _SERVER_SECTION:

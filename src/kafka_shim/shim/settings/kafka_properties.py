@@ -33,6 +33,10 @@ _BROKER_MARKS = (LISTENERS, "process.roles", "node.id", "broker.id", "zookeeper.
 _FREEPREFIXES = ("listener.name.", "shim.", "kafka.", "metric.reporters", "confluent.")
 _JAAS = r"(?:listener\.name\.[^.]+\.[^.]+\.)?sasl\.jaas\.config"
 PREFIXES = ("KAFKA_CFG_", "KAFKA_")  # Bitnami's prefix, and that of Apache and Confluent
+_IMAGE_VARIABLES = frozenset(
+    {"CLUSTER_ID", "EXTRA_ARGS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"}
+)
+"""Variables of the images, and of their JVM, without the prefix."""
 
 
 _SIMILAR: Final = 0.85
@@ -53,7 +57,7 @@ def settings_in_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the broker settings in KAFKA_* and KAFKA_CFG_*: `_` is `.`, `__` `_`, and `___` `-`.
 
     Only settings that a release has are read, since many other variables have that prefix; also
-    the images' other variables (`image_variables`).
+    the images' other variables (`image_variables`). Raise ConfigError if a value is invalid.
     """
     names = [name for name in sorted(environ) if name.startswith("KAFKA_")]
     for name in names:
@@ -66,12 +70,32 @@ def settings_in_environment(environ: Mapping[str, str]) -> dict[str, str]:
             if name.startswith(prefix):
                 key = setting_name_of_variable(name.removeprefix(prefix))
                 if key in known or key.startswith("listener.name."):
-                    settings[key] = environ[name]
-    if any(name.startswith(("KAFKA_", "CLUSTER_ID")) for name in environ):
+                    settings |= _settings_of_variable(name, key, environ[name])
+    if any(name.startswith("KAFKA_") or name in _IMAGE_VARIABLES for name in environ):
         from kafka_shim.shim.settings.image_variables import settings_of_image_variables  # noqa: PLC0415 - few brokers are started with them
 
         settings = {**settings_of_image_variables(environ), **settings}
     return settings
+
+
+def _settings_of_variable(variable: str, key: str, value: str) -> dict[str, str]:
+    """Return the settings that the images' line `key=value` of server.properties has.
+
+    The images write the value as it is: a backslash escapes a character, or continues the line.
+    """
+    from kafka_shim.shim.settings.java_properties import parse_properties  # noqa: PLC0415 - only for such variables
+
+    try:
+        settings = parse_properties(f"{key}={value}")
+    except ValueError as error:
+        raise ConfigError(f"the variable {variable}: {error}") from error
+    if unknown := unknown_setting_names(settings):
+        raise ConfigError(
+            f"the variable {variable}: line {settings.lines[unknown[0]]} of the value is a setting"
+            " of its own, as in server.properties, and its name is unknown; to continue a line,"
+            " end it with a backslash"
+        )
+    return dict(settings)
 
 
 def known_setting_names() -> frozenset[str]:
