@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.model import Acl, is_principal
+from kafka_shim.protocol.api_versions import RELEASES, parse_minor_release
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.text.whole_number import parse_whole_number
 
@@ -16,6 +17,14 @@ PORT_MAX = 65_535
 BROKERS_MAX = 1000
 ID_MAX = 2**31 - 1
 PROTOCOL_MAP = "listener.security.protocol.map"
+
+
+def minor_release(release: str) -> str:
+    """Return the minor release, such as 2.8. Raise ConfigError if there is no such release."""
+    try:
+        return parse_minor_release(release) if release else RELEASES[-1]
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
 
 
 class SecurityProtocol(enum.Enum):

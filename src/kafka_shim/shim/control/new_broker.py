@@ -3,13 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_shim.shim.config import Config, with_listener_principals
+from kafka_shim.shim.config import NEWEST, Config, minor_release, with_listener_principals
 from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.configuration import add_state
 from kafka_shim.shim.settings.defaults import default_listeners, default_super_users
 from kafka_shim.shim.settings.kafka_properties import (
+    listeners_of_old_addresses,
     protocols_by_listener,
+    require_broker,
+    require_client_listeners,
     translate_settings,
     with_advertised_addresses,
 )
@@ -51,6 +54,9 @@ def config_for_new_broker(body: Mapping[str, Any], process_config: Config) -> Co
 
 def _build_config(body: Mapping[str, Any], inherited_properties: Mapping[str, str]) -> Config:
     properties = body["properties"]
+    require_broker(properties)
+    release = minor_release(body.get("kafka_version") or NEWEST)
+    properties = {**properties, **listeners_of_old_addresses(properties, release)}
     translation = translate_settings(properties, properties, "properties")
     state = parse_state({name: body[name] for name in _STATE_KEYS})
     options = [option for option in options_of_place(Place.BODY) if option.key not in _STATE_KEYS]
@@ -60,6 +66,7 @@ def _build_config(body: Mapping[str, Any], inherited_properties: Mapping[str, st
     add_state(fields, state)
     fields["users"] = {**users_of_properties, **fields["users"]}
     fields.setdefault("super_users", default_super_users(fields))
+    require_client_listeners(fields.get("listeners"), properties)
     listeners = with_advertised_addresses(
         fields.get("listeners") or default_listeners(), properties
     )

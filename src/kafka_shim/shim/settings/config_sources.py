@@ -9,19 +9,26 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kafka_shim.shim.config import (
+    NEWEST,
     PORT_MAX,
     ListenerConfig,
+    minor_release,
     with_listener_principals,
 )
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import default_listeners
 from kafka_shim.shim.settings.kafka_properties import (
     LISTENERS,
+    OLD_ADDRESSES,
     additional_advertised_listeners,
     advertised_names_without_listener,
     describes_whole_broker,
+    listeners_of_old_addresses,
     nearest_known_setting,
     protocols_by_listener,
+    require_broker,
+    require_client_listeners,
+    settings_of_other_releases,
     translate_settings,
     unknown_setting_names,
     with_advertised_addresses,
@@ -82,12 +89,17 @@ def merge_config_sources(
             file_content.line_of_setting,
             overridden=environment_settings.keys() | command_line_settings.keys(),
         )
+    all_settings = {**file_settings, **environment_settings, **command_line_settings}
+    require_broker(all_settings)
+    release = minor_release(args.kafka_version or NEWEST)
+    old_addresses = listeners_of_old_addresses(all_settings, release)
+    all_settings |= old_addresses
     layers = (
+        ("port", old_addresses, None),
         (f"--config {args.config}", file_settings, options_of_file),
         ("environment", environment_settings, None),
         ("--broker-config", command_line_settings, args),
     )
-    all_settings = {**file_settings, **environment_settings, **command_line_settings}
     fields: dict[str, Any] = {}
     properties: dict[str, str] = {}
     layered = [option for option in OPTIONS if option.has_kafka_setting]
@@ -107,6 +119,7 @@ def merge_config_sources(
     _reject_misspelt_note_unknown_settings(
         {f"--config {args.config}": file_settings, "--broker-config": command_line_settings}
     )
+    _note_settings_of_other_releases(all_settings, release)
     is_described = describes_whole_broker({**properties_of_file, **environment_settings})
     if is_described and "authorizer" not in fields:
         fields["authorizer"] = "none"
@@ -132,6 +145,7 @@ def effective_listeners(
     first_port = args.first_port if args.port is None else args.port
     if not 0 <= first_port <= PORT_MAX:
         raise ConfigError(f"--port `{first_port}`: expected 0 to {PORT_MAX}")
+    require_client_listeners(merged.config_fields.get("listeners"), merged.all_settings)
     default = default_listeners(first_port, args.brokers or 1)
     listeners = (
         merged.config_fields.get("listeners")
@@ -160,6 +174,16 @@ def _reject_misspelt_note_unknown_settings(
             names[name] = None
     if names:
         print_note(f"settings unknown to every Kafka release: {', '.join(names)}")
+
+
+def _note_settings_of_other_releases(settings: Mapping[str, str], release: str) -> None:
+    """Print one note about the settings that only other releases have."""
+    names = settings_of_other_releases(settings, release) if settings else []
+    if names:
+        advice = (
+            "; set listeners and advertised.listeners" if set(names) & set(OLD_ADDRESSES) else ""
+        )
+        print_note(f"settings unknown to Kafka {release}: {', '.join(names)}{advice}")
 
 
 def _broker_settings(options: argparse.Namespace | None) -> dict[str, str]:

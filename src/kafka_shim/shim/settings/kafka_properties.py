@@ -4,17 +4,27 @@ Settings for which the shim has its own options are translated; others keep thei
 """
 
 import re
-from collections.abc import Iterator, Mapping
+import socket
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
 
 from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, parse_super_users
-from kafka_shim.shim.config import ID_MAX, PROTOCOL_MAP, ListenerConfig, parse_listener
+from kafka_shim.shim.config import (
+    ID_MAX,
+    PORT_MAX,
+    PROTOCOL_MAP,
+    ListenerConfig,
+    parse_listener,
+)
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import PLAINTEXT
 from kafka_shim.shim.settings.jaas import parse_jaas
-from kafka_shim.shim.state.settings.config_definitions import broker_setting_names_of_all_releases
+from kafka_shim.shim.state.settings.config_definitions import (
+    broker_setting_names_of_all_releases,
+    definitions_of_release,
+)
 from kafka_shim.text.valid_text import is_utf8
 from kafka_shim.text.whole_number import parse_whole_number
 
@@ -24,15 +34,24 @@ ADVERTISED_LISTENERS = "advertised.listeners"
 RACK = "broker.rack"
 RESERVED_ID_MAX = "reserved.broker.max.id"
 
+HOST_NAME, PORT = "host.name", "port"
+ADVERTISED_HOST_NAME, ADVERTISED_PORT = "advertised.host.name", "advertised.port"
+OLD_ADDRESSES = (HOST_NAME, PORT, ADVERTISED_HOST_NAME, ADVERTISED_PORT)
+"""Settings up to 2.8, which `listeners` and `advertised.listeners` replace."""
+
+_DEFAULT_PORT = "9092"
+_ROLES = "process.roles"
 _IDS = ("node.id", "broker.id")
 _TRANSLATED = (
     *(LISTENERS, ADVERTISED_LISTENERS, PROTOCOL_MAP, AUTHORIZER, SUPER_USERS, ALLOW_EVERYONE),
     *("cluster.id", RACK, *_IDS),
 )
-_BROKER_MARKS = (LISTENERS, "process.roles", "node.id", "broker.id", "zookeeper.connect")
+_BROKER_MARKS = (LISTENERS, HOST_NAME, PORT, _ROLES, *_IDS, "zookeeper.connect")
 _FREEPREFIXES = ("listener.name.", "shim.", "kafka.", "metric.reporters", "confluent.")
 _JAAS = r"(?:listener\.name\.[^.]+\.[^.]+\.)?sasl\.jaas\.config"
 PREFIXES = ("KAFKA_CFG_", "KAFKA_")  # Bitnami's prefix, and that of Apache and Confluent
+_KUBERNETES_PORT = "tcp://"
+"""Beginning of `KAFKA_PORT` in containers of Kubernetes, if there is a service named kafka."""
 _IMAGE_VARIABLES = frozenset(
     {"CLUSTER_ID", "EXTRA_ARGS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"}
 )
@@ -67,7 +86,7 @@ def settings_in_environment(environ: Mapping[str, str]) -> dict[str, str]:
     known = known_setting_names() if names else frozenset()
     for prefix in reversed(PREFIXES):
         for name in names:
-            if name.startswith(prefix):
+            if name.startswith(prefix) and not environ[name].startswith(_KUBERNETES_PORT):
                 key = setting_name_of_variable(name.removeprefix(prefix))
                 if key in known or key.startswith("listener.name."):
                     settings |= _settings_of_variable(name, key, environ[name])
@@ -109,6 +128,66 @@ def unknown_setting_names(properties: Mapping[str, str]) -> list[str]:
     return sorted(
         key for key in properties if key not in known and not key.startswith(_FREEPREFIXES)
     )
+
+
+def settings_of_other_releases(settings: Iterable[str], release: str) -> list[str]:
+    """Return the settings that brokers of other releases have, but not those of this one."""
+    known = definitions_of_release(release).broker
+    return sorted(
+        name for name in settings if name in broker_setting_names_of_all_releases() - known.keys()
+    )
+
+
+def listeners_of_old_addresses(settings: Mapping[str, str], release: str) -> dict[str, str]:
+    """Return `listeners` and `advertised.listeners` of a release up to 2.8 which has them from
+    `port` and others; a setting that is there takes precedence.
+
+    Raise ConfigError if a port is invalid.
+    """
+    old = {name: settings[name].strip() for name in OLD_ADDRESSES if name in settings}
+    if not old or PORT not in definitions_of_release(release).broker:
+        return {}
+    for name in (PORT, ADVERTISED_PORT):
+        number = parse_whole_number(old.get(name, _DEFAULT_PORT))
+        if number is None or number > PORT_MAX:
+            raise ConfigError(f"invalid {name} `{old[name]}`: must be between 0 and {PORT_MAX}")
+    host, port = old.get(HOST_NAME, ""), old.get(PORT, _DEFAULT_PORT)
+    listeners = {}
+    if old.keys() & {HOST_NAME, PORT} and LISTENERS not in settings:
+        listeners[LISTENERS] = _plaintext_listener(host, port)
+    if (
+        old.keys() & {ADVERTISED_HOST_NAME, ADVERTISED_PORT}
+        and ADVERTISED_LISTENERS not in settings
+    ):
+        listeners[ADVERTISED_LISTENERS] = _plaintext_listener(
+            old.get(ADVERTISED_HOST_NAME, host), old.get(ADVERTISED_PORT, port)
+        )
+    return listeners
+
+
+def _plaintext_listener(host: str, port: str) -> str:
+    return f"{PLAINTEXT}://[{host}]:{port}" if ":" in host else f"{PLAINTEXT}://{host}:{port}"
+
+
+def require_broker(settings: Mapping[str, str]) -> None:
+    """Raise ConfigError if the settings are those of a controller alone."""
+    roles = _comma_separated_items(settings.get(_ROLES, ""))
+    if roles and "broker" not in roles:
+        raise ConfigError(
+            f"{_ROLES} is `{settings[_ROLES]}`: clients cannot use a controller alone; use the"
+            f" configuration of a broker, or set {_ROLES}=broker,controller"
+        )
+
+
+def require_client_listeners(
+    listeners: tuple[ListenerConfig, ...] | None, settings: Mapping[str, str]
+) -> None:
+    """Raise ConfigError if `listeners` names listeners of controllers only."""
+    if listeners == () and settings.get(LISTENERS, "").strip():
+        raise ConfigError(
+            f"{LISTENERS} `{settings[LISTENERS]}`: controller.listener.names has all of them, so"
+            " clients cannot connect; add a listener for clients"
+        )
 
 
 def describes_whole_broker(properties: Mapping[str, str]) -> bool:
@@ -250,9 +329,12 @@ def with_advertised_addresses(
     """Return the listeners with their addresses in `advertised.listeners`.
 
     The source of the listeners does not matter: outside of a container, its ports have other
-    addresses.
+    addresses. An empty host is the name of this machine.
     """
     addresses = _advertised_addresses(properties)
+    for name, (host, port) in addresses.items():
+        if not host:
+            addresses[name] = socket.getfqdn(), port
     return tuple(
         msgspec.structs.replace(listener, advertised=addresses.get(listener.name))
         for listener in listeners

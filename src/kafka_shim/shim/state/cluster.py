@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
-from kafka_shim.protocol.api_versions import RELEASES, parse_minor_release
 from kafka_shim.protocol.enums import IsolationLevel
 from kafka_shim.protocol.features import ELIGIBLE_REPLICAS, Feature, features_in_release
 from kafka_shim.protocol.releases.access import AccessFacts
 from kafka_shim.protocol.releases.facts import Facts, facts_of_release
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.config import Config, ListenerConfig
+from kafka_shim.shim.config import Config, ListenerConfig, minor_release
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.authentications import AuthenticationLog
 from kafka_shim.shim.state.authorization import configured_policy
@@ -295,7 +294,7 @@ class Cluster:
 
     def __init__(self, config: Config, clock: Clock) -> None:
         self.config = config
-        self.release = _minor_release(config)
+        self.release = minor_release(config.release)
         self.facts: Facts = facts_of_release(config.release or self.release)
         self.clock = clock
         self.cluster_id = config.cluster_id
@@ -519,13 +518,6 @@ def _token_validators_by_listener(
     return {
         listener.name: build_token_validator(properties, listener.name, facts) for listener in asked
     }
-
-
-def _minor_release(config: Config) -> str:
-    try:
-        return parse_minor_release(config.release) if config.release else RELEASES[-1]
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
 
 
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
