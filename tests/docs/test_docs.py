@@ -111,13 +111,15 @@ def test_the_pages_made_from_the_code_are_current(path: str) -> None:
     assert (ROOT / path).read_text(encoding="utf-8") == PAGES[path](), outdated(path)
 
 
-def test_the_page_of_settings_marks_those_that_the_shim_reads() -> None:
+def test_the_page_of_settings_has_the_effect_of_each() -> None:
     page = (ROOT / "docs" / "reference" / "settings.md").read_text()
-    marked = set(re.findall(r"^\| `(\S+)` \| ✓ \|", page, re.MULTILINE))
-    assert {"listeners", "log.retention.ms", "sasl.oauthbearer.jwks.endpoint.url"} <= marked
-    assert {"group.consumer.session.timeout.ms", "share.session.timeout.ms"} <= marked
-    assert not {"log.dirs", "num.io.threads", "remote.fetch.max.wait.ms"} & marked
-    assert not {"zookeeper.session.timeout.ms", "remote.log.copy.disable"} & marked
+    effects = dict(re.findall(r"^\| `(\S+)` \| ([a-z ]+) \|", page, re.MULTILINE))
+    obeyed = {name for name, effect in effects.items() if effect == "obeyed"}
+    assert {"listeners", "log.retention.ms", "sasl.oauthbearer.jwks.endpoint.url"} <= obeyed
+    assert {"group.consumer.session.timeout.ms", "share.session.timeout.ms"} <= obeyed
+    assert effects["log.dirs"] == effects["remote.log.copy.disable"] == "no effect"
+    assert effects["principal.builder.class"] == "refused"
+    assert set(effects.values()) == {"obeyed", "no effect", "refused"}
 
 
 def test_the_tests_of_kips_exist() -> None:

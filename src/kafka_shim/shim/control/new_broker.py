@@ -18,6 +18,10 @@ from kafka_shim.shim.settings.kafka_properties import (
 )
 from kafka_shim.shim.settings.option_values import config_fields, option_settings
 from kafka_shim.shim.settings.options import TLS_DIRECTORY, Place, options_of_place
+from kafka_shim.shim.settings.setting_effects import (
+    reject_java_classes,
+    without_empty_java_classes,
+)
 from kafka_shim.shim.settings.state_file import StateFileContent, StateFileError, parse_state
 
 _STATE_KEYS = StateFileContent.__struct_encode_fields__
@@ -54,6 +58,7 @@ def config_for_new_broker(body: Mapping[str, Any], process_config: Config) -> Co
 
 def _build_config(body: Mapping[str, Any], inherited_properties: Mapping[str, str]) -> Config:
     properties = body["properties"]
+    reject_java_classes(properties)
     require_broker(properties)
     release = minor_release(body.get("kafka_version") or NEWEST)
     properties = {**properties, **listeners_of_old_addresses(properties, release)}
@@ -77,7 +82,7 @@ def _build_config(body: Mapping[str, Any], inherited_properties: Mapping[str, st
         **fields,
         properties={
             **inherited_properties,
-            **translation.other_settings,
+            **without_empty_java_classes(translation.other_settings),
             **option_settings(body, options),
         },
     )

@@ -23,6 +23,7 @@ from kafka_shim.shim.settings.kafka_properties import (
     additional_advertised_listeners,
     advertised_names_without_listener,
     describes_whole_broker,
+    known_setting_names,
     listeners_of_old_addresses,
     nearest_known_setting,
     protocols_by_listener,
@@ -90,7 +91,11 @@ def merge_config_sources(
             overridden=environment_settings.keys() | command_line_settings.keys(),
         )
     all_settings = {**file_settings, **environment_settings, **command_line_settings}
-    require_broker(all_settings)
+    if all_settings:
+        from kafka_shim.shim.settings.setting_effects import reject_java_classes  # noqa: PLC0415 - few brokers have settings
+
+        reject_java_classes(all_settings)
+        require_broker(all_settings)
     release = minor_release(args.kafka_version or NEWEST)
     old_addresses = listeners_of_old_addresses(all_settings, release)
     all_settings |= old_addresses
@@ -119,7 +124,11 @@ def merge_config_sources(
     _reject_misspelt_note_unknown_settings(
         {f"--config {args.config}": file_settings, "--broker-config": command_line_settings}
     )
-    _note_settings_of_other_releases(all_settings, release)
+    if all_settings:
+        from kafka_shim.shim.settings.setting_effects import without_empty_java_classes  # noqa: PLC0415 - as above
+
+        properties = without_empty_java_classes(properties)
+        _note_settings_without_effect(all_settings, release)
     is_described = describes_whole_broker({**properties_of_file, **environment_settings})
     if is_described and "authorizer" not in fields:
         fields["authorizer"] = "none"
@@ -176,14 +185,21 @@ def _reject_misspelt_note_unknown_settings(
         print_note(f"settings unknown to every Kafka release: {', '.join(names)}")
 
 
-def _note_settings_of_other_releases(settings: Mapping[str, str], release: str) -> None:
-    """Print one note about the settings that only other releases have."""
-    names = settings_of_other_releases(settings, release) if settings else []
-    if names:
+def _note_settings_without_effect(settings: Mapping[str, str], release: str) -> None:
+    """Print a note about the settings that only other releases have, and one about those that the
+    shim does not need.
+    """
+    from kafka_shim.shim.settings.setting_effects import settings_without_effect  # noqa: PLC0415 - as above
+
+    unknown = settings_of_other_releases(settings, release)
+    if unknown:
         advice = (
-            "; set listeners and advertised.listeners" if set(names) & set(OLD_ADDRESSES) else ""
+            "; set listeners and advertised.listeners" if set(unknown) & set(OLD_ADDRESSES) else ""
         )
-        print_note(f"settings unknown to Kafka {release}: {', '.join(names)}{advice}")
+        print_note(f"settings unknown to Kafka {release}: {', '.join(unknown)}{advice}")
+    known = known_setting_names() - set(unknown)
+    if names := settings_without_effect(settings, known):
+        print_note(f"settings without effect: {', '.join(names)}")
 
 
 def _broker_settings(options: argparse.Namespace | None) -> dict[str, str]:

@@ -47,7 +47,7 @@ _TRANSLATED = (
     *("cluster.id", RACK, *_IDS),
 )
 _BROKER_MARKS = (LISTENERS, HOST_NAME, PORT, _ROLES, *_IDS, "zookeeper.connect")
-_FREEPREFIXES = ("listener.name.", "shim.", "kafka.", "metric.reporters", "confluent.")
+_FREEPREFIXES = ("shim.", "kafka.", "metric.reporters", "confluent.")
 _JAAS = r"(?:listener\.name\.[^.]+\.[^.]+\.)?sasl\.jaas\.config"
 PREFIXES = ("KAFKA_CFG_", "KAFKA_")  # Bitnami's prefix, and that of Apache and Confluent
 _KUBERNETES_PORT = "tcp://"
@@ -124,9 +124,15 @@ def known_setting_names() -> frozenset[str]:
 
 def unknown_setting_names(properties: Mapping[str, str]) -> list[str]:
     """Return the settings unknown to all releases; plugins of a real broker may use them."""
-    known = known_setting_names() if properties else frozenset()
+    if not properties:
+        return []
+    from kafka_shim.shim.settings.setting_effects import name_without_listener  # noqa: PLC0415 - few brokers have settings
+
+    known = known_setting_names()
     return sorted(
-        key for key in properties if key not in known and not key.startswith(_FREEPREFIXES)
+        key
+        for key in properties
+        if name_without_listener(key) not in known and not key.startswith(_FREEPREFIXES)
     )
 
 
