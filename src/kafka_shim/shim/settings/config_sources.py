@@ -23,7 +23,6 @@ from kafka_shim.shim.settings.kafka_properties import (
     additional_advertised_listeners,
     advertised_names_without_listener,
     describes_whole_broker,
-    known_setting_names,
     listeners_of_old_addresses,
     nearest_known_setting,
     protocols_by_listener,
@@ -38,6 +37,7 @@ from kafka_shim.shim.settings.notes import print_note
 from kafka_shim.shim.settings.option_values import config_fields, option_settings, plain_values
 from kafka_shim.shim.settings.options import OPTIONS
 from kafka_shim.shim.settings.setting_locations import SettingLocations
+from kafka_shim.shim.state.settings.config_definitions import known_setting_names
 
 if TYPE_CHECKING:  # modules that read files are imported only if a file is given
     from kafka_shim.shim.settings.config_file import ConfigFileContent

@@ -24,6 +24,7 @@ from kafka_shim.shim.settings.jaas import parse_jaas
 from kafka_shim.shim.state.settings.config_definitions import (
     broker_setting_names_of_all_releases,
     definitions_of_release,
+    known_setting_names,
 )
 from kafka_shim.text.valid_text import is_utf8
 from kafka_shim.text.whole_number import parse_whole_number
@@ -115,11 +116,6 @@ def _settings_of_variable(variable: str, key: str, value: str) -> dict[str, str]
             " end it with a backslash"
         )
     return dict(settings)
-
-
-def known_setting_names() -> frozenset[str]:
-    """Return the broker settings of all releases, and those of the authorizer."""
-    return broker_setting_names_of_all_releases() | {SUPER_USERS, ALLOW_EVERYONE, "cluster.id"}
 
 
 def unknown_setting_names(properties: Mapping[str, str]) -> list[str]:

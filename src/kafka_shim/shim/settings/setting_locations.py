@@ -76,7 +76,7 @@ class SettingLocations:
         """Return the broker settings that the text names, outside of values, and that are not
         set.
         """
-        from kafka_shim.shim.settings.kafka_properties import (  # noqa: PLC0415 - only for errors
+        from kafka_shim.shim.state.settings.config_definitions import (  # noqa: PLC0415 - only for errors
             known_setting_names,
         )
 

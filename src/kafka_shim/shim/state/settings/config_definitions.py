@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS
 from kafka_shim.protocol.api_versions import RELEASES, release_index
 
 CONFIG_TYPES: Final = {
@@ -125,6 +126,11 @@ def definitions_of_release(release: str) -> ReleaseDefinitions:
 def broker_setting_names_of_all_releases() -> frozenset[str]:
     """Return the names of all settings that brokers of any release have or had."""
     return frozenset(_read_definition_table().broker.keys() | _THROTTLED_RATES.keys())
+
+
+def known_setting_names() -> frozenset[str]:
+    """Return the broker settings of all releases, and those of the authorizer."""
+    return broker_setting_names_of_all_releases() | {SUPER_USERS, ALLOW_EVERYONE, "cluster.id"}
 
 
 @cache
