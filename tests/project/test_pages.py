@@ -98,7 +98,7 @@ def told(config: Config) -> dict[str, Any]:
         "listeners": [(listener.name, listener.protocol) for listener in config.listeners],
         "authorizer": type(Cluster(config, ManualClock()).policy.authorizer).__name__,
         "super_users": sorted(config.super_users),
-        "users": dict(config.users),
+        "users": dict(config.users_of_listener("SASL_PLAINTEXT")),
         "partitions": config.properties.get("num.partitions"),
         "mechanisms": config.properties.get("sasl.enabled.mechanisms"),
     }
@@ -225,7 +225,7 @@ def test_the_composed_kafka_is_the_same_broker() -> None:
     }
     kafka = config_from_arguments(parser.parse_args([]), variables)
     demo = yaml.safe_load((ROOT / "examples" / "demo.yaml").read_text())
-    assert set(demo["users"]) <= set(kafka.users)
+    assert set(demo["users"]) <= set(kafka.users_of_listener("SASL_PLAINTEXT"))
     assert told(kafka)["authorizer"] == "StandardAuthorizer"
     assert set(kafka.super_users) == {"User:ANONYMOUS", "User:admin"}
 

@@ -21,7 +21,7 @@ def startup_access_notes(broker: Broker, *, has_control_api: bool = False) -> It
     """Yield one line per note; with `has_control_api`, users and ACLs can still be added later."""
     config = broker.cluster.config
     mechanisms = frozenset(broker.cluster.mechanisms)
-    if config.users:
+    if config.users_of_any_listener:
         yield from _notes_on_users_unable_to_authenticate(config, mechanisms)
     if config.authorizer not in STANDARD_AUTHORIZER_NAMES:
         return
@@ -36,7 +36,7 @@ def startup_access_notes(broker: Broker, *, has_control_api: bool = False) -> It
 def _notes_on_users_unable_to_authenticate(
     config: Config, mechanisms: frozenset[str]
 ) -> Iterator[str]:
-    names = ", ".join(sorted(config.users))
+    names = ", ".join(sorted(config.users_of_any_listener))
     if not any(listener.protocol.uses_sasl for listener in config.listeners):
         yield (
             f"no listener authenticates users ({names}); add"
@@ -60,7 +60,9 @@ def _note_on_listeners_with_only_super_users(config: Config) -> str:
     for_users = [listener.name for listener in config.listeners if listener.protocol.uses_sasl]
     if for_users:
         text += f"; {', '.join(for_users)}: users authenticate, ACLs apply"
-        above = [name for name in config.users if f"User:{name}" in config.super_users]
+        above = [
+            name for name in config.users_of_any_listener if f"User:{name}" in config.super_users
+        ]
         text += f" (not to {', '.join(above)}: super user)" if above else ""
     return text
 
@@ -95,7 +97,9 @@ def _some_client_can_be_super_user(
         )
     if "OAUTHBEARER" in mechanisms:
         return True
-    return any(f"User:{name}" in config.super_users for name in config.users)
+    return any(
+        f"User:{name}" in config.super_users for name in config.users_of_listener(listener.name)
+    )
 
 
 def _authenticates_client_certificates(listener: ListenerConfig, config: Config) -> bool:
@@ -112,6 +116,6 @@ def _missing_super_user_advice(config: Config) -> str:
     without_login = [listener for listener in config.listeners if not listener.protocol.uses_sasl]
     if without_login:
         return f"{missing}; add --super-user {without_login[0].principal}, or --acls FILE"
-    name = next(iter(config.users), None)
+    name = next(iter(config.users_of_any_listener), None)
     user = f"--user {ADMIN}:{ADMIN}-secret " if name is None else ""
     return f"{missing}; add {user}--super-user User:{name or ADMIN}, or --acls FILE"

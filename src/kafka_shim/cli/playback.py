@@ -154,7 +154,7 @@ async def _play(
         )
     options = PlaybackOptions(
         match=MatchMode(args.match or MatchMode.ORDER),
-        users=config.users,
+        users=config.users_of_any_listener,
         speed=args.speed,
         error_for_mismatches=_error_for_mismatches(args.on_mismatch),
         masks=RecordMasks(recorded),

@@ -17,6 +17,8 @@ PORT_MAX = 65_535
 BROKERS_MAX = 1000
 ID_MAX = 2**31 - 1
 PROTOCOL_MAP = "listener.security.protocol.map"
+OTHER_LISTENERS = ""
+"""As the name of a listener with users: the listeners without users of their own."""
 
 
 def minor_release(release: str) -> str:
@@ -140,7 +142,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     authorizer: str = "standard"  # standard | none | package.module:Class | a Java class name
     super_users: tuple[str, ...] = ()
     allow_everyone_if_no_acl_found: bool = False
-    users: Mapping[str, str] = {}
+    users: Mapping[str, str] = {}  # of all listeners
+    listener_users: Mapping[str, Mapping[str, str]] = {}  # by listener; OTHER_LISTENERS
     mechanisms: tuple[str, ...] = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
     topics: tuple[InitialTopic, ...] = ()
     acls: tuple[Acl, ...] = ()
@@ -179,6 +182,16 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             listener.check(self.brokers)
         self._check_that_listeners_share_no_port()
 
+    @property
+    def users_of_any_listener(self) -> dict[str, str]:
+        """The users who can authenticate on some listener, with one password of each."""
+        users = {name: word for own in self.listener_users.values() for name, word in own.items()}
+        return {**users, **self.users}
+
+    def users_of_listener(self, listener: str) -> Mapping[str, str]:
+        """Return the users who can authenticate on a listener, with their passwords."""
+        return passwords_of_listener(listener, self.users, self.listener_users)
+
     def _check_that_listeners_share_no_port(self) -> None:
         taken: dict[tuple[str, int], str] = {}
         for listener in self.listeners:
@@ -191,6 +204,16 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
                         f"{where} and {other} have the same port {port}; choose other ports, or"
                         f" list that of each broker: {listener.name}://HOST:PORT,PORT"
                     )
+
+
+def passwords_of_listener(
+    listener: str, users: Mapping[str, str], listener_users: Mapping[str, Mapping[str, str]]
+) -> Mapping[str, str]:
+    """Return the passwords on a listener: those of all listeners, and its own, or with
+    OTHER_LISTENERS if it has none.
+    """
+    own = listener_users.get(listener, listener_users.get(OTHER_LISTENERS))
+    return {**own, **users} if own else users
 
 
 def with_listener_principals(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.shim.config import Config
+from kafka_shim.shim.config import OTHER_LISTENERS, Config
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.configuration import config_from_arguments
 from kafka_shim.shim.settings.image_variables import settings_of_image_variables
@@ -67,7 +67,10 @@ def test_users_of_a_jaas_file_can_log_in(tmp_path: Path) -> None:
     add_broker_arguments(parser)
     options = f"-Xmx1g '-Djava.security.auth.login.config={path}' -Dx=y"
     config = config_from_arguments(parser.parse_args([]), {"KAFKA_OPTS": options})
-    assert config.users == {"admin": "admin-secret", "alice": 'a{b};"c//d', "bob": "b"}
+    assert config.listener_users == {
+        OTHER_LISTENERS: {"admin": "admin-secret", "alice": 'a{b};"c//d'},
+        "EXTERNAL": {"bob": "b"},
+    }
 
 
 def test_sections_and_modules_of_a_file_are_separate() -> None:

@@ -127,7 +127,7 @@ def test_settings_of_the_authorizer_and_users_are_translated() -> None:
         "authorizer": "kafka.security.authorizer.AclAuthorizer",
         "super_users": ("User:CN=ops,O=x", "User:admin"),
         "allow_everyone_if_no_acl_found": True,
-        "users": {"admin": "admin-secret", "alice": "alice-secret"},
+        "listener_users": {"OUTSIDE": {"admin": "admin-secret", "alice": "alice-secret"}},
         "cluster_id": "abc",
     }
     assert found.other_settings == {"num.partitions": "3"}

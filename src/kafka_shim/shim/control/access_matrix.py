@@ -97,8 +97,7 @@ def _page_slice(query: Mapping[str, str], axis: str, page_max: int) -> slice:
 
 def _known_principals(cluster: Cluster, authorizer: Authorizer, history: History) -> set[str]:
     """Return the principals of users, super users and the last requests."""
-    users = {*cluster.users.passwords, *cluster.users.names_with_stored_credentials()}
-    principals = {f"User:{name}" for name in users}
+    principals = {f"User:{name}" for name in cluster.users.names()}
     principals |= {entry.principal for entry in history}
     if isinstance(authorizer, StandardAuthorizer):
         principals |= authorizer.super_users
@@ -126,8 +125,7 @@ def _existing_resource_names(cluster: Cluster, kind: ResourceType) -> Iterable[s
         case ResourceType.TRANSACTIONAL_ID:
             return (transaction.transactional_id for transaction in cluster.transactions)
         case ResourceType.USER:
-            users = {*cluster.users.passwords, *cluster.users.names_with_stored_credentials()}
-            return (f"User:{name}" for name in users)
+            return (f"User:{name}" for name in cluster.users.names())
     return ()
 
 

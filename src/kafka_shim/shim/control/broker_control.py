@@ -121,7 +121,7 @@ class BrokerControl:
         return {
             "topics": len(cluster.topics),
             "groups": len(cluster.groups),
-            "users": len(cluster.users.passwords),
+            "users": len(cluster.users.configured_names()),
             "acls": len(acls),
             "faults": len(self._broker.faults.by_id),
         }
@@ -236,10 +236,7 @@ class BrokerControl:
         }
 
     def list_users(self) -> dict[str, Any]:
-        user_store = self._cluster.users
-        return {
-            "users": sorted({*user_store.passwords, *user_store.names_with_stored_credentials()})
-        }
+        return {"users": self._cluster.users.names()}
 
     def set_user(self, user: NewUser) -> dict[str, Any]:
         if not user.name or not user.password:
@@ -248,7 +245,7 @@ class BrokerControl:
         return {"done": True}
 
     def remove_user(self, name: str) -> dict[str, Any]:
-        if name not in self._cluster.users.passwords:
+        if name not in self._cluster.users.configured_names():
             raise ControlError(404, f"unknown user `{name}`")
         self._cluster.users.remove_configured_user(name)
         return {"done": True}

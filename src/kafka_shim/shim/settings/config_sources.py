@@ -24,6 +24,7 @@ from kafka_shim.shim.settings.kafka_properties import (
     advertised_names_without_listener,
     describes_whole_broker,
     listeners_of_old_addresses,
+    listeners_of_users_without_listener,
     nearest_known_setting,
     protocols_by_listener,
     require_broker,
@@ -110,7 +111,11 @@ def merge_config_sources(
     layered = [option for option in OPTIONS if option.has_kafka_setting]
     for where, settings, options in layers:
         translation = translate_settings(settings, all_settings, where)
+        users = fields.get("listener_users", {}) | translation.config_fields.get(
+            "listener_users", {}
+        )
         fields |= translation.config_fields
+        fields |= {"listener_users": users} if users else {}
         properties |= translation.other_settings
         if options is not None:
             try:
@@ -165,6 +170,11 @@ def effective_listeners(
         print_note(
             f"advertised.listeners names {', '.join(advertised_only)}, but no such listener exists"
         )
+    unmatched = listeners_of_users_without_listener(
+        merged.config_fields.get("listener_users", {}), listeners, merged.all_settings
+    )
+    if unmatched:
+        print_note(f"no listener is named {', '.join(unmatched)}, so its users cannot authenticate")
     return _set_listener_principals(args, with_advertised_addresses(listeners, merged.all_settings))
 
 

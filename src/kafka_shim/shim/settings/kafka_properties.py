@@ -13,6 +13,7 @@ import msgspec
 from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, parse_super_users
 from kafka_shim.shim.config import (
     ID_MAX,
+    OTHER_LISTENERS,
     PORT_MAX,
     PROTOCOL_MAP,
     ListenerConfig,
@@ -49,7 +50,9 @@ _TRANSLATED = (
 )
 _BROKER_MARKS = (LISTENERS, HOST_NAME, PORT, _ROLES, *_IDS, "zookeeper.connect")
 _FREEPREFIXES = ("shim.", "kafka.", "metric.reporters", "confluent.")
-_JAAS = r"(?:listener\.name\.[^.]+\.[^.]+\.)?sasl\.jaas\.config"
+_JAAS = re.compile(
+    r"(listener\.name\.(?P<listener>[^.]+)\.(?P<mechanism>[^.]+)\.)?sasl\.jaas\.config"
+)
 PREFIXES = ("KAFKA_CFG_", "KAFKA_")  # Bitnami's prefix, and that of Apache and Confluent
 _KUBERNETES_PORT = "tcp://"
 """Beginning of `KAFKA_PORT` in containers of Kubernetes, if there is a service named kafka."""
@@ -83,7 +86,7 @@ def settings_in_environment(environ: Mapping[str, str]) -> dict[str, str]:
     for name in names:
         if not is_utf8(environ[name]):
             raise ConfigError(f"the variable {name} is not UTF-8")
-    settings = {}
+    settings: dict[str, str] = {}
     known = known_setting_names() if names else frozenset()
     for prefix in reversed(PREFIXES):
         for name in names:
@@ -220,12 +223,34 @@ def translate_settings(
     if AUTHORIZER in settings:
         fields["authorizer"] = settings[AUTHORIZER].strip() or "none"
     fields |= _identity_fields(settings, where)
-    users: dict[str, str] = {}
-    for key in [key for key in rest if re.fullmatch(_JAAS, key)]:
-        users |= parse_jaas(rest.pop(key), f"{where}: {key}").plain_passwords_by_user
+    users = _listener_users(rest, where)
+    is_by_listener = any(_has_listener_users(key) for key in all_settings)
+    if OTHER_LISTENERS in users and not is_by_listener:
+        fields["users"] = users.pop(OTHER_LISTENERS)
     if users:
-        fields["users"] = users
+        fields["listener_users"] = users
+    rest = {key: value for key, value in rest.items() if not _JAAS.fullmatch(key)}
     return TranslatedSettings(fields, rest)
+
+
+def _listener_users(settings: Mapping[str, str], where: str) -> dict[str, dict[str, str]]:
+    """Return the users in JAAS lines, by listener in capitals; lines without a listener have those
+    of OTHER_LISTENERS.
+    """
+    users: dict[str, dict[str, str]] = {}
+    for key, value in settings.items():
+        if match := _JAAS.fullmatch(key):
+            passwords = parse_jaas(value, f"{where}: {key}").plain_passwords_by_user
+            if passwords or _has_listener_users(key):
+                listener = (match["listener"] or OTHER_LISTENERS).upper()
+                users.setdefault(listener, {}).update(passwords)
+    return users
+
+
+def _has_listener_users(key: str) -> bool:
+    """Return whether the setting replaces the users of other listeners on its listener."""
+    match = _JAAS.fullmatch(key)
+    return match is not None and match["mechanism"] == "plain"
 
 
 def _identity_fields(settings: Mapping[str, str], where: str) -> dict[str, Any]:
@@ -314,6 +339,17 @@ def additional_advertised_listeners(
     except ConfigError as error:
         reason = str(error).removeprefix(f"{LISTENERS}: ")
         raise ConfigError(f"{ADVERTISED_LISTENERS}: {reason}") from error
+
+
+def listeners_of_users_without_listener(
+    listener_users: Iterable[str],
+    listeners: tuple[ListenerConfig, ...],
+    properties: Mapping[str, str],
+) -> list[str]:
+    """Return names that no listener has, without those of controllers."""
+    controllers = _comma_separated_items(properties.get("controller.listener.names", "").upper())
+    known = {listener.name for listener in listeners}.union(controllers, [OTHER_LISTENERS])
+    return sorted(set(listener_users) - known)
 
 
 def advertised_names_without_listener(

@@ -326,7 +326,7 @@ class Cluster:
         self.features: tuple[Feature, ...] = features_in_release(self.release)
         self.random = random.Random(config.seed)  # noqa: S311 - ids of a test broker, repeatable on purpose
         self.secrets = self.random if config.seed is not None else random.SystemRandom()
-        self.users = Users(config.users, self.secrets)
+        self.users = Users(config.users, self.secrets, config.listener_users)
         self.tokens = DelegationTokens(
             config.properties,
             self.secrets,

@@ -50,27 +50,28 @@ def begin_sasl_exchange(
 
 
 def new_sasl_exchange(mechanism: str, session: Session, cluster: Cluster) -> SaslExchange:
-    """Return an exchange of a mechanism with the users of a cluster."""
+    """Return an exchange of a mechanism with the users of the session's listener."""
     if mechanism == "OAUTHBEARER":
         from kafka_shim.shim.sasl.oauthbearer import BearerExchange  # noqa: PLC0415 - see above
 
         validator = cluster.token_validators[session.listener.name]
         return BearerExchange(validator, cluster.clock.now_ms)
     if mechanism in _SCRAM_MECHANISMS:
-        return _new_scram_exchange(_SCRAM_MECHANISMS[mechanism], cluster)
+        return _new_scram_exchange(_SCRAM_MECHANISMS[mechanism], session.listener.name, cluster)
     from kafka_shim.shim.sasl.plain import PlainExchange  # noqa: PLC0415 - see above
 
     drops = cluster.facts.users.plain_ignores_nuls_after_password
-    return PlainExchange(cluster.users.passwords, drops_ending_nuls=drops)
+    passwords = cluster.users.passwords_of_listener(session.listener.name)
+    return PlainExchange(passwords, drops_ending_nuls=drops)
 
 
-def _new_scram_exchange(kind: ScramMechanism, cluster: Cluster) -> SaslExchange:
+def _new_scram_exchange(kind: ScramMechanism, listener: str, cluster: Cluster) -> SaslExchange:
     from kafka_shim.shim.sasl.scram import ScramAccount, ScramExchange  # noqa: PLC0415 - see above
 
     def account(name: str, by_token: bool) -> ScramAccount | None:
         if by_token:
             return _delegation_token_account(kind, name, cluster)
-        credential = cluster.users.scram_credential(kind, name)
+        credential = cluster.users.scram_credential(kind, name, listener)
         return None if credential is None else ScramAccount(credential, f"User:{name}")
 
     nonce_check = cluster.facts.users.scram_nonce_check
