@@ -20,7 +20,7 @@ def print_access_notes(broker: Broker, *, has_control_api: bool = False) -> None
 def startup_access_notes(broker: Broker, *, has_control_api: bool = False) -> Iterator[str]:
     """Yield one line per note; with `has_control_api`, users and ACLs can still be added later."""
     config = broker.cluster.config
-    mechanisms = frozenset(broker.cluster.mechanisms)
+    mechanisms = frozenset[str]().union(*broker.cluster.mechanisms_by_listener.values())
     if config.users_of_any_listener:
         yield from _notes_on_users_unable_to_authenticate(config, mechanisms)
     if config.authorizer not in STANDARD_AUTHORIZER_NAMES:

@@ -256,7 +256,7 @@ class Broker:
             variables[f"{BOOTSTRAP}_{name}"] = self.bootstrap_servers(name)
             variables[f"{SECURITY_PROTOCOL}_{name}"] = protocol.value
             if protocol.uses_sasl:
-                variables[f"{SASL_MECHANISM}_{name}"] = self.cluster.mechanisms[0]
+                variables[f"{SASL_MECHANISM}_{name}"] = self.cluster.mechanisms_by_listener[name][0]
         return variables
 
     def write_ready_file(self, path: str, control_address: str | None = None) -> None:

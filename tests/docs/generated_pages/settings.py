@@ -40,7 +40,7 @@ DescribeConfigs. The column *effect* has one of these:
 - refused: the setting names Java code that decides about clients, and the shim cannot run it. Only
   Kafka's own classes are valid. An empty value (`-c NAME=`) starts the broker without the code.
 
-With the prefix `listener.name.NAME.`, the shim obeys `ssl.*` without `ssl.principal.mapping.rules`,
+With the prefix `listener.name.NAME.`, the shim obeys `ssl.*`, `sasl.enabled.mechanisms`,
 `sasl.oauthbearer.*`, `max.connections`, `max.connection.creation.rate`, and `sasl.jaas.config` of
 PLAIN and SCRAM. The column *default* has Kafka's default in the newest release with the setting,
 and how the shim differs. An empty field means an empty default, or none.

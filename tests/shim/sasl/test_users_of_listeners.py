@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.shim.config import Config
-from kafka_shim.shim.handlers.common.sasl_authentication import new_sasl_exchange
-from kafka_shim.shim.request.session import Session
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.handlers.common.sasl_authentication import (
+    begin_sasl_exchange,
+    new_sasl_exchange,
+)
+from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.sasl.mechanism import SaslFailure
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism
 from kafka_shim.shim.settings.configuration import config_from_arguments
@@ -141,3 +145,41 @@ def test_users_without_a_listener_are_noted(
     config = config_of(tmp_path, other)
     assert "note: no listener is named OTHER, so its users cannot" in capsys.readouterr().err
     assert accepted(Cluster(config, SystemClock()), *ATTEMPTS) == {"EXT app app", "EXT admin out"}
+
+
+@pytest.mark.parametrize(
+    ("text", "inside", "ext"),
+    [
+        ("", None, None),
+        ("listener.name.inside.sasl.enabled.mechanisms=PLAIN", ("PLAIN",), None),
+        ("sasl.enabled.mechanisms=SCRAM-SHA-512", ("SCRAM-SHA-512",), ("SCRAM-SHA-512",)),
+        (
+            "sasl.enabled.mechanisms=SCRAM-SHA-512\nlistener.name.ext.sasl.enabled.mechanisms=PLAIN",
+            ("SCRAM-SHA-512",),
+            ("PLAIN",),
+        ),
+        (
+            "listener.name.ext.sasl.enabled.mechanisms=PLAIN, OAUTHBEARER",
+            None,
+            ("PLAIN", "OAUTHBEARER"),
+        ),
+    ],
+)
+def test_mechanisms_are_those_of_the_listener(
+    tmp_path: Path, text: str, inside: tuple[str, ...] | None, ext: tuple[str, ...] | None
+) -> None:
+    """Kafka's `valuesWithPrefixOverride`: the setting of a listener takes precedence."""
+    cluster = Cluster(config_of(tmp_path, text), SystemClock())
+    for listener, expected in zip(cluster.config.listeners, (inside, ext), strict=True):
+        mechanisms = expected or cluster.mechanisms
+        for mechanism in ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"):
+            session = Session(listener, 1, "127.0.0.1", 1)
+            next_phase = AuthenticationPhase.AUTHENTICATE
+            is_begun = begin_sasl_exchange(mechanism, session, cluster, next_phase)
+            assert is_begun == (mechanism in mechanisms)
+
+
+def test_an_unknown_mechanism_of_a_listener_is_an_error(tmp_path: Path) -> None:
+    config = config_of(tmp_path, "listener.name.ext.sasl.enabled.mechanisms=MAGIC")
+    with pytest.raises(ConfigError, match=r"unknown sasl.enabled.mechanisms MAGIC"):
+        Cluster(config, SystemClock())

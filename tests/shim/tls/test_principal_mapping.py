@@ -9,6 +9,9 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 
+from kafka_shim.shim.clock import ManualClock
+from kafka_shim.shim.config import Config, parse_listener
+from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.tls.distinguished_name import rfc2253_text, subject_of_certificate
 from kafka_shim.shim.tls.principal_mapping import (
     MappingRule,
@@ -170,3 +173,16 @@ def test_special_characters_in_a_name_are_escaped_and_never_a_template(value: st
     assert mapped.startswith("other:")
     assert mapped == "other:" + name.removeprefix("OU=users,CN=")
     assert ",OU=admin" not in mapped.replace("\\,", "")
+
+
+def test_a_listener_can_have_rules_of_its_own() -> None:
+    """Kafka's `valuesWithPrefixOverride`: the setting of a listener takes precedence."""
+    texts = ("SSL://127.0.0.1:0", "OWN://127.0.0.1:0", "PLAINTEXT://127.0.0.1:0")
+    config = Config(
+        listeners=tuple(parse_listener(text, {"OWN": "SSL"}) for text in texts),
+        properties={"listener.name.own.ssl.principal.mapping.rules": "RULE:^CN=([^,]+).*$/$1/"},
+    )
+    rules = Cluster(config, ManualClock()).principal_rules_by_listener
+    assert map_name_by_first_rule(rules["OWN"], "CN=a,O=b") == "a"
+    assert map_name_by_first_rule(rules["SSL"], "CN=a,O=b") == "CN=a,O=b"
+    assert rules["PLAINTEXT"] == ()

@@ -40,13 +40,19 @@ class NodeControl:
 
     def list_listeners(self) -> dict[str, Any]:
         """Return the addresses and security settings of each listener."""
-        mechanisms = sorted(self._cluster.mechanisms)
+        mechanisms = {
+            listener.name: sorted(self._cluster.mechanisms_by_listener[listener.name])
+            for listener in self._cluster.config.listeners
+            if listener.protocol.uses_sasl
+        }
         return {
             "listeners": [
                 {
                     "name": listener.name,
                     "security_protocol": listener.protocol.value,
-                    "sasl_mechanisms": mechanisms if listener.protocol.uses_sasl else [],
+                    "sasl_mechanisms": sorted(mechanisms[listener.name])
+                    if listener.protocol.uses_sasl
+                    else [],
                     "bootstrap_servers": self._broker.bootstrap_servers(listener.name),
                 }
                 for listener in self._cluster.config.listeners

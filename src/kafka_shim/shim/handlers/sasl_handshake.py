@@ -23,7 +23,7 @@ _BEFORE = frozenset({AuthenticationPhase.HANDSHAKE, AuthenticationPhase.MECHANIS
 
 def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandshakeResponse:
     session = context.session
-    mechanisms = list(context.cluster.mechanisms)
+    mechanisms = list(context.cluster.mechanisms_by_listener[session.listener.name])
     if _may_reauthenticate(context):
         return _begin_reauthentication(request, context)
     if session.phase not in _BEFORE:
@@ -61,7 +61,8 @@ def _begin_reauthentication(
 ) -> SaslHandshakeResponse:
     session, cluster = context.session, context.cluster
     session.renewed_at_ms = cluster.clock.now_ms()
-    if request.mechanism not in cluster.mechanisms:
+    mechanisms = cluster.mechanisms_by_listener[session.listener.name]
+    if request.mechanism not in mechanisms:
         raise CloseConnection(f"re-authentication with `{request.mechanism}`, which is not enabled")
     if request.mechanism == session.mechanism:
         sasl_authentication.begin_sasl_exchange(
@@ -69,7 +70,7 @@ def _begin_reauthentication(
         )
     else:
         session.phase = AuthenticationPhase.MECHANISM_CHANGED
-    return SaslHandshakeResponse(mechanisms=list(cluster.mechanisms))
+    return SaslHandshakeResponse(mechanisms=list(mechanisms))
 
 
 error_response = mirroring_error_builder(SaslHandshakeResponse)

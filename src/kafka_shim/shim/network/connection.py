@@ -434,6 +434,7 @@ def _map_certificate(transport: asyncio.Transport, session: Session, cluster: Cl
     from kafka_shim.shim.tls.principal_mapping import principal_of_certificate  # noqa: PLC0415 - for TLS alone
 
     try:
-        session.principal = principal_of_certificate(certificate, cluster.principal_rules)
+        rules = cluster.principal_rules_by_listener[session.listener.name]
+        session.principal = principal_of_certificate(certificate, rules)
     except (LookupError, ValueError) as error:
         raise CloseConnection(str(error)) from error

@@ -80,7 +80,7 @@ _OBEYED: Final = frozenset(_OBEYED_NAMES.split())
 """Settings of brokers, topics, groups and client metrics on which the shim acts."""
 
 _OBEYED_BY_LISTENER: Final = re.compile(
-    r"ssl\.(?!principal\.mapping\.rules).*|max\.connections|max\.connection\.creation\.rate"
+    r"ssl\..*|sasl\.enabled\.mechanisms|max\.connections|max\.connection\.creation\.rate"
     r"|sasl\.oauthbearer\..*|(plain|scram-sha-256|scram-sha-512)\.sasl\.jaas\.config"
 )
 """Settings that the shim also obeys behind `listener.name.NAME.`."""

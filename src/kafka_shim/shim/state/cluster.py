@@ -300,10 +300,17 @@ class Cluster:
         self.cluster_id = config.cluster_id
         self.nodes = _nodes_by_id(config)
         validate_static_values(config.properties, self.release)
-        self.mechanisms = _validated_enabled_sasl_mechanisms(config)
-        self.principal_rules = _certificate_principal_rules(config)
+        self.mechanisms_by_listener = {
+            listener.name: _enabled_sasl_mechanisms(config, listener.name)
+            for listener in config.listeners
+        }
+        self.mechanisms = _enabled_sasl_mechanisms(config)
+        self.principal_rules_by_listener = {
+            listener.name: _certificate_principal_rules(config, listener)
+            for listener in config.listeners
+        }
         self.token_validators = _token_validators_by_listener(
-            config, self.mechanisms, self.facts.access
+            config, self.mechanisms_by_listener, self.facts.access
         )
         self.reauthentication_ms = int(config.properties.get("connections.max.reauth.ms", 0))
         self.counters = EventCounters()
@@ -492,10 +499,12 @@ def _nodes_by_id(config: Config) -> dict[int, Node]:
     }
 
 
-def _certificate_principal_rules(config: Config) -> "tuple[MappingRule, ...]":
-    """Return the mapping of certificate names to principals; None unless a listener needs it."""
-    text = config.properties.get("ssl.principal.mapping.rules")
-    if text is None and not any(listener.protocol.uses_tls for listener in config.listeners):
+def _certificate_principal_rules(
+    config: Config, listener: ListenerConfig
+) -> "tuple[MappingRule, ...]":
+    """Return the mapping of a listener's certificate names to principals; empty without TLS."""
+    text = _listener_setting(config, "ssl.principal.mapping.rules", listener.name)
+    if text is None and not listener.protocol.uses_tls:
         return ()
     from kafka_shim.shim.tls.principal_mapping import parse_mapping_rules
 
@@ -505,12 +514,22 @@ def _certificate_principal_rules(config: Config) -> "tuple[MappingRule, ...]":
         raise ConfigError(str(error)) from error
 
 
+def _listener_setting(config: Config, name: str, listener: str = "") -> str | None:
+    """Return the setting of a listener, else that of all listeners; None if neither is set."""
+    own = config.properties.get(f"listener.name.{listener.lower()}.{name}")
+    return config.properties.get(name) if own is None else own
+
+
 def _token_validators_by_listener(
-    config: Config, mechanisms: Collection[str], facts: AccessFacts
+    config: Config, mechanisms: Mapping[str, Collection[str]], facts: AccessFacts
 ) -> "dict[str, TokenValidator]":
     """Return the validators of bearer tokens by listener."""
-    asked = [listener for listener in config.listeners if listener.protocol.uses_sasl]
-    if "OAUTHBEARER" not in mechanisms or not asked:
+    asked = [
+        listener
+        for listener in config.listeners
+        if listener.protocol.uses_sasl and "OAUTHBEARER" in mechanisms[listener.name]
+    ]
+    if not asked:
         return {}
     from kafka_shim.shim.sasl.bearer_settings import build_token_validator
 
@@ -523,9 +542,11 @@ def _token_validators_by_listener(
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 
 
-def _validated_enabled_sasl_mechanisms(config: Config) -> tuple[str, ...]:
-    """Return the enabled SASL mechanisms: `sasl.enabled.mechanisms`, else those with passwords."""
-    text = config.properties.get("sasl.enabled.mechanisms")
+def _enabled_sasl_mechanisms(config: Config, listener: str = "") -> tuple[str, ...]:
+    """Return the SASL mechanisms of a listener, or of all listeners: `sasl.enabled.mechanisms`,
+    else those with passwords. Raise ConfigError if one is unknown.
+    """
+    text = _listener_setting(config, "sasl.enabled.mechanisms", listener)
     found = config.mechanisms if text is None else tuple(name.strip() for name in text.split(","))
     unknown = [name for name in found if name not in MECHANISMS]
     if unknown:

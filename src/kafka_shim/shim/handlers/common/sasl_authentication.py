@@ -38,8 +38,9 @@ def begin_sasl_exchange(
     is not enabled.
     """
     session.claimed_name = None
-    if mechanism not in cluster.mechanisms:
-        enabled = ", ".join(sorted(cluster.mechanisms))
+    mechanisms = cluster.mechanisms_by_listener[session.listener.name]
+    if mechanism not in mechanisms:
+        enabled = ", ".join(sorted(mechanisms))
         error = f"the mechanism is not enabled; enabled are {enabled}"
         _record_authentication(session, cluster, mechanism[:NAME_MAX], error)
         return False
