@@ -4,11 +4,11 @@ import struct
 
 from crc32c import crc32c
 
+from kafka_shim.client.version_fields import fit_to_version
 from kafka_shim.conformance.vectors.generated_values import (
     fill_generated_values,
     with_producer,
 )
-from kafka_shim.client.version_fields import fit_to_version
 from kafka_shim.protocol.messages.end_txn import EndTxnRequest
 from kafka_shim.protocol.messages.init_producer_id import InitProducerIdResponse
 from kafka_shim.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity

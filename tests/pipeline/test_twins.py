@@ -20,7 +20,7 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.acl_decisions import AclDecider
 from kafka_shim.pipeline.acl_signatures import split_by_signature
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.acls.matches import DecisionSignature, SignatureFinder
+from kafka_shim.pipeline.acls.matches import DecidingAclFinder, DecisionSignature
 from kafka_shim.pipeline.acls.removable import AclUsage, usage_of_each_acl
 from kafka_shim.pipeline.acls.required_access import observed_access_of_row
 from kafka_shim.pipeline.acls.verdict import decide_access
@@ -125,7 +125,7 @@ def uses_of(case: Case) -> list[AclUsage]:
     engine, present = DuckDbEngine(), case.acl_set(case.present)
     accesses = engine.relation_from_arrow(pa.Table.from_batches(case.batches, OBSERVED))
     signatures, others = split_by_signature(engine, accesses, present)
-    finder = SignatureFinder(present, present.build_authorizer().store)
+    finder = DecidingAclFinder(present, present.build_authorizer().store)
     rows = [row for row in case.rows if row["principal"] not in SUPERS]
     by_store = {relevant_part(case, finder.find_signature(row)) for row in rows}
     assert {relevant_part(case, signature) for signature, *_ in signatures} == by_store
@@ -237,7 +237,7 @@ def checked_by_asking(case: Case, rows: list[dict[str, Any]]) -> None:
 
     before = decisions(case.present)
     present = case.acl_set(case.present)
-    matcher = SignatureFinder(present, present.build_authorizer().store)
+    matcher = DecidingAclFinder(present, present.build_authorizer().store)
     seen = [
         (matcher.find_signature(row), 1, BEGIN) for row in rows if row["principal"] not in SUPERS
     ]
@@ -298,7 +298,7 @@ def test_an_acl_that_nobody_uses_may_hide_another(early: Case) -> None:
     row = {**asked, "operation": "READ", "resource_type": "TOPIC", "resource_name": "ab"}
     present = early.acl_set(early.present)
     assert not decide_access(present.build_authorizer(), row).allowed
-    matcher = SignatureFinder(present, present.build_authorizer().store)
+    matcher = DecidingAclFinder(present, present.build_authorizer().store)
     uses = usage_of_each_acl(present, [(matcher.find_signature(row), 1, BEGIN)], [row])
     assert [(use.state, use.can_be_removed_with_others) for use in uses] == [
         ("redundant", True),

@@ -12,7 +12,7 @@ from kafka_shim.schemas.facts import (
     ENUMS,
     parse_definition,
     read_pinned_definitions,
-    render_definition,
+    render_message_definition,
 )
 from kafka_shim.schemas.merge import (
     fields_on_wire,
@@ -105,7 +105,7 @@ def test_facts_out_of_a_definition() -> None:
 def test_rendered_definitions_read_back() -> None:
     definition = parse_definition(JSON_WITH_COMMENTS)
     definition["commonStructs"] = [{"name": "S", "versions": "0+", "fields": []}]
-    assert json.loads(render_definition(definition)) == definition
+    assert json.loads(render_message_definition(definition)) == definition
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,7 @@ def _topic_partitions_with_end_offsets(response: Any) -> Iterator[tuple[str, Any
                 yield f"{topic.name}-{partition.partition_index}", offset
 
 
-def _topic_partitions_with_committed_offsets(response: Any) -> Iterator[tuple[str, Any]]:
+def _committed_offsets(response: Any) -> Iterator[tuple[str, Any]]:
     groups = response.groups or (response,)
     for topic in (topic for group in groups for topic in group.topics):
         for partition in topic.partitions:
@@ -352,7 +352,7 @@ CONSUMING_COMMANDS = ("consume", "consume_assigned", "consume_share")
 _NO_COMMITTED_OFFSET = (None,)
 
 _COMMITTED_OFFSET_CHECK = _check_that_field_was_returned(
-    "offset", _topic_partitions_with_committed_offsets, _NO_COMMITTED_OFFSET
+    "offset", _committed_offsets, _NO_COMMITTED_OFFSET
 )
 RESULT_CHECKS: Mapping[str, tuple[ResultCheck, ...]] = {
     "list_topics": (

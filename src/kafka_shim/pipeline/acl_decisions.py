@@ -160,7 +160,7 @@ class AclDecider:
         kinds = self._engine.in_background(
             lambda: exist_rows(self._engine, accesses, "size(instead) > 0", _NAME_IS_STAR)
         )
-        own = self._with_own_decisions(accesses, has_star=lambda: kinds.result()[1])
+        own = self._with_direct_decisions(accesses, has_star=lambda: kinds.result()[1])
         columns = ", ".join(f"a.{name}" for name in self._engine.columns(accesses))
         if not kinds.result()[0]:  # a smaller plan
             return self._engine.sql(
@@ -227,7 +227,9 @@ class AclDecider:
             patterns=self.relations.patterns,
         )
 
-    def _with_own_decisions(self, accesses: Relation, *, has_star: Callable[[], bool]) -> Relation:
+    def _with_direct_decisions(
+        self, accesses: Relation, *, has_star: Callable[[], bool]
+    ) -> Relation:
         """Add `decided_allowed` and `decided_rule`: the decisions without alternatives.
 
         `has_star` returns whether an access has the name `*`.
@@ -327,7 +329,7 @@ class AclDecider:
                 max(decided_rule) filter (where position = 0) as first_rule
             from {{decided}} group by {", ".join(f"own_{name}" for name in DECISION_COLUMNS)}
             """,
-            decided=self._with_own_decisions(
+            decided=self._with_direct_decisions(
                 elements, has_star=lambda: has_rows(self._engine, elements, _NAME_IS_STAR)
             ),
         )

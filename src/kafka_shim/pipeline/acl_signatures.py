@@ -5,7 +5,7 @@ from typing import Any
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.pipeline.acl_decisions import IS_ANY_RESOURCE, QUESTION, AclDecider
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.acls.matches import DecisionSignature, SignatureFinder
+from kafka_shim.pipeline.acls.matches import DecidingAclFinder, DecisionSignature
 from kafka_shim.pipeline.acls.removable import CountedSignature
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
@@ -118,7 +118,7 @@ def _other_rows(
             accesses=accesses,
         )
     )
-    finder = SignatureFinder(acl_set, acl_set.build_authorizer().store) if rows else None
+    finder = DecidingAclFinder(acl_set, acl_set.build_authorizer().store) if rows else None
     signatures = [
         (finder.find_signature(row), row["requests"], row["last_seen"])
         for row in rows

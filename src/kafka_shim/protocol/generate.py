@@ -131,7 +131,7 @@ def _field_comment(field: FieldSpec, message: MessageSpec) -> str:
     return ", ".join(notes)
 
 
-def api_table_source(messages: list[MessageSpec]) -> str:
+def api_versions_source(messages: list[MessageSpec]) -> str:
     """Return the table of APIs with their versions."""
     requests = sorted((m for m in messages if m.type == "request"), key=lambda m: m.api_key)
     lines = [
@@ -159,7 +159,7 @@ def generated_texts_by_path() -> dict[str, str]:
         modules.setdefault(message_module_name(message.name), []).append(message)
     texts = {f"{name}.py": message_module_source(found) for name, found in modules.items()}
     texts["__init__.py"] = f'{HEADER}"""Kafka\'s messages as classes, a module for each API."""\n'
-    texts["apis.py"] = api_table_source(messages)
+    texts["apis.py"] = api_versions_source(messages)
     return {f"messages/{name}": text for name, text in texts.items()} | {
         "api_key.py": HEADER + api_key_source(messages),
         "error_codes.py": HEADER + error_codes_source(enum_codes()["Errors"]),

@@ -92,7 +92,7 @@ def _default_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def render_definition(definition: Definition) -> str:
+def render_message_definition(definition: Definition) -> str:
     """Say a definition as JSON with a field a line, so that changes read well."""
     lines = []
     for key, value in definition.items():

@@ -21,7 +21,7 @@ from kafka_shim.schemas.facts import (
     Definition,
     read_enum_codes_of_jar,
     read_pinned_definitions,
-    render_definition,
+    render_message_definition,
 )
 from kafka_shim.schemas.merge import merge_definitions
 from kafka_shim.schemas.pins import Jar, Pins, read_pins, sha256_of
@@ -41,7 +41,7 @@ def definition_file_texts(pins: Pins, jars: list[Path]) -> dict[str, str]:
                 merge_definitions(merged[name], definition) if name in merged else definition
             )
     return {
-        f"{name}.json": render_definition(merged[name])
+        f"{name}.json": render_message_definition(merged[name])
         for name in sorted(merged.keys() - pins.without)
     }
 

@@ -51,7 +51,7 @@ def _remedy_text(row: Mapping[str, Any], remedy: Mapping[str, Any]) -> str:
     if not added and not removed:
         return ""
     if len(added) == 1 and not removed:
-        hint = _describe_hint(row, added[0])
+        hint = _next_acl_hint(row, added[0])
         return f"\n  the smallest ACL that allows it: {acl_rule_text(added[0])}{hint}"
     lines = [f"remove {acl_rule_text(rule)}" for rule in removed]
     lines += [f"add {acl_rule_text(rule)}" for rule in added]
@@ -61,7 +61,7 @@ def _remedy_text(row: Mapping[str, Any], remedy: Mapping[str, Any]) -> str:
     return f"\n  {lead}to allow it, all of:" + "".join(f"\n    {line}" for line in lines)
 
 
-def _describe_hint(row: Mapping[str, Any], rule: Mapping[str, Any]) -> str:
+def _next_acl_hint(row: Mapping[str, Any], rule: Mapping[str, Any]) -> str:
     """Return what clients need after the metadata of a topic, which they request first."""
     is_first_request = row["api"] == "Metadata" and rule.get("allow") == ["Describe"]
     return _NEXT_NEEDS if is_first_request else ""

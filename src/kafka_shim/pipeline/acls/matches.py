@@ -48,7 +48,7 @@ class DecisionSignature(msgspec.Struct, frozen=True):
         return allow_everyone and all(at in removed_positions for at in rest)
 
 
-class SignatureFinder:
+class DecidingAclFinder:
     """Finds signatures, and caches the ACLs of each resource and actor."""
 
     def __init__(self, acl_set: AclSet, store: AclStore) -> None:

@@ -12,7 +12,7 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.guards import RemovalGuard
-from kafka_shim.pipeline.acls.matches import DecisionSignature, SignatureFinder
+from kafka_shim.pipeline.acls.matches import DecidingAclFinder, DecisionSignature
 from kafka_shim.pipeline.acls.verdict import decide_access
 from kafka_shim.policy.redundant_acls import find_superseding_acl
 
@@ -163,7 +163,7 @@ class _RemovalTrial:
         """
         if acl_rules_of_release(self._acl_set.release).prefix_search_stops_early:
             return dict.fromkeys(range(len(self._acl_set.acls)), range(len(self._authorizer_rows)))
-        matcher = SignatureFinder(self._acl_set, self._authorizer.store)
+        matcher = DecidingAclFinder(self._acl_set, self._authorizer.store)
         found: dict[int, list[int]] = defaultdict(list)
         for number, (row, _) in enumerate(self._authorizer_rows):
             for at in _acl_positions(matcher.find_signature(row)):

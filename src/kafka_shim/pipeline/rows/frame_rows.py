@@ -27,7 +27,7 @@ def add_request_rows(
     who = connections_by_number(block)
     skim = columns.needs_any_column("topics", "groups", "transactional_ids", "undecoded")
     requests = [entry for entry in block.body.entries if isinstance(entry, Request)]
-    if not selection.selects_everything:
+    if not selection.selects_every_entry:
         requests = [
             request
             for request in requests

@@ -34,7 +34,7 @@ class Selection(msgspec.Struct, frozen=True):
         return self.since_us is not None or self.until_us is not None
 
     @property
-    def selects_everything(self) -> bool:
+    def selects_every_entry(self) -> bool:
         """Return whether every entry is wanted."""
         return not (self.has_time_limit or self.apis)
 

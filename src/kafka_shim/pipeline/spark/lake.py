@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.text.output_paths import ForeignContentError, claim_folder
+from kafka_shim.text.output_paths import ForeignContentError, mark_output_folder
 
 LAKE = "lake"
 RUNS = "_runs"
@@ -55,7 +55,7 @@ class Lake:
         import fcntl  # noqa: PLC0415 - Unix only
 
         try:
-            claim_folder(self.folder, LAKE)
+            mark_output_folder(self.folder, LAKE)
         except ForeignContentError as error:
             raise PipelineError(f"{self.folder}: {error.strerror}") from error
         self._runs.mkdir(exist_ok=True)

@@ -116,7 +116,7 @@ def _alter_offset(
     request_partition: AlterShareGroupOffsetsRequestPartition,
     context: RequestContext,
 ) -> ErrorCode:
-    context.cluster.groups.store_group_replacing_previous(group)  # though the partition is missing
+    context.cluster.groups.save_group(group)  # though the partition is missing
     return group.initialize_share_state_at(
         topic_id, request_partition.partition_index, request_partition.start_offset
     )

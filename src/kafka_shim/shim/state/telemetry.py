@@ -103,7 +103,7 @@ class _ClientInstance:
         longest_ms = max(IDLE_MS_MAX, INTERVALS_KEPT * self.subscription.interval_ms)
         return now_ms - self.used_ms >= longest_ms
 
-    def record_get(self, now_ms: int) -> bool:
+    def admit_get(self, now_ms: int) -> bool:
         """Record a request for the subscription; return False if it comes too early."""
         last_ms = max(self.got_ms, self.pushed_ms)
         if last_ms < 0 or now_ms - last_ms >= self.subscription.interval_ms:
@@ -111,7 +111,7 @@ class _ClientInstance:
             return True
         return False
 
-    def record_push(self, now_ms: int) -> bool:
+    def admit_push(self, now_ms: int) -> bool:
         """Record a push; return False if it comes too early.
 
         One is allowed per interval, and one after each request for the subscription.
@@ -156,7 +156,7 @@ class Telemetry:
             self._facts.outdated_subscription_allows_immediate_get
             and instance.last_error in MAY_ASK_AGAIN
         )
-        if not (instance.record_get(self._clock.now_ms()) or may_again):
+        if not (instance.admit_get(self._clock.now_ms()) or may_again):
             raise RequestRejected(
                 ErrorCode.THROTTLING_QUOTA_EXCEEDED,
                 "the client asked again before its interval was over",
@@ -173,7 +173,7 @@ class Telemetry:
                 _raise_rejected(
                     ErrorCode.INVALID_REQUEST, "the client has announced that it is closing"
                 )
-            if not (instance.record_push(self._clock.now_ms()) or received.is_terminating):
+            if not (instance.admit_push(self._clock.now_ms()) or received.is_terminating):
                 _raise_rejected(
                     ErrorCode.THROTTLING_QUOTA_EXCEEDED,
                     "the client pushed again before its interval was over",

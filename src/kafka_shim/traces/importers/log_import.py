@@ -223,7 +223,7 @@ class RequestLogImport(LogImport):
         last_us = None
         for entry in entries.relevant_entries(lines):
             try:
-                request = _parse_request_or_none(entry)
+                request = _parse_log_entry(entry)
                 if request is None:
                     continue
                 last_us = self._entry_time_us(entry, request.time_us or last_us)
@@ -262,7 +262,7 @@ class RequestLogImport(LogImport):
             self.report.entries += 1
 
 
-def _parse_request_or_none(entry: LogEntry) -> LoggedRequest | None:
+def _parse_log_entry(entry: LogEntry) -> LoggedRequest | None:
     if entry.error:
         raise InvalidDecisionError(entry.error)
     return request_log.parse_request_log_line(entry.text)

@@ -144,7 +144,7 @@ class Groups:
         group = self.find_classic_group(group_id)
         if group is None:
             group = self.create_unstored_classic_group(group_id)
-            self.store_group_replacing_previous(group)
+            self.save_group(group)
         return group
 
     def create_unstored_classic_group(self, group_id: str) -> "ClassicGroup":
@@ -155,7 +155,7 @@ class Groups:
         made.rebalance.on_settled = partial(self.records.queue_generation_record, made)
         return made
 
-    def store_group_replacing_previous(self, group: Group) -> None:
+    def save_group(self, group: Group) -> None:
         """Store the group, replacing another one with its id."""
         replaced = self._groups.get(group.group_id)
         if replaced is not None and replaced is not group:

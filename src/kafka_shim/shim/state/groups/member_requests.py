@@ -95,7 +95,7 @@ class MemberRequests:
         group = self.groups.find_classic_group(group_id)
         if group is None:
             group = self.groups.create_unstored_classic_group(group_id)
-            self.groups.store_group_replacing_previous(group)
+            self.groups.save_group(group)
             if self._facts.java_group_coordinator:
                 self.groups.records.queue_new_classic_group_record(group_id)
         return group
@@ -196,7 +196,7 @@ class MemberRequests:
         if old is not None and has_members:
             return self._upgrade_classic_group(old, made, lambda: made.handle_heartbeat(heartbeat))
         response = made.handle_heartbeat(heartbeat)
-        self.groups.store_group_replacing_previous(made)
+        self.groups.save_group(made)
         return response
 
     def _create_consumer_group(self, group_id: str) -> "ConsumerGroup":
@@ -233,7 +233,7 @@ class MemberRequests:
             consumer_group.close()
             raise
         else:
-            self.groups.store_group_replacing_previous(consumer_group)
+            self.groups.save_group(consumer_group)
         finally:
             classic_group.rebalance.send_queued_responses_in_batches()
         return response
@@ -250,7 +250,7 @@ class MemberRequests:
             group.drop_member_in_epoch(member)
         made = self.groups.create_unstored_classic_group(group.group_id)
         migration.move_members_to_classic_group(group, made, self._topics)
-        self.groups.store_group_replacing_previous(made)
+        self.groups.save_group(made)
         made.rebalance.on_settled()
         if rebalances:
             made.rebalance.rebalance()
@@ -265,7 +265,7 @@ class MemberRequests:
         """Handle a heartbeat like `handle_consumer_heartbeat`."""
         group = self._share_group_for_heartbeat(group_id, heartbeat)
         response = group.handle_heartbeat(heartbeat)
-        self.groups.store_group_replacing_previous(group)
+        self.groups.save_group(group)
         return response
 
     def _share_group_for_heartbeat(
@@ -310,7 +310,7 @@ class MemberRequests:
         """Handle a heartbeat like `handle_consumer_heartbeat`."""
         group = self._streams_group_for_heartbeat(group_id, heartbeat)
         response = group.handle_heartbeat(heartbeat)
-        self.groups.store_group_replacing_previous(group)
+        self.groups.save_group(group)
         may_be_asked = heartbeat.is_version_1 and heartbeat.member_epoch >= 0
         if (
             may_be_asked
@@ -349,7 +349,7 @@ class MemberRequests:
             group = self._create_streams_group(group_id)
         else:
             group = self.groups.create_unstored_classic_group(group_id)
-        self.groups.store_group_replacing_previous(group)
+        self.groups.save_group(group)
         return group
 
     @cached_property

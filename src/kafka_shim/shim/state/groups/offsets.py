@@ -118,7 +118,7 @@ class Offsets:
             for partition in partitions:
                 group.pending[producer_id].pop(partition, None)
             self.when_held(group_id, producer_id)
-            self._drop_empty_entries(group)
+            self._prune_group_entries(group)
             self._forget_unused_topics(group_id, (topic_id for topic_id, _ in partitions))
             self._drop_empty_group(group_id)
 
@@ -226,7 +226,7 @@ class Offsets:
             for held in group.pending.values():
                 for key in [key for key in held if key[0] == topic_id]:
                     del held[key]
-            self._drop_empty_entries(group)
+            self._prune_group_entries(group)
             self._drop_empty_group(group_id)
 
     def _forget_unused_topics(self, group_id: str, topic_ids: Iterable[bytes]) -> None:
@@ -292,7 +292,7 @@ class Offsets:
         for producer_id in group.pending:
             self.when_held(group_id, producer_id)
 
-    def _drop_empty_entries(self, group: _GroupOffsets) -> None:
+    def _prune_group_entries(self, group: _GroupOffsets) -> None:
         for topic_id in [topic_id for topic_id, held in group.committed.items() if not held]:
             del group.committed[topic_id]
         for producer_id in [producer_id for producer_id, held in group.pending.items() if not held]:

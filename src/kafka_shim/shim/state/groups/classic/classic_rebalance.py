@@ -190,7 +190,7 @@ class ClassicRebalance:
         self._initial_delay_left_ms = None
         self.generation_id += 1
         if roster.members and not roster.members_name_any_protocol():
-            self._freeze_forever_without_common_protocol()
+            self._freeze_rebalance()
         elif roster.members:
             self._respond_to_joins()
         else:
@@ -199,7 +199,7 @@ class ClassicRebalance:
             self.protocol_name = None
             self.on_settled()
 
-    def _freeze_forever_without_common_protocol(self) -> None:
+    def _freeze_rebalance(self) -> None:
         """Stay in this state for good: pending members get no response and do not time out."""
         self.lacks_common_protocol = True
         for member in self.roster.members.values():
