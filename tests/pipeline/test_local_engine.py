@@ -132,6 +132,17 @@ def test_the_engine_is_chosen_by_bytes_and_job(
     assert choice("denials", recorded.trace).engine == "spark"
 
 
+def test_only_spark_accesses_urls(
+    recorded: Recorded, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["denials", recorded.trace, "--parquet", "nosuch://x/y"]
+    assert engine_choice.choose_engine(parsed(*words)).engine == "spark"
+    assert main(["pipeline", *words, "--engine", "duckdb"]) == 2
+    assert "only Spark can access nosuch://x/y" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_job_that_needs_spark_says_so(recorded: Recorded, capsys: Any) -> None:
     words = ["pipeline", "denials", recorded.trace, "--engine", "duckdb"]
     assert main([*words, "--then", "watch", recorded.trace]) == 2

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from kafka_shim.pipeline.arguments import args_of_chained_jobs
+from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.jobs import import_job
 from kafka_shim.pipeline.options import DUCKDB, SPARK
 from kafka_shim.text.extras import is_installed
@@ -25,13 +26,21 @@ class EngineChoice(msgspec.Struct, frozen=True):
 
 
 def choose_engine(args: argparse.Namespace) -> EngineChoice:
-    """Return the engine for the jobs of a command; they all run on one."""
-    if engine := getattr(args, "engine", None):
-        return EngineChoice(engine)
+    """Return the engine for the jobs of a command; they all run on one.
+
+    Raise PipelineError if the engine that the command names cannot access a URL.
+    """
     jobs = list(args_of_chained_jobs(args))
+    url = next((path for job in jobs for path in _paths(job) if "://" in path), None)
+    if engine := getattr(args, "engine", None):
+        if engine == DUCKDB and url is not None:
+            raise PipelineError(f"--engine duckdb: only Spark can access {url}")
+        return EngineChoice(engine)
     is_started_by_spark = "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ
     if is_started_by_spark or any(job.master or job.remote or job.conf for job in jobs):
         return EngineChoice(SPARK)
+    if url is not None:
+        return EngineChoice(SPARK, f"Spark, since only it can access {url}")
     for job in jobs:
         if not import_job(job.job).runs_locally:
             return EngineChoice(SPARK, f"Spark, since {job.job} has no other engine")
@@ -42,6 +51,12 @@ def choose_engine(args: argparse.Namespace) -> EngineChoice:
     if is_installed("pipeline") and not is_installed("local"):
         return EngineChoice(SPARK, "Spark, since duckdb is not installed")
     return EngineChoice(DUCKDB, f"DuckDB, since {text} fit into this process; or --engine spark")
+
+
+def _paths(job: argparse.Namespace) -> tuple[str, ...]:
+    """Return the paths that a job reads, and the folder that it writes."""
+    folder = getattr(job, "parquet", None)
+    return (*job.trace, *([folder] if folder else []))
 
 
 def _input_bytes(paths: Iterable[str]) -> int:
