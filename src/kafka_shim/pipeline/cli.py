@@ -38,12 +38,12 @@ def run(args: argparse.Namespace) -> int:
     1 after a failure, 2 for an invalid option, trace or file and without Spark, 3 if a job found
     what --fail names.
     """
-    code = EXIT_USAGE
     try:
         choice = choose_engine(args)
-        problem = _missing_requirement(args, choice)
     except PipelineError as error:
-        problem = str(error)
+        print(f"{_command_name(args)}: {safe_text(str(error))}", file=sys.stderr)
+        return EXIT_USAGE
+    code, problem = EXIT_USAGE, _missing_requirement(args, choice)
     if problem is None:
         code = 0
         try:

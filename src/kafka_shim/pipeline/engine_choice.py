@@ -39,17 +39,20 @@ def choose_engine(args: argparse.Namespace) -> EngineChoice:
     is_started_by_spark = "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ
     if is_started_by_spark or any(job.master or job.remote or job.conf for job in jobs):
         return EngineChoice(SPARK)
-    if url is not None:
-        return EngineChoice(SPARK, f"Spark, since only it can access {url}")
-    for job in jobs:
-        if not import_job(job.job).runs_locally:
-            return EngineChoice(SPARK, f"Spark, since {job.job} has no other engine")
     size = sum(_input_bytes(job.trace) for job in jobs)
     text = f"{size / (1 << 20):.1f} MiB" if size >> 20 else f"{size / (1 << 10):.1f} KiB"
-    if size > INPUT_BYTES_MAX:
-        return EngineChoice(SPARK, f"Spark, since {text} are more than {INPUT_BYTES_MAX >> 20} MiB")
-    if is_installed("pipeline") and not is_installed("local"):
-        return EngineChoice(SPARK, "Spark, since duckdb is not installed")
+    only_on_spark = [job.job for job in jobs if not import_job(job.job).runs_locally]
+    reason = ""
+    if url is not None:
+        reason = f"only it can access {url}"
+    elif only_on_spark:
+        reason = f"{only_on_spark[0]} has no other engine"
+    elif size > INPUT_BYTES_MAX:
+        reason = f"{text} are more than {INPUT_BYTES_MAX >> 20} MiB"
+    elif is_installed("pipeline") and not is_installed("local"):
+        reason = "duckdb is not installed"
+    if reason:
+        return EngineChoice(SPARK, f"Spark, since {reason}")
     return EngineChoice(DUCKDB, f"DuckDB, since {text} fit into this process; or --engine spark")
 
 

@@ -1,7 +1,8 @@
 """Output: a command writes, replaces and removes only where kafka-shim wrote before.
 
 The rule for a file that an option names: it is absent, empty, or of the kind that this option
-writes (`check_output_file`). For a folder: it is absent, empty, or has our mark (`mark_output_folder`).
+writes (`check_output_file`). For a folder: it is absent, empty, or has our mark
+(`mark_output_folder`).
 """
 
 import os
