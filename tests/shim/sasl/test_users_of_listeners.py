@@ -1,7 +1,8 @@
 """Users in the JAAS settings of a listener belong to that listener.
 
-Right values: real 4.1.1 accepts admin/in on INSIDE and refuses admin/out, and Kafka's
-`JaasContext.loadServerContext`: a listener's own line or section replaces `KafkaServer`.
+Real 3.9.1 accepts and refuses the same passwords: a listener's own line replaces its section, and
+this one the section `KafkaServer`, also if it has no users for PLAIN (JaasContext). An unprefixed
+`sasl.jaas.config` stands for `KafkaServer` here; a real broker ignores it.
 """
 
 import argparse
@@ -105,6 +106,7 @@ def test_passwords_are_those_of_the_listener(
         ),
         ('KafkaServer {{ {0} user_admin="in"; }};', {"INSIDE admin in", "EXT admin in"}),
         ('Client {{ {0} user_admin="in"; }};', set()),
+        ("ext.KafkaServer {{ {1}; }}; KafkaServer {{ {0} user_admin=in; }};", {"INSIDE admin in"}),
     ],
 )
 def test_sections_of_a_jaas_file_are_those_of_the_listener(

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.jaas import JaasModule, parse_jaas_file
+from kafka_shim.shim.settings.jaas import PLAIN_MODULE, JaasModule, parse_jaas_file
 from kafka_shim.text.input_files import read_text_file
 
 SECRETS: Final = Path("/etc/kafka/secrets")
@@ -112,7 +112,7 @@ def _effective_jaas_file(environ: Mapping[str, str]) -> tuple[str, str] | None:
 def _settings_of_server_sections_in_jaas_file(variable: str, path: str) -> dict[str, str]:
     """Return a setting for each login module of the sections `KafkaServer`, `NAME.KafkaServer`."""
     where = f"{variable}: {path}"
-    settings = {}
+    settings: dict[str, str] = {}
     sections = parse_jaas_file(read_text_file(path, variable), where)
     for section, modules in sections.items():
         listener, _, name = section.rpartition(".")
@@ -127,6 +127,9 @@ def _settings_of_server_sections_in_jaas_file(variable: str, path: str) -> dict[
                 settings[key] = module.as_setting()
             elif mechanism == "plain":
                 settings["sasl.jaas.config"] = module.as_setting()
+        if listener:  # the section replaces KafkaServer, also without users for PLAIN
+            key = f"listener.name.{listener.lower()}.plain.sasl.jaas.config"
+            settings.setdefault(key, JaasModule(PLAIN_MODULE, {}).as_setting())
     return settings
 
 
