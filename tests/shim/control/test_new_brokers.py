@@ -136,6 +136,13 @@ def test_client_metrics_are_accepted_on_request(api: Http, create: Create) -> No
         ({"properties": {"authorizer.class.name": "os:path"}}, 400, "expected standard, none"),
         ({"properties": {"shim.tls.directory": "/tmp/x"}}, 400, "shim.tls.directory cannot be set"),
         ({"properties": {"num.partitions": "many"}}, 400, "num.partitions"),
+        ({"properties": {"principal.builder.class": "a.B"}}, 400, "decides which principal"),
+        ({"properties": {"process.roles": "controller"}}, 400, "a controller alone"),
+        (
+            {"properties": {"port": "many"}, "kafka_version": "2.8"},
+            400,
+            "invalid port `many`: must be between 0 and 65535",
+        ),
         ([], 400, "invalid body"),
     ],
 )  # fmt: skip
