@@ -60,6 +60,7 @@ def test_a_users_class_is_loaded(own_module: str) -> None:
     ("spec", "complaint"),
     [
         ("com.example.MyAuthorizer", "unknown authorizer `com.example.MyAuthorizer`"),
+        ("com.example.MyAuthorizer", "set -c authorizer.class.name="),
         ("own_rules:", "unknown authorizer"),
         (":Own", "unknown authorizer"),
         ("not_there:Own", "cannot import the authorizer `not_there:Own`: No module named"),

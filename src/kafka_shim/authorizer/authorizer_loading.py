@@ -52,9 +52,10 @@ def _import_authorizer_class(authorizer_class_name: str) -> type[Authorizer]:
     module_name, colon, class_name = authorizer_class_name.partition(":")
     if not (module_name and colon and class_name):
         raise ValueError(
-            f"unknown authorizer `{authorizer_class_name}` (authorizer.class.name): expected"
-            " `standard`, `none`, the name of one of Kafka's authorizer classes, or"
-            " `package.module:Class` for a Python class of your own"
+            f"unknown authorizer `{authorizer_class_name}` (authorizer.class.name), which decides"
+            " what is allowed: expected `standard`, `none`, the name of one of Kafka's authorizer"
+            " classes, or `package.module:Class` for a Python class of your own; to allow"
+            " everything, set -c authorizer.class.name="
         )
     try:
         module = import_module(module_name)
