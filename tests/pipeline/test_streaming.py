@@ -331,6 +331,38 @@ def test_future_denials_are_reported_while_they_happen(tmp_path: Path) -> None:
     assert "Exception" not in errors
 
 
+@pytest.mark.heavy
+def test_a_killed_watch_misses_no_denial(tmp_path: Path) -> None:
+    """It may repeat those of the micro-batch in which it was killed."""
+    trace = tmp_path / "trace"
+    words = ("watch", str(trace), "--checkpoint", str(tmp_path / "checkpoint"), "--json")
+
+    def deny(number: int) -> None:
+        maker = TraceMaker(trace, StandardAuthorizer())
+        maker.sequence = number
+        asked = [(Operation.READ, ResourceType.TOPIC, f"topic-{number}")]
+        maker.ask("User:a", "h", ApiKey.FETCH, asked)
+        maker.close()
+
+    deny(0)
+    child = started(*words, "--from-start", "--every", "1 second")
+    assert child.stdout is not None
+    assert json.loads(child.stdout.readline())["resource_name"] == "topic-0"
+    kill(child)
+    deny(1)
+    deny(2)
+    names: list[str] = []
+    child = started(*words, "--every", "1 second")  # without the folder, it would see nothing
+    assert child.stdout is not None
+    while not {"topic-1", "topic-2"} <= {*names}:
+        names.append(json.loads(child.stdout.readline())["resource_name"])
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=PATIENCE_S)
+    assert child.returncode == 0, errors
+    assert {*names} <= {"topic-0", "topic-1", "topic-2"}
+    assert len(names) == len({*names})
+
+
 def broken_by(acls: list[Any], trace: Path) -> dict[tuple[str, ...], int]:
     return twin.what_breaks(twin.accesses(trace), acls, ())
 

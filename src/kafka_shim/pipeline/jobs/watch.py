@@ -132,7 +132,8 @@ def _add_watch_options(job: argparse.ArgumentParser) -> None:
         "--checkpoint",
         metavar="FOLDER",
         type=absolute_location,
-        help="Keep in this folder what was read, so that the next run continues there",
+        help="Keep in this folder what was read, so that the next run continues there; after a"
+        " kill, it may repeat the last denials",
     )
     job.add_argument("--json", action="store_true", help="Print one JSON object per line")
     add_stream_options(job, "2 seconds")
