@@ -15,7 +15,8 @@ from tests.shim.play import SASL_LISTENER
 
 def proofs(seed: int | None) -> list[bytes]:
     """Return a SCRAM nonce with salt, a token's id, and its HMAC with the default secret."""
-    cluster = Cluster(Config(seed=seed, users={"alice": "alice-secret"}), ManualClock())
+    config = Config(seed=seed, users={"alice": "alice-secret"}, listeners=(SASL_LISTENER,))
+    cluster = Cluster(config, ManualClock())
     session = Session(SASL_LISTENER, 1, "127.0.0.1", 50_000)
     sasl_authentication.begin_sasl_exchange(
         "SCRAM-SHA-256", session, cluster, AuthenticationPhase.AUTHENTICATE
