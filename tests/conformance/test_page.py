@@ -71,6 +71,8 @@ REPORTS = [
 def page(tmp_path: Path, chrome: Any) -> Iterator[Any]:
     file = tmp_path / "report.html"
     file.write_text(as_html(REPORTS), encoding="utf-8")
+    chrome.get("about:blank")
+    chrome.get_log("browser")  # discard messages of earlier pages
     chrome.get(file.as_uri())
     yield chrome
     assert [line for line in chrome.get_log("browser") if line["level"] == "SEVERE"] == []
