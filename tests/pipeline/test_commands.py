@@ -197,10 +197,14 @@ def test_trends_clients_damage_and_a_page_of_all(
     some = [response(capsys, "denials", str(path), *limits)["accesses"] for path in (trace, lake)]
     assert 0 < some[0] == some[1] < 100
     assert response(capsys, "damage", str(trace))["rows"] == []
+    present = tmp_path / "present.yaml"
+    present.write_text(candidate.read_text())
     words = (
         "report",
         str(lake),
         "--acls",
+        str(present),
+        "--candidate",
         str(candidate),
         "--from-release",
         OLD,

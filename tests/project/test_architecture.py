@@ -6,6 +6,7 @@ import tomllib
 import grimp
 import pytest
 
+from kafka_shim.pipeline.package import PACKAGES
 from tests.docs.shown import ROOT
 from tests.project.architecture import layers, report, siblings_of
 
@@ -121,3 +122,10 @@ def test_the_page_lists_the_rooms_from_the_ground_up_as_the_contract() -> None:
     assert sorted(rows) == sorted(layer)
     assert [layer[room] for room in rows] == sorted(layer[room] for room in rows)
     assert all(re.search(rf"\b{room}\b", table.partition("| folder")[0]) for room in rows)
+
+
+def test_the_archive_for_spark_workers_has_all_that_the_pipeline_imports() -> None:
+    graph = grimp.build_graph("kafka_shim")
+    imported = graph.find_upstream_modules("kafka_shim.pipeline", as_package=True)
+    rooms = {name.split(".")[1] for name in imported if "." in name}
+    assert rooms | {"pipeline"} == set(PACKAGES)

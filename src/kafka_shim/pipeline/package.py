@@ -10,7 +10,8 @@ import sys
 import zipfile
 from pathlib import Path
 
-PACKAGES = ("schemas", "protocol", "authorizer", "pipeline")
+PACKAGES = ("text", "schemas", "protocol", "trace_format", "authorizer", "policy", "pipeline")
+"""The rooms that the pipeline imports, and itself."""
 _KEPT = {".py", ".json", ".css", ".properties"}
 
 
