@@ -210,7 +210,7 @@ def test_a_logged_refusal_of_metadata_is_a_denial_of_the_request(folder: Path, r
 def test_a_denial_is_left_out_as_of_a_list_only_if_the_request_asked_for_one(
     folder: Path, run: Run
 ) -> None:
-    """By kind of line: whoever is said to have listed did so, by the requests of the proxy."""
+    """Compare derived lists with the requests that the proxy recorded, by kind of line."""
     left_out = {
         (row["principal"], row["api"])
         for row in run[1]["audit log"]

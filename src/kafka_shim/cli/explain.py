@@ -26,7 +26,7 @@ from kafka_shim.cli.explain_text import (
 )
 from kafka_shim.cli.policy_options import (
     add_policy_arguments,
-    check_acl_source_and_rules,
+    check_acl_source,
     policy_of_source,
 )
 from kafka_shim.cli.resource_arguments import (
@@ -112,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _explain(args: argparse.Namespace) -> int:
-    check_acl_source_and_rules(args)
+    check_acl_source(args)
     check_principal_option("--principal", args.principal)
     names = resource_names_by_type(args)
     if args.api is not None:

@@ -90,7 +90,7 @@ def set_default_bootstrap_server(args: argparse.Namespace) -> str | None:
     return bootstrap_server
 
 
-def check_acl_source_and_rules(args: argparse.Namespace) -> None:
+def check_acl_source(args: argparse.Namespace) -> None:
     """Raise UsageError if no option names a source of ACLs, or if a value is invalid."""
     if not args.acls and not args.bootstrap_server:
         raise UsageError(NO_ACLS_GIVEN)
@@ -131,7 +131,7 @@ def policy_of_files(
     )
 
 
-def policy_of_files_or_cluster(args: argparse.Namespace) -> Policy:
+def policy_of_options(args: argparse.Namespace) -> Policy:
     """Return the policy of the files, or by default of the cluster."""
     if args.files:
         if args.bootstrap_server:

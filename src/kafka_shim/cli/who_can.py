@@ -16,7 +16,7 @@ from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, DecisionReas
 from kafka_shim.cli import EXIT_MISMATCH
 from kafka_shim.cli.policy_options import (
     add_policy_arguments,
-    check_acl_source_and_rules,
+    check_acl_source,
     policy_of_source,
 )
 from kafka_shim.cli.usage import UsageError, parse_supported_operation, run_reporting_errors
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_who_can(args: argparse.Namespace) -> int:
-    check_acl_source_and_rules(args)
+    check_acl_source(args)
     try:
         resource_type, name = parse_resource(args.resource)
     except AclTextError as error:

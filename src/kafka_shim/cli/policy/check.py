@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     scope = _scope_of_options(args)
     if args.gate == ACCESS_NOT_GRANTED and not (args.only or args.principal):
         raise UsageError("access-not-granted needs --only or --principal: what must not be granted")
-    old, new = _old_and_new_policy(args)
+    old, new = _compared_policies(args)
 
     def granted_access(old: Policy, new: Policy) -> list[DescribedChange]:
         return find_granted_access(args.gate, old, new, scope, _operations_of_options(args))
@@ -115,7 +115,7 @@ def _print_result(
     print(f"{args.gate}: {word} ({GATES[args.gate]})")
 
 
-def _old_and_new_policy(args: argparse.Namespace) -> tuple[Policy, Policy]:
+def _compared_policies(args: argparse.Namespace) -> tuple[Policy, Policy]:
     """Return OLD and NEW; OLD has no ACLs if the gate is about NEW alone."""
     needs_old = args.gate == NO_NEW_ACCESS
     if len(args.files) == 1 + needs_old and not args.bootstrap_server:

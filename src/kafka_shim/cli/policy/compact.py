@@ -10,7 +10,7 @@ from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.cli import EXIT_FAILURE
 from kafka_shim.cli.policy_options import (
     add_cluster_and_rule_arguments,
-    policy_of_files_or_cluster,
+    policy_of_options,
     write_assumption_notes,
 )
 from kafka_shim.cli.usage import UsageError
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    given = policy_of_files_or_cluster(args)
+    given = policy_of_options(args)
     write_assumption_notes(given)
     authorizer, release = given.authorizer(), given.release
     try:

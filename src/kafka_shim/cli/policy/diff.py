@@ -95,7 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    old, new = _old_and_new_policy(args)
+    old, new = _compared_policies(args)
     described = _described_changes(old, new, args.used_by)
     if args.fail_on:
         require_known_mode(
@@ -132,7 +132,7 @@ def _described_changes(
         raise UsageError(f"Kafka {new.release}: {error}") from error
 
 
-def _old_and_new_policy(args: argparse.Namespace) -> tuple[Policy, Policy]:
+def _compared_policies(args: argparse.Namespace) -> tuple[Policy, Policy]:
     """Return both policies; with --set or --old-set, one set of ACLs is both."""
     has_settings = bool(args.set or args.old_set)
     if len(args.files) == 2 and not args.bootstrap_server:

@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    written, rules = _located_acls_and_rules(args)
+    written, rules = _lint_input(args)
     release = rules.release
     try:
         with ProgressBar("checking ACLs", len(written), delay_s=1.0) as progress:
@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_MISMATCH if findings else 0
 
 
-def _located_acls_and_rules(args: argparse.Namespace) -> tuple[list[LocatedAcl], Policy]:
+def _lint_input(args: argparse.Namespace) -> tuple[list[LocatedAcl], Policy]:
     """Return the ACLs with their places, and a policy without them."""
     if args.files and args.bootstrap_server:
         raise UsageError("name files or --bootstrap-server, not both")

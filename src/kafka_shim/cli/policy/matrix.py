@@ -10,7 +10,7 @@ from kafka_shim.cli.connection_options import connect_with_options
 from kafka_shim.cli.policy_options import (
     add_cluster_arguments,
     add_rule_arguments,
-    policy_of_files_or_cluster,
+    policy_of_options,
     write_assumption_notes,
 )
 from kafka_shim.cli.resource_arguments import add_resource_arguments, resource_names_by_type
@@ -89,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    policy, topics = _policy_and_requested_topics(args)
+    policy, topics = _matrix_input(args)
     operations = _parse_operations_except_all(args.operation)
     for principal in args.principal:
         check_principal_option("--principal", principal)
@@ -128,13 +128,13 @@ def _leave_out_empty(
     return kept_resources, kept_rows
 
 
-def _policy_and_requested_topics(
+def _matrix_input(
     args: argparse.Namespace,
 ) -> tuple[Policy, list[MatrixResource]]:
     """Return the ACLs with what else decides, and the cluster's topics if they are wanted."""
     if args.files and args.topics_of_cluster and not args.bootstrap_server:
         raise UsageError("--topics-of-cluster needs --bootstrap-server")
-    policy = policy_of_files_or_cluster(args)
+    policy = policy_of_options(args)
     if not args.topics_of_cluster:
         return policy, []
     with connect_with_options(args) as client:
