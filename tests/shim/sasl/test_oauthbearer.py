@@ -5,12 +5,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.handlers.common import sasl_authentication
 from kafka_shim.shim.sasl.bearer_settings import build_token_validator
 from kafka_shim.testing import KafkaBroker, start
 from tests.shim.sasl.bearer_cases import (
@@ -153,3 +156,25 @@ def test_without_the_extra_the_error_names_the_package() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=30
     )
     assert "checking signed tokens requires the extra `oauth`" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("token", "reason"),
+    [
+        ("not-a-token", "it is not an unsecured JSON web token"),
+        (unsecured({"sub": "alice", "iat": 1, "exp": 2}), "it has expired"),
+        (unsecured({"exp": 4_102_444_800}), "its subject is missing"),
+    ],
+)
+def test_the_log_says_why_a_token_is_refused(
+    token: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clients only get `invalid_token`, as from a real broker."""
+    logged: list[dict[str, Any]] = []
+    log = SimpleNamespace(info=lambda _, **values: logged.append(values))
+    monkeypatch.setattr(sasl_authentication, "log", log)
+    broker = start(properties={"sasl.enabled.mechanisms": "OAUTHBEARER"}, in_process=True)
+    with broker:
+        responses = outcome(broker.listeners["SASL_PLAINTEXT"], lambda _: message(token))
+    assert [code for code, _, _ in responses] == [0, 58]
+    assert [values["reason"] for values in logged] == [f"the token is refused: {reason}"]

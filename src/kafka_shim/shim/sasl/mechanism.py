@@ -9,7 +9,14 @@ BEARER_REFUSAL = '{"status":"invalid_token"}'
 
 
 class SaslFailure(Exception):  # noqa: N818 - the client's failure, not ours
-    """The authentication failed: SASL_AUTHENTICATION_FAILED (58), with this text."""
+    """The authentication failed: SASL_AUTHENTICATION_FAILED (58), with this text.
+
+    `reason` is for the log, where it says more than the text for the client.
+    """
+
+    def __init__(self, text: str, reason: str | None = None) -> None:
+        super().__init__(text)
+        self.reason = reason or text
 
 
 class SaslReply(msgspec.Struct, frozen=True):

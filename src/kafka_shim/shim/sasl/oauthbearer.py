@@ -25,20 +25,18 @@ class BearerExchange:
     def __init__(self, validator: TokenValidator, now_ms: Callable[[], int]) -> None:
         self._validator = validator
         self._now_ms = now_ms
-        self._is_rejected = False
+        self._rejection_reason: str | None = None
 
     def respond(self, message: bytes) -> SaslReply:
         """Validate the token of a message. Raise SaslFailure after the reply to a rejected one."""
-        if self._is_rejected:
-            raise SaslFailure(BEARER_REFUSAL)
+        if self._rejection_reason is not None:
+            raise SaslFailure(BEARER_REFUSAL, self._rejection_reason)
         authorization_id, encoded = _parse_client_message(message)
         try:
             token = self._validator.validate(encoded, self._now_ms())
         except TokenRejectedError as error:
-            self._is_rejected = True
-            return SaslReply(
-                BEARER_REFUSAL.encode(), rejection_reason=f"the token is refused: {error}"
-            )
+            self._rejection_reason = f"the token is refused: {error}"
+            return SaslReply(BEARER_REFUSAL.encode(), rejection_reason=self._rejection_reason)
         if authorization_id not in ("", token.subject):
             raise SaslFailure("authentication failed: authorization id differs from the token's")
         return SaslReply(b"", f"User:{token.subject}", expires_at_ms=token.expires_ms)

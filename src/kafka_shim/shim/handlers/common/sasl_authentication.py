@@ -114,7 +114,7 @@ def process_sasl_message(message: bytes, session: Session, cluster: Cluster) -> 
             mechanism=session.mechanism,
             listener=session.listener.name,
             host=session.host,
-            reason=str(failure),
+            reason=failure.reason,
         )
         if str(failure) != BEARER_REFUSAL:  # which was recorded with its reason
             _record_authentication(session, cluster, mechanism, str(failure))
