@@ -1,6 +1,7 @@
 """Commands on a cluster say which settings they assume, or refuse a result that depends on them.
 
-The broker returns the settings as real ones do (tests/client/test_authorizer_settings.py).
+The broker returns the settings as real ones do (tests/client/test_authorizer_settings.py), since the
+name that only kafka-shim knows is not asked for.
 """
 
 import json
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.cli import main
+from kafka_shim.client import authorizer_settings
 from tests.cli.conftest import Running
 
 OLD = "- {principal: User:alice, allow: [Read, Write], topic: orders}\n"
@@ -20,6 +22,11 @@ OPEN = "--allow-everyone-if-no-acl-found"
 CLOSED = f"--no-{OPEN.removeprefix('--')}"
 UNLESS = "denied, unless User:x is a super user"
 KNOWN = [CLOSED, "--super-user", "User:ANONYMOUS"]
+
+
+@pytest.fixture(autouse=True)
+def real_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(authorizer_settings, "_NAMES", NAMES)
 
 
 @pytest.fixture

@@ -82,7 +82,8 @@ def test_acls_are_read_from_a_running_broker(
     assert main(["who-can", "write", "topic:t", *server]) == 0
     out = capsys.readouterr().out
     assert "User:a, from everywhere" in out
-    assert "assumed: no super users" in out
+    assert "User:ANONYMOUS, from everywhere\n    because: super user" in out
+    assert "assumed" not in out
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS
-from kafka_shim.client.authorizer_settings import describe_authorizer_settings
+from kafka_shim.client import authorizer_settings
+from kafka_shim.client.authorizer_settings import (
+    AuthorizerSettings,
+    describe_authorizer_settings,
+)
 from kafka_shim.client.client import connect
 from kafka_shim.shim.config import Config
 from tests.cli.conftest import PLAINTEXT, Running
@@ -41,9 +45,14 @@ def start() -> Any:
 @pytest.mark.parametrize("release", sorted(RECORDINGS))
 @pytest.mark.parametrize("set_up", list(SET_UPS))
 def test_settings_are_known_as_far_as_a_real_broker_lists_them(
-    release: str, set_up: str, start: Callable[[Config], Running]
+    release: str,
+    set_up: str,
+    start: Callable[[Config], Running],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The broker here lists what a real one does, so the client sees the same."""
+    """The broker here lists what a real one does, so the client sees the same, unless it asks by
+    the name that no real broker knows.
+    """
     properties = SET_UPS[set_up]
     users = tuple(properties[SUPER_USERS].split(";"))
     fields: dict[str, Any] = {"super_users": users}
@@ -54,13 +63,17 @@ def test_settings_are_known_as_far_as_a_real_broker_lists_them(
     recorded = RECORDINGS[release][set_up]
     assert returned_entries(broker.plaintext, (1, 2)) == recorded
     with connect(broker.plaintext) as client:
+        known = describe_authorizer_settings(client)
+        monkeypatch.setattr(authorizer_settings, "_NAMES", [ALLOW_EVERYONE, SUPER_USERS])
         settings = describe_authorizer_settings(client)
+    mode = properties.get(ALLOW_EVERYONE, "false")
+    assert known == AuthorizerSettings(mode, ";".join(sorted(users)), release.rpartition(".")[0])
     expected = SETTINGS.get((release, set_up)) or SETTINGS[(set_up,)]
-    assert (settings[ALLOW_EVERYONE], settings[SUPER_USERS]) == expected
+    assert (settings.allow_everyone, settings.super_users) == expected
 
 
 def test_who_may_not_describe_configs_knows_no_setting(start: Callable[[Config], Running]) -> None:
     broker = start(Config(listeners=(PLAINTEXT,), super_users=("User:admin",)))
     with connect(broker.plaintext) as client:
         settings = describe_authorizer_settings(client)
-    assert settings == {ALLOW_EVERYONE: None, SUPER_USERS: None}
+    assert settings == AuthorizerSettings()

@@ -62,9 +62,9 @@ With --api, all permission checks of this request type are explained, in the bro
 kinds of checks determine the exit code: all unconditional checks, and the first conditional check
 for each resource type that the options name (--topic, --group, --cluster and so on).
 
-Brokers do not return their super users. Where the broker's settings could allow a denied operation,
-the first line says so, as in `denied, unless User:carol is a super user`, and JSON has their names
-in `assumed_settings`. Set them with --super-user and --allow-everyone-if-no-acl-found.
+Real brokers do not return their super users. Where the broker's settings could allow a denied
+operation, the first line says so, as in `denied, unless User:carol is a super user`, and JSON has
+their names in `assumed_settings`. Set them with --super-user and --allow-everyone-if-no-acl-found.
 
 Exit codes: 0 allowed, 3 denied (with --expect: 0 as expected, 3 otherwise), 2 usage error, 1 the
 broker failed. In scripts, write `--expect denied`. `! kafka-shim explain ...` would also succeed

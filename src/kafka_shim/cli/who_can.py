@@ -27,7 +27,7 @@ from kafka_shim.text.message_text import text_of_escaped_result_lines
 DESCRIPTION = """\
 List the principals that can perform an operation on a resource, each with its hosts and the ACL
 that allows the operation. The list considers DENY ACLs. `everyone else` stands for all principals
-that are not in the list. Brokers do not return their super users: name the super users with
+that are not in the list. A real broker does not return its super users: name them with
 --super-user. Otherwise, the output says that it assumes none.
 
   kafka-shim who-can Read topic:orders --bootstrap-server 127.0.0.1:9092

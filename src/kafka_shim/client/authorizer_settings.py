@@ -1,38 +1,62 @@
 """The settings that decide besides ACLs, as far as a broker returns them."""
 
-from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS
+import json
+
+import msgspec
+
+from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SHIM_SETTINGS, SUPER_USERS
 from kafka_shim.client.client import Client
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
+    DescribeConfigsResourceResult,
 )
 from kafka_shim.protocol.messages.metadata import MetadataRequest
 
-DEFAULTS = {ALLOW_EVERYONE: "false", SUPER_USERS: ""}
-"""What applies on a broker that does not set them."""
+_NAMES = [ALLOW_EVERYONE, SUPER_USERS, SHIM_SETTINGS]
 
 
-def describe_authorizer_settings(client: Client) -> dict[str, str | None]:
-    """Return the values of the broker; None for a value that it does not return.
+class AuthorizerSettings(msgspec.Struct, frozen=True):
+    """The values of a broker; None for a value that it does not return."""
+
+    allow_everyone: str | None = None
+    super_users: str | None = None
+    release: str | None = None
+
+
+def describe_authorizer_settings(client: Client) -> AuthorizerSettings:
+    """Return the settings of the broker's authorizer, as far as the broker returns them.
 
     Real brokers (4.4.0, 2.8.2) list such a setting as sensitive, so without its value, and leave it
-    out if it is not set; releases before 1.1, which have only version 0, never list it. A broker
-    describes only itself, so the request names all, and the others are errors in the response.
+    out if it is not set; releases before 1.1, which have only version 0, never list it. kafka-shim
+    returns all values under a name of its own. A broker describes only itself, so the request names
+    all, and the others are errors in the response.
     """
-    unknown: dict[str, str | None] = dict.fromkeys(DEFAULTS)
-    if client.versions.get(ApiKey.DESCRIBE_CONFIGS, (0, 0))[1] == 0:
-        return unknown
     nodes = client.send_request(
         ApiKey.METADATA, MetadataRequest(topics=[], allow_auto_topic_creation=False)
     ).brokers
     resources = [
-        DescribeConfigsResource(ConfigResourceType.BROKER, str(node.node_id), list(DEFAULTS))
+        DescribeConfigsResource(ConfigResourceType.BROKER, str(node.node_id), _NAMES)
         for node in nodes
     ]
     request = DescribeConfigsRequest(resources)
+    lists_unknown_names = client.versions.get(ApiKey.DESCRIBE_CONFIGS, (0, 0))[1] > 0
     for result in client.send_request(ApiKey.DESCRIBE_CONFIGS, request).results:
         if result.error_code == ErrorCode.NONE:
-            return DEFAULTS | {entry.name: entry.value for entry in result.configs}
-    return unknown
+            return _settings_of_entries(result.configs, lists_unknown_names)
+    return AuthorizerSettings()
+
+
+def _settings_of_entries(
+    entries: list[DescribeConfigsResourceResult], lists_unknown_names: bool
+) -> AuthorizerSettings:
+    values = {entry.name: entry.value for entry in entries}
+    own = values.get(SHIM_SETTINGS)
+    if own is not None:
+        known = json.loads(own)
+        return AuthorizerSettings(known[ALLOW_EVERYONE], known[SUPER_USERS], known["release"])
+    if not lists_unknown_names:
+        return AuthorizerSettings()
+    return AuthorizerSettings(values.get(ALLOW_EVERYONE, "false"), values.get(SUPER_USERS, ""))

@@ -12,16 +12,15 @@ from kafka_shim.protocol.api_versions import most_similar_release
 def read_policy(client: Client, source: str) -> Policy:
     """Return the policy of the cluster; settings that its broker does not return are assumed."""
     acls, settings = describe_known_acls(client), describe_authorizer_settings(client)
-    mode, super_users = settings[ALLOW_EVERYONE], settings[SUPER_USERS]
+    mode, super_users = settings.allow_everyone, settings.super_users
+    assumed = {ALLOW_EVERYONE: mode is None, SUPER_USERS: super_users is None}
     return Policy(
         acls,
-        most_similar_release(client.versions),
+        settings.release or most_similar_release(client.versions),
         parse_super_users(super_users or ""),
         allow_everyone=mode is not None and mode.lower() == "true",
         is_mode_known=mode is not None,
-        assumed_settings=tuple(
-            name for name in (ALLOW_EVERYONE, SUPER_USERS) if settings[name] is None
-        ),
+        assumed_settings=tuple(name for name, is_assumed in assumed.items() if is_assumed),
         source=source,
         cluster=source,
     )

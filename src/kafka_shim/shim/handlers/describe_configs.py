@@ -3,10 +3,20 @@
 Brokers, their loggers and metrics subscriptions need permission on the cluster. Denied resources
 come last. A resource of an unknown type fails the whole request. Values of sensitive settings are
 omitted.
+
+DEVIATION: a broker that is asked for `kafka.shim.authorizer.settings` by name returns what real
+brokers keep to themselves, for `explain` and the like.
 """
 
+import json
 from collections.abc import Hashable, Iterator, Mapping
 
+from kafka_shim.authorizer.authorizer import (
+    ALLOW_EVERYONE,
+    SHIM_SETTINGS,
+    SUPER_USERS,
+    StandardAuthorizer,
+)
 from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.authorizer.requirements import (
     DESCRIBE_CONFIGS_CLUSTER,
@@ -137,12 +147,29 @@ def _describe_resource(
     ):
         requested_names = frozenset(keys)
         entries = (entry for entry in entries if entry.name in requested_names)
-    return DescribeConfigsResult(
+    result = DescribeConfigsResult(
         error_message=context.facts.configs.describe_configs_ok_message,
         resource_type=resource.resource_type,
         resource_name=resource.resource_name,
         configs=[_config_entry_result(entry, resource, request, context) for entry in entries],
     )
+    if keys and SHIM_SETTINGS in keys and resource.resource_type == ConfigResourceType.BROKER:
+        result.configs += _authorizer_settings(context)
+    return result
+
+
+def _authorizer_settings(context: RequestContext) -> Iterator[DescribeConfigsResourceResult]:
+    """Yield one entry with the release and the standard authorizer's settings as JSON."""
+    authorizer = context.access.authorizer
+    if isinstance(authorizer, StandardAuthorizer):
+        values = {
+            "release": context.cluster.policy.release,
+            ALLOW_EVERYONE: str(authorizer.allow_everyone).lower(),
+            SUPER_USERS: ";".join(sorted(authorizer.super_users)),
+        }
+        yield DescribeConfigsResourceResult(
+            name=SHIM_SETTINGS, value=json.dumps(values), read_only=True
+        )
 
 
 def _config_entries(
