@@ -185,6 +185,7 @@ def _announce_ready_broker(
     if control is not None:
         print(f"control on http://{control.address}", flush=True)
         print(f"inspector on http://{control.address}/inspector", flush=True)
+    print("settings of clients: docs/start/connect.md", flush=True)
     if ready_file is not None:
         broker.write_ready_file(ready_file, None if control is None else control.address)
     cluster = broker.cluster
