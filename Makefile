@@ -64,8 +64,7 @@ $(STAMP): $(RUNNABLE)
 install: $(STAMP)
 
 run: $(RUNNABLE)
-	@cat examples/demo.txt
-	@$(BIN)/kafka-shim serve --listener PLAINTEXT://127.0.0.1:9092 \
+	@$(BIN)/python examples/demo.py --listener PLAINTEXT://127.0.0.1:9092 \
 	  --listener SASL_PLAINTEXT://127.0.0.1:9093 --super-user User:ANONYMOUS --super-user User:admin \
 	  --state examples/demo.yaml
 

@@ -13,8 +13,8 @@ REPOSITORY: Final = "https://github.com/kafka-shim/kafka-shim/blob/main/"
 ROOT: Final = Path(__file__).parents[2]
 WORKER: Final = "assets/javascripts/worker.js"
 HOME: Final = "README.md"
-END_OF_FIRST_SCREEN: Final = "\n## Features\n"
-"""The part of the repository's README before this heading is the home page."""
+END_OF_FIRST_SCREEN: Final = "\nTo use it in your own project"
+"""The part of the repository's README before these words is the home page."""
 
 BOOSTS: Final = (
     ("start/", 1.8),

@@ -1,26 +1,26 @@
 """Fixtures for what pages assume: the broker of `make run`, and a folder for commands."""
 
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.docs.demo_broker import demo_broker, replacements
+from tests.docs.demo_broker import Demo, demo_broker, replacements
 from tests.docs.shell import Shell
 from tests.docs.shown import ROOT
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """Start the broker of `make run` on free ports; yield its addresses by listener."""
-    with demo_broker(tmp_path_factory.mktemp("demo")) as addresses:
-        yield addresses
+def demo() -> Iterator[Demo]:
+    """Start the broker of `make run` on free ports."""
+    with demo_broker() as started:
+        yield started
 
 
 @pytest.fixture
-def shell(demo: Mapping[str, str], tmp_path: Path) -> Shell:
-    return Shell(tmp_path, replacements(dict(demo)))
+def shell(demo: Demo, tmp_path: Path) -> Shell:
+    return Shell(tmp_path, replacements(demo.addresses))
 
 
 @pytest.fixture(scope="session")

@@ -4,44 +4,58 @@ import contextlib
 import re
 import shlex
 import subprocess
-import time
+import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from os import environ
-from pathlib import Path
 
 from tests.docs.shown import ROOT
-from tests.support.commands import SHIM
+
+LAST_LINE = "Ctrl-C stops the broker."
+
+
+@dataclass(frozen=True)
+class Demo:
+    """The addresses by listener, and the lines that were printed at the start."""
+
+    addresses: dict[str, str]
+    lines: list[str]
 
 
 @contextlib.contextmanager
-def demo_broker(folder: Path) -> Iterator[dict[str, str]]:
-    """Start the broker of `make run`; yield its addresses by listener."""
-    ready = folder / "ready"
+def demo_broker() -> Iterator[Demo]:
+    """Run the command of `make run` on free ports until it has printed its page."""
     recipe = (ROOT / "Makefile").read_text().split("\nrun: ", 1)[1].split("\n\n", 1)[0]
-    options = shlex.split(recipe.split("kafka-shim serve", 1)[1].replace("\\\n", " "))
+    program, *options = shlex.split(recipe.split("/python ", 1)[1].replace("\\\n", " "))
     options = [re.sub(r"(://127\.0\.0\.1):\d+", r"\1:0", option) for option in options]
     child = subprocess.Popen(
-        [*SHIM, "serve", *options, "--ready-file", str(ready)],
+        [sys.executable, program, *options],
         cwd=ROOT,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        text=True,
         env=environ | {"PYTHONPATH": str(ROOT)},
     )
+    assert child.stdout is not None
     try:
-        deadline = time.monotonic() + 20
-        while not ready.exists() and time.monotonic() < deadline:
-            time.sleep(0.02)
-        yield dict(line.split("=", 1) for line in ready.read_text().splitlines())
+        lines = []
+        for line in child.stdout:
+            lines.append(line.rstrip("\n"))
+            if LAST_LINE in line:
+                break
+        text = "\n".join(lines)
+        assert LAST_LINE in text, text
+        yield Demo(dict(re.findall(r"listening on (\w+)://(\S+)", text)), lines)
     finally:
-        child.terminate()
-        code = child.wait(10)
-    assert code == 0
+        child.terminate()  # the broker ends when its standard input is closed
+        child.wait(10)
+        child.stdout.close()
 
 
 def replacements(addresses: dict[str, str]) -> dict[str, str]:
     """Map addresses on pages to those of the test's broker: the ports on pages may be taken."""
     return {
         "127.0.0.1:9092": addresses["PLAINTEXT"],
+        "127.0.0.1:9093": addresses["SASL_PLAINTEXT"],
         "127.0.0.1:8082": "127.0.0.1:0",
-        "examples/denied.py": f"examples/denied.py {addresses['SASL_PLAINTEXT']}",
     }

@@ -1,6 +1,7 @@
 """docs/guides/ci.md: its workflows are parsed, and their commands run literally."""
 
 import argparse
+import itertools
 import re
 import shlex
 import subprocess
@@ -40,6 +41,12 @@ def job_of(name: str) -> dict[str, Any]:
     return dict(content["jobs"]["tests"] if name.startswith("github") else content["tests"])
 
 
+def artefacts_of(name: str) -> list[str]:
+    """Return the paths that a workflow uploads."""
+    steps = job_of(name).get("steps", [])
+    return " ".join(step.get("with", {}).get("path", "") for step in steps).split()
+
+
 def script_of(name: str) -> list[str]:
     job = job_of(name)
     return job.get("script") or [step["run"] for step in job["steps"] if "run" in step]
@@ -48,18 +55,26 @@ def script_of(name: str) -> list[str]:
 def test_all_workflows_are_on_the_page() -> None:
     assert set(WORKFLOWS) == {
         "github-action.yml",
+        "github-artefacts.yml",
         *(f"{host}-{form}.yml" for host in ("github", "gitlab") for form in ("package", "image")),
     }
 
 
-def test_the_action_has_the_inputs_of_the_workflow() -> None:
+def test_the_page_has_the_inputs_and_outputs_of_the_action() -> None:
     [step] = [step for step in job_of("github-action.yml")["steps"] if "with" in step]
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     assert set(step["with"]) <= set(action["inputs"])
+    page = (ROOT / PAGE).read_text()
+    for kind in ("input", "output"):
+        table = page.split(f"| {kind} | value |\n|---|---|\n", 1)[1].split("\n\n", 1)[0]
+        named = [re.findall(r"`([\w-]+)`", row.split("|")[1]) for row in table.splitlines()]
+        assert sorted(itertools.chain(*named)) == sorted(action[f"{kind}s"])
 
 
 @pytest.mark.client
-@pytest.mark.parametrize("name", ["github-package.yml", "gitlab-package.yml"])
+@pytest.mark.parametrize(
+    "name", ["github-package.yml", "gitlab-package.yml", "github-artefacts.yml"]
+)
 def test_the_commands_work(name: str, shell: Shell) -> None:
     """Run all commands but the installation, which tests/packaging/test_package.py runs."""
     (shell.folder / "test_mine.py").write_text(PROJECT_TEST)
@@ -69,6 +84,8 @@ def test_the_commands_work(name: str, shell: Shell) -> None:
     done = shell(run)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 passed" in done.stdout
+    for path in artefacts_of(name):
+        assert (shell.folder / path).exists()
 
 
 @pytest.mark.parametrize("name", ["github-image.yml", "gitlab-image.yml"])

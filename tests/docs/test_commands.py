@@ -1,20 +1,20 @@
 """Each command on a page runs literally, or RUN_BY_OTHERS names the test that runs it."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from tests.clients.toolchains import need
-from tests.docs.demo_broker import demo_broker, replacements
+from tests.docs.demo_broker import Demo, replacements
 from tests.docs.shell import Shell
 from tests.docs.shown import ROOT, Command, commands, pages
 
 ALL = commands()
+DEMO_ADDRESSES = ("127.0.0.1:9092", "127.0.0.1:9093")
 
 RUN_BY_OTHERS = {
     "README.md: make run": "tests/docs/test_commands.py::"
-        "test_the_readme_shows_what_its_commands_print",
+        "test_the_readme_shows_what_make_run_prints",
     "README.md: make test": ".ci/run",
     "docs/start/install.md: pip install kafka-shim": "tests/packaging/test_package.py::"
         "test_the_command_that_an_error_shows_works",
@@ -66,9 +66,15 @@ RUN_BY_OTHERS = {
     " kafka-authorizer.log trace":
         "tests/cli/test_trace_import.py::"
         "test_lines_of_an_audit_log_are_imported_as_accesses",
-    "docs/start/tutorial.md: pip install"
-    " 'kafka-shim[pytest] @ git+https://github.com/kafka-shim/kafka-shim' confluent-kafka":
+    "docs/start/install.md: pip install './[pytest]'":
         "tests/docs/test_tutorial.py::test_the_tutorial_works_in_a_new_environment",
+    "docs/start/tutorial.md: pip install './[pytest]' confluent-kafka":
+        "tests/docs/test_tutorial.py::test_the_tutorial_works_in_a_new_environment",
+    "docs/start/connect.md: kafka-shim serve --listener PLAINTEXT://127.0.0.1:9092"
+    " --listener SASL_PLAINTEXT://127.0.0.1:9093 --listener SASL_SSL://127.0.0.1:9094"
+    " --tls-dir certificates --user alice:alice-secret --super-user User:alice --topic orders"
+    " -c sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,OAUTHBEARER":
+        "tests/docs/test_connect_page.py::test_python_libraries_connect",
 }  # fmt: skip
 """Commands that need more than a shell, and the tests that run them."""
 
@@ -148,29 +154,33 @@ def test_the_commands_of_a_page_work(page: str, shell: Shell) -> None:
         succeeds(shell, command)
 
 
-def test_the_readme_shows_what_its_commands_print(tmp_path: Path) -> None:
-    """The broker is of its own, since commands on other pages change ACLs."""
-    text = (ROOT / "README.md").read_text()
-    with demo_broker(tmp_path) as demo:
-        shell = Shell(tmp_path, replacements(demo))
-        for command in filter(is_plain, of("README.md")):
-            shown = re.split(r"\n(?=    \$ |\n)", text.split(f"$ {command.text}\n", 1)[1])[0]
-            printed = succeeds(shell, command).replace(demo["PLAINTEXT"], "127.0.0.1:9092")
-            assert [line.strip() for line in shown.splitlines()] == [
-                line.strip() for line in printed.splitlines()
-            ]
-    running = text.split("$ make run\n", 1)[1].split("\n\n", 1)[0]
-    addresses = dict(re.findall(r"listening on (\w+)://(\S+)", running))
-    assert addresses.keys() == demo.keys()
-    assert all(address in (ROOT / "Makefile").read_text() for address in addresses.values())
+def test_the_readme_shows_what_make_run_prints(demo: Demo) -> None:
+    shown = shown_output("$ make run\n")
+    printed = "\n".join(demo.lines)
+    for address, real in replacements(demo.addresses).items():
+        printed = printed.replace(real, address)
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    start = lines.index(shown[0])
+    assert lines[start : start + len(shown)] == shown
+    assert all(address in (ROOT / "Makefile").read_text() for address in DEMO_ADDRESSES)
 
 
-def test_suggestions_of_make_run_work(shell: Shell) -> None:
-    text = (ROOT / "examples" / "demo.txt").read_text()
-    found = re.findall(r"^ +(\.venv/\S+ .+)$", text, re.MULTILINE)
-    assert len(found) == 4
+def test_the_readme_shows_the_last_line_of_pytest() -> None:
+    [line] = shown_output("$ make test\n")
+    assert re.fullmatch(r"=+ \d+ passed, \d+ skipped in \d+\.\d\ds \(\d:\d\d:\d\d\) =+", line)
+
+
+def shown_output(command: str) -> list[str]:
+    """Return the lines below a command on README, without their indentation."""
+    block = (ROOT / "README.md").read_text().split(command, 1)[1].split("\n\n", 1)[0]
+    return [line.strip() for line in block.splitlines()]
+
+
+def test_suggestions_of_make_run_work(demo: Demo, shell: Shell) -> None:
+    found = [line.strip() for line in demo.lines if line.startswith("    .venv/")]
+    assert len(found) == 3
     for command in found:
-        assert succeeds(shell, Command("examples/demo.txt", 0, command)).strip()
+        assert succeeds(shell, Command("examples/demo.py", 0, command)).strip()
 
 
 def test_make_targets_on_pages_exist() -> None:

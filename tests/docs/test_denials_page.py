@@ -1,7 +1,6 @@
 """docs/start/denials.md shows what its commands print."""
 
-from collections.abc import Mapping
-
+from tests.docs.demo_broker import Demo
 from tests.docs.shell import Shell
 from tests.docs.shown import ROOT, blocks
 from tests.docs.test_commands import of, succeeds
@@ -10,7 +9,7 @@ PAGE = "docs/start/denials.md"
 ADDRESS_ON_PAGE = "127.0.0.1:9092"
 
 
-def test_the_page_shows_what_is_printed(shell: Shell, demo: Mapping[str, str]) -> None:
+def test_the_page_shows_what_is_printed(shell: Shell, demo: Demo) -> None:
     text = (ROOT / PAGE).read_text()
     [fenced] = [block.text for block in blocks() if block.page == PAGE]
     shown = {
@@ -22,6 +21,6 @@ def test_the_page_shows_what_is_printed(shell: Shell, demo: Mapping[str, str]) -
     for command in of(PAGE):
         if command.text not in shown:
             continue
-        printed = succeeds(shell, command).replace(demo["PLAINTEXT"], ADDRESS_ON_PAGE)
+        printed = succeeds(shell, command).replace(demo.addresses["PLAINTEXT"], ADDRESS_ON_PAGE)
         below = "\n".join(line[4:] for line in shown[command.text].splitlines())
         assert printed.strip() == (fenced if "--api" in command.text else below).strip()

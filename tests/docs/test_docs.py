@@ -59,7 +59,7 @@ def test_links_of_the_package_on_the_index_are_absolute() -> None:
     links = re.findall(r"\]\(([^)]+)\)", metadata.readme)
     assert [link for link in links if not link.startswith("https://")] == []
     assert (
-        "](https://github.com/kafka-shim/kafka-shim/blob/main/docs/guides/pytest.md)"
+        "](https://github.com/kafka-shim/kafka-shim/blob/main/docs/start/tutorial.md)"
         in metadata.readme
     )
     assert '="https://raw.githubusercontent.com/kafka-shim/kafka-shim/main/docs/pictures/' in (
