@@ -18,9 +18,10 @@ an `error` such as `TOPIC_AUTHORIZATION_FAILED` in `kafka_shim_requests_total`.
 |---|---|---|---|
 """
 _FAMILY: Final = re.compile(
-    r'(Counter|Gauge)MetricFamily\(\s*"(kafka_shim_\w+)",\s*"([^"]+)"(?:,\s*labels=\[([^\]]*)\])?'
+    r'(Counter|Gauge)MetricFamily\(\s*"(kafka_shim_\w+)",\s*((?:"[^"]+"\s*)+)'
+    r"(?:,\s*labels=\[([^\]]*)\])?"
 )
-_SIMPLE: Final = re.compile(r'\(\s*"(\w+)",\s*"([^"]+)",\s*counters\.')
+_SIMPLE: Final = re.compile(r'\(\s*"(\w+)",\s*((?:"[^"]+"\s*)+),\s*counters\.')
 
 
 def metrics_page() -> str:
@@ -32,7 +33,12 @@ def metrics_page() -> str:
     ]
     rows += [(f"kafka_shim_{name}", "counter", "", text) for name, text in _SIMPLE.findall(source)]
     lines = [
-        f"| `{name}{'_total' if kind == 'counter' else ''}` | {kind} | {labels} | {text} |"
+        f"| `{name}{'_total' if kind == 'counter' else ''}` | {kind} | {labels} | {_joined(text)} |"
         for name, kind, labels, text in sorted(rows)
     ]
     return _INTRODUCTION + "\n".join(lines) + "\n"
+
+
+def _joined(literals: str) -> str:
+    """Return the text of adjacent literals."""
+    return "".join(re.findall(r'"([^"]+)"', literals))
