@@ -1,7 +1,7 @@
 """Commands on a cluster say which settings they assume, or refuse a result that depends on them.
 
-The broker returns the settings as real ones do (tests/client/test_authorizer_settings.py), since the
-name that only kafka-shim knows is not asked for.
+The broker returns the settings as real ones do (tests/client/test_authorizer_settings.py), since
+the name that only kafka-shim knows is not asked for.
 """
 
 import json

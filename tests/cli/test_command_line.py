@@ -1,6 +1,7 @@
 """Behaviour that all commands share: help, error messages, completion, input and output."""
 
 import argparse
+import json
 import os
 import re
 import shlex
@@ -171,6 +172,48 @@ def test_no_command_prints_the_help(
     assert ended.value.code == code
     said = capsys.readouterr().out
     assert set(re.findall(r"^    ([a-z-]+)\b", said, re.MULTILINE)) == {*COMMANDS}
+    assert "(test, diff, lint, matrix, plan, apply," in said
+    assert len(re.findall(r"^[A-Z]\w+: kafka-shim ", said, re.MULTILINE)) == 5
+
+
+def test_every_help_has_the_exit_codes() -> None:
+    assert [name for name, leaf in LEAVES.items() if "xit code" not in leaf.format_help()] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("explain --min-period 3", "`kafka-shim pipeline unused-acls`"),
+        ("serve --driver x", "`kafka-shim conformance suite` has it"),
+        ("serve --nobody-has-this", "--nobody-has-this` (see"),
+    ],
+)
+def test_an_option_of_another_command_is_named(
+    words: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words.split())
+    assert ended.value.code == EXIT_USAGE
+    assert hint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "requirements --api Fetch --json",
+        "requirements --api Fetch --format json",
+        "requirements --api Fetch --format=json",
+        "policy compact FILE --json",
+        "policy diff FILE FILE --format json",
+        "acls --acls FILE --format json",
+    ],
+)
+def test_json_has_two_spellings(
+    words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "acls.yaml").write_text("- {principal: User:a, allow: Read, topic: t}\n")
+    assert main(words.replace("FILE", str(tmp_path / "acls.yaml")).split()) == 0
+    json.loads(capsys.readouterr().out)
 
 
 def test_help_with_a_command_prints_its_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ from typing import Protocol, cast
 from kafka_shim.cli.command_parser import (
     EXIT_USAGE as EXIT_USAGE,
     CommandParser,
+    OverviewParser,
     ShowText,
     license_text,
     version_text,
@@ -43,7 +44,7 @@ COMMANDS = {
     "least-acls": "Run a program to find the fewest ACLs that it needs",
     "trace": "Summarise, print, search, import and export traces",
     "requirements": "List the permissions that each API needs, by release",
-    "pipeline": "Analyse traces on Spark: what an ACL change would break, unused ACLs, least ACLs",
+    "pipeline": "Analyse traces: what an ACL change would break, unused ACLs, least ACLs",
     "completion": "Print a completion script for bash, zsh or fish",
 }
 
@@ -100,7 +101,7 @@ def _parse_command_line(arguments: Sequence[str]) -> argparse.Namespace:
         arguments = [*arguments[1:], "--help"]
     command_name = next((word for word in arguments if word in COMMANDS), None)
     parser = (
-        build_command_line_parser(COMMANDS, [])
+        build_command_line_parser(COMMANDS, COMMANDS)
         if command_name is None
         else build_command_line_parser([command_name], [command_name], arguments)
     )
@@ -133,11 +134,12 @@ def build_command_line_parser(
 
     `words` are those that it will parse; options of other sub-commands may be missing.
     """
-    parser = CommandParser(
+    parser = OverviewParser(
         prog="kafka-shim",
         description="A Kafka broker for tests that decides permissions exactly as Apache Kafka"
         " does",
         epilog="`kafka-shim help COMMAND` shows the options of a command, with examples.\n"
+        "`kafka-shim --version` and `--licenses` print the version and the licenses.\n"
         "Pages named docs/... are at https://github.com/kafka-shim/kafka-shim",
     )
     parser.add_argument(
@@ -150,7 +152,9 @@ def build_command_line_parser(
         help="Print the licenses of kafka-shim, and of all that the single file contains, and exit",
     )
     # `prog` avoids that argparse finds out the terminal's width, which is slow
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", prog=parser.prog)
+    subparsers = parser.add_subparsers(
+        dest="command", metavar="COMMAND", prog=parser.prog, parser_class=CommandParser
+    )
     for name in command_names:
         summary = COMMANDS[name]
         subparser = subparsers.add_parser(name, help=summary, description=summary)

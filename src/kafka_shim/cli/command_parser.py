@@ -2,7 +2,7 @@
 
 import argparse
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from kafka_shim.text import installation
@@ -14,6 +14,7 @@ from kafka_shim.text.option_parser import (
 )
 
 EXIT_USAGE = 2
+_JSON_WORDS = {"--json": ("--format", "json")}
 USAGE_OPTIONS_MAX = 8
 """A usage line with more options than this names only the required ones."""
 
@@ -88,13 +89,33 @@ class CommandParser(SuggestingArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        self._words = list(args or ())
-        return super().parse_known_args(args, namespace)
+        self._words = self._with_known_form_of_json(list(args or ()))
+        return super().parse_known_args(self._words, namespace)
+
+    def _with_known_form_of_json(self, words: list[str]) -> list[str]:
+        """Return the words with `--json` for `--format json`, or the reverse."""
+        options = self._option_string_actions
+        end = words.index("--") if "--" in words else len(words)
+        choices = options["--format"].choices if "--format" in options else ()
+        if "--json" in options and "json" not in (choices or ()):
+            text = "\0".join(words[:end]).replace("--format=json", "--format\0json")
+            before = text.replace("--format\0json", "--json").split("\0") if text else []
+        elif "--json" not in options and "json" in (choices or ()):
+            before = [each for word in words[:end] for each in _JSON_WORDS.get(word, (word,))]
+        else:
+            return words
+        return [*before, *words[end:]]
 
     def format_help(self) -> str:
-        from kafka_shim.cli.help_examples import examples_section
+        from kafka_shim.cli.help_examples import examples_section, exit_codes_line
 
         self.epilog = self.epilog or examples_section(self.prog)
+        has_commands = any(isinstance(each, argparse._SubParsersAction) for each in self._actions)
+        if "xit codes" not in f"{self.description}{self.epilog}" and not has_commands:
+            codes = exit_codes_line(
+                self.prog, can_fail_on_findings="--fail" in self._option_string_actions
+            )
+            self.epilog = "\n\n".join(filter(None, (self.epilog, codes)))
         return super().format_help()
 
     def reject_unknown_words(self, unknown: Sequence[str]) -> NoReturn:
@@ -102,9 +123,8 @@ class CommandParser(SuggestingArgumentParser):
         if not unknown[0].startswith("-"):
             self.error(f"unexpected argument `{unknown[0]}`")
         option = unknown[0].partition("=")[0]
-        self.error(
-            f"unknown option `{option}`{did_you_mean_text(option, self._option_string_actions)}"
-        )
+        hint = did_you_mean_text(option, self._option_string_actions)
+        self.error(f"unknown option `{option}`{hint or _other_commands_text(option)}")
 
     def error(self, message: str) -> NoReturn:
         """Exit with an error of one line; an unknown option is the cause of a missing one."""
@@ -126,6 +146,48 @@ class CommandParser(SuggestingArgumentParser):
             if option.startswith("--") and not any(name.startswith(option) for name in known):
                 return word
         return None
+
+
+class OverviewParser(CommandParser):
+    """The parser of `kafka-shim` itself, whose help has all commands in groups."""
+
+    def format_help(self) -> str:
+        from kafka_shim.cli.help_examples import GROUPS
+
+        [commands] = [a for a in self._actions if isinstance(a, argparse._SubParsersAction)]
+        summaries = {each.dest: each.help or "" for each in commands._choices_actions}
+        lines = [f"usage: {self.prog} COMMAND ...", "", str(self.description)]
+        for title, example, names in GROUPS:
+            lines += ["", f"{title}: {example}"]
+            for name in names:
+                lines.append(f"    {name:<14}{summaries[name]}")
+                below = [each.prog.split()[-1] for each in iter_commands(commands.choices[name])]
+                lines += [f"    {'':<14}({', '.join(below)})"] if below else []
+        return "\n".join([*lines, "", str(self.epilog), ""])
+
+
+def _other_commands_text(option: str) -> str:
+    """Return which commands have an option; an empty text if none has."""
+    from kafka_shim.cli import COMMANDS, build_command_line_parser
+
+    parser = build_command_line_parser(COMMANDS, COMMANDS)
+    programs = [
+        f"`{each.prog}`" for each in iter_commands(parser) if option in each._option_string_actions
+    ]
+    return (
+        f"; {', '.join(programs[:3])} {'has' if len(programs) == 1 else 'have'} it"
+        if programs
+        else ""
+    )
+
+
+def iter_commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Yield the parsers of commands and sub-commands at all levels, such as `trace info`."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for command in action.choices.values():
+                yield command
+                yield from iter_commands(command)
 
 
 class ShowText(argparse.Action):

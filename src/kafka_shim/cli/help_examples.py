@@ -80,6 +80,44 @@ EXAMPLES: Final = {
 }  # fmt: skip
 
 
+GROUPS: Final = (
+    ("Broker", "kafka-shim run --topic orders -- pytest tests", ("serve", "run", "principal")),
+    (
+        "Permissions",
+        "kafka-shim explain --principal User:x --operation Write --topic orders --acls acls.yaml",
+        ("acls", "explain", "who-can", "policy", "least-acls", "requirements", "mcp"),
+    ),
+    (
+        "Traces",
+        "kafka-shim pipeline denials trace",
+        ("proxy", "replay", "trace", "pipeline"),
+    ),
+    (
+        "Conformance",
+        "kafka-shim conformance run --client-command 'python my_client.py'",
+        ("conformance", "vectors"),
+    ),
+    ("Shell", "kafka-shim completion bash >>~/.bashrc", ("completion",)),
+)
+"""Title, example and commands of each part of `kafka-shim --help`."""
+
+_MISMATCHES: Final = {
+    "kafka-shim conformance run": "3 a behaviour failed",
+    "kafka-shim conformance check": "3 a behaviour failed",
+    "kafka-shim vectors run": "3 a response differs",
+    "kafka-shim trace import": "3 too many entries cannot be read",
+}
+
+
+def exit_codes_line(command: str, *, can_fail_on_findings: bool) -> str:
+    """Return the exit codes of a command whose description does not name them."""
+    mismatch = _MISMATCHES.get(command)
+    if mismatch is None and can_fail_on_findings:
+        mismatch = "3 with --fail: something was found"
+    codes = ("0 done", mismatch, "2 usage error", "1 another failure")
+    return f"exit codes: {', '.join(filter(None, codes))}"
+
+
 def examples_section(command: str) -> str | None:
     """Return the part of a command's help with its examples; None if it has none here."""
     if command not in EXAMPLES:

@@ -4,11 +4,11 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from kafka_shim.cli import COMMANDS, import_command_module
-from kafka_shim.cli.command_parser import CommandParser
+from kafka_shim.cli.command_parser import CommandParser, iter_commands
 from kafka_shim.shim.settings.option_arguments import add_broker_arguments
 
 WIDTH = 96
@@ -79,7 +79,7 @@ def _command_page(
 ) -> str:
     lines = [f"# {parser.prog}", "", _sentence(summary), ""]
     lines += _command_reference(parser, summary, frozenset(broker_options))
-    for subcommand in _subcommands(parser):
+    for subcommand in iter_commands(parser):
         lines += [f"## {subcommand.prog}", ""]
         lines += _command_reference(subcommand, summary, frozenset(broker_options))
     return "\n".join(lines)
@@ -139,15 +139,6 @@ def plain_text_in_markdown(text: str) -> str:
 def _sentence(text: str) -> str:
     """Return a text with a capital at the beginning and a full stop at the end."""
     return text[:1].upper() + text[1:].rstrip(".") + "." if text else ""
-
-
-def _subcommands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    """Yield the parsers of sub-commands at all levels, such as `trace info`."""
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for subcommand in action.choices.values():
-                yield subcommand
-                yield from _subcommands(subcommand)
 
 
 def main() -> None:
