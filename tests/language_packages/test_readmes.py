@@ -92,9 +92,12 @@ def test_go(tmp_path: Path) -> None:
     assert log.read_text().count("broker created") == 4
 
 
-def test_junit5(tmp_path: Path) -> None:
-    """The binary comes from the classified jar."""
+@pytest.mark.parametrize("junit", ["5.11.4", "6.1.0"])
+def test_junit5(junit: str, tmp_path: Path) -> None:
+    """The binary comes from the classified jar; the oldest and the newest JUnit."""
     project = copied_example("junit5/example", tmp_path)
+    pom = (project / "pom.xml").read_text()
+    (project / "pom.xml").write_text(pom.replace("<version>5.11.4<", f"<version>{junit}<"))
     log = tmp_path / "log"
     repository = install_jars(logging_command(tmp_path, log))
     printed = succeed("mvn -B -ntp test", project, MAVEN_OPTS=f"-Dmaven.repo.local={repository}")
@@ -102,9 +105,22 @@ def test_junit5(tmp_path: Path) -> None:
     assert log.read_text().count("broker created") == 4  # three tests, and a class
 
 
-def test_spring_boot(tmp_path: Path) -> None:
+SPRING_KAFKA = {
+    "3.5.6": ("org.springframework.kafka", "spring-kafka"),
+    "4.0.0": ("org.springframework.boot", "spring-boot-starter-kafka"),
+}
+"""The dependency for Kafka in each version of Spring Boot."""
+
+
+@pytest.mark.parametrize("version", SPRING_KAFKA)
+def test_spring_boot(version: str, tmp_path: Path) -> None:
     """With the versions of JUnit, Jackson and Kafka that Spring Boot selects."""
     project = copied_example("junit5/spring-example", tmp_path)
+    pom = (project / "pom.xml").read_text().replace("<version>3.5.6<", f"<version>{version}<")
+    for shown, real in zip(SPRING_KAFKA["3.5.6"], SPRING_KAFKA[version], strict=True):
+        assert pom.count(f">{shown}<") == 1
+        pom = pom.replace(f">{shown}<", f">{real}<")
+    (project / "pom.xml").write_text(pom)
     log = tmp_path / "log"
     repository = install_jars(logging_command(tmp_path, log))
     printed = succeed("mvn -B -ntp test", project, MAVEN_OPTS=f"-Dmaven.repo.local={repository}")

@@ -292,10 +292,11 @@ def test_a_broker_has_the_inputs_and_its_addresses_are_outputs(folder: Path, rel
     assert run_step("install", inputs, folder).returncode == 0
     (folder / "pid").unlink()
     done = run_step("start", inputs, folder)
-    assert done.returncode == 0, done.stderr + (folder / "kafka-shim.log").read_text()
+    assert done.returncode == 0, done.stdout + done.stderr
     outputs = outputs_in(folder)
     assert outputs.pop("command") == f"{folder}/kafka-shim/kafka-shim-linux-x64"
     assert set(outputs) == set(ACTION["outputs"])
+    assert "authentication" in Path(outputs.pop("log")).read_text()
     variables = dict(line.split("=", 1) for line in (folder / "env").read_text().splitlines())
     assert sorted(variables.values()) == sorted(outputs.values())
     settings: dict[str, Any] = {
@@ -305,6 +306,25 @@ def test_a_broker_has_the_inputs_and_its_addresses_are_outputs(folder: Path, rel
     }  # fmt: skip
     topics = AdminClient(settings).list_topics(timeout=20).topics
     assert {name: len(topic.partitions) for name, topic in topics.items()} == {"orders": 3}
+
+
+def test_the_action_used_twice_starts_two_brokers(folder: Path, releases: str) -> None:
+    assert run_step("install", {"releases": releases}, folder).returncode == 0
+    addresses = []
+    for topic in ("first", "second"):
+        done = run_step("start", {"port": "0", "topics": topic}, folder)
+        assert done.returncode == 0, done.stdout + done.stderr
+        addresses.append(outputs_in(folder)["bootstrap-servers"])
+        if topic == "first":
+            first = int((folder / "pid").read_text())
+    found = [
+        list(AdminClient({"bootstrap.servers": address}).list_topics(timeout=20).topics)
+        for address in addresses
+    ]
+    os.kill(first, signal.SIGTERM)
+    assert found == [["first"], ["second"]]
+    port = addresses[1].rpartition(":")[2]  # in use: the ready file of another start is not read
+    assert run_step("start", {"port": port}, folder).returncode == 1
 
 
 def test_a_broker_that_does_not_start_fails_the_step_with_its_error(

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ExtensionContext.Store;
 import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolutionException;
 import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
@@ -53,7 +54,12 @@ final class AnnotatedBrokers
 
     @Override
     public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
-        return store(context).get(KafkaShimBroker.class, KafkaShimBroker.class);
+        KafkaShimBroker broker = store(context).get(KafkaShimBroker.class, KafkaShimBroker.class);
+        if (broker == null) {
+            throw new ParameterResolutionException(
+                    "no broker yet: each test has its own; for one in @BeforeAll, write @KafkaShim(perClass = true)");
+        }
+        return broker;
     }
 
     private static void start(ExtensionContext context, KafkaShim annotation) {

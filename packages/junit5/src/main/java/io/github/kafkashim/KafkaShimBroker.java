@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.StreamSupport;
 
 /** A broker of a test's own; {@code start} starts one without JUnit. */
@@ -11,6 +12,7 @@ public final class KafkaShimBroker implements AutoCloseable {
     private final ControlApi control;
     private final JsonNode row;
     private final ObjectNode users; // their passwords
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     KafkaShimBroker(ControlApi control, BrokerSettings settings) {
         this.control = control;
@@ -52,7 +54,7 @@ public final class KafkaShimBroker implements AutoCloseable {
                 "bootstrap.servers", getBootstrapServers("SASL_PLAINTEXT"),
                 "security.protocol", "SASL_PLAINTEXT",
                 "sasl.mechanism", "PLAIN",
-                "sasl.jaas.config", login.formatted(module, user, users.get(user).asText()));
+                "sasl.jaas.config", login.formatted(module, escaped(user), escaped(users.get(user).asText())));
     }
 
     public void createTopic(String name, int partitions) {
@@ -105,10 +107,16 @@ public final class KafkaShimBroker implements AutoCloseable {
         return control.call(method, row.get("path").asText() + path, body);
     }
 
-    /** Stops the broker. */
+    /** Stops the broker. JUnit 5.13 closes what is in its stores, too, so only the first call does something. */
     @Override
     public void close() {
-        call("DELETE", "", null);
+        if (!closed.getAndSet(true)) {
+            call("DELETE", "", null);
+        }
+    }
+
+    private static String escaped(String jaasValue) {
+        return jaasValue.replace("\\", "\\\\").replace("\"", "\\\"");
     }
 
     private static List<JsonNode> elements(JsonNode array) {
