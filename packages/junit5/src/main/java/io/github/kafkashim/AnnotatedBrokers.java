@@ -63,13 +63,11 @@ final class AnnotatedBrokers
     }
 
     private static void start(ExtensionContext context, KafkaShim annotation) {
-        KafkaShimBroker broker = KafkaShimBroker.start(BrokerSettings.of(annotation));
-        store(context).put(KafkaShimBroker.class, broker);
-        store(context).put(context.getUniqueId(), broker);
+        store(context).put(KafkaShimBroker.class, KafkaShimBroker.start(BrokerSettings.of(annotation)));
     }
 
     private static void stop(ExtensionContext context) {
-        KafkaShimBroker own = store(context).remove(context.getUniqueId(), KafkaShimBroker.class);
+        KafkaShimBroker own = store(context).remove(KafkaShimBroker.class, KafkaShimBroker.class);
         if (own != null) {
             own.close();
         }

@@ -1,13 +1,14 @@
 package io.github.kafkashim;
 
-import java.util.Map;
-import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.ExtensionContext.Store;
 
 /**
  * A broker as a field: {@code @RegisterExtension KafkaShimExtension kafka = new KafkaShimExtension(settings)}. An instance
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 public final class KafkaShimExtension
         implements BeforeAllCallback, BeforeEachCallback, AfterEachCallback, AfterAllCallback {
     private final BrokerSettings settings;
-    private final Map<String, KafkaShimBroker> brokers = new ConcurrentHashMap<>(); // by unique id of a class or a test
+    private final Set<KafkaShimBroker> running = ConcurrentHashMap.newKeySet();
     private final ThreadLocal<KafkaShimBroker> ofThread = new ThreadLocal<>();
 
     public KafkaShimExtension(BrokerSettings settings) {
@@ -26,59 +27,45 @@ public final class KafkaShimExtension
 
     /** Returns the broker of the running test; in a thread that the test started, only if there is no other broker. */
     public KafkaShimBroker broker() {
-        KafkaShimBroker own = ofThread.get();
-        if (own != null) {
-            return own;
+        if (ofThread.get() == null && running.size() != 1) {
+            throw new IllegalStateException("%d brokers: a @RegisterExtension field has one in the thread of a test"
+                    .formatted(running.size()));
         }
-        if (brokers.size() != 1) {
-            throw new IllegalStateException(
-                    brokers.isEmpty()
-                            ? "no broker: it is started before the tests of a @RegisterExtension field"
-                            : "several classes use this extension: call broker() in the thread of the test");
-        }
-        return brokers.values().iterator().next();
+        return ofThread.get() == null ? running.iterator().next() : ofThread.get();
     }
 
     @Override
     public void beforeAll(ExtensionContext context) {
-        useBroker(context);
+        ofThread.set(store(context).getOrComputeIfAbsent(this, key -> start(), KafkaShimBroker.class));
     }
 
     @Override
     public void beforeEach(ExtensionContext context) {
-        useBroker(context);
+        beforeAll(context);
     }
 
     @Override
     public void afterEach(ExtensionContext context) {
-        stop(context);
+        afterAll(context);
     }
 
     @Override
     public void afterAll(ExtensionContext context) {
-        stop(context);
-    }
-
-    /** Uses the broker of this test or of a class around it, and starts one if there is none. */
-    private void useBroker(ExtensionContext context) {
-        ofThread.set(brokerAround(Optional.of(context)).orElseGet(() -> {
-            KafkaShimBroker started = KafkaShimBroker.start(settings);
-            brokers.put(context.getUniqueId(), started);
-            return started;
-        }));
-    }
-
-    private void stop(ExtensionContext context) {
-        KafkaShimBroker own = brokers.remove(context.getUniqueId());
+        KafkaShimBroker own = store(context).remove(this, KafkaShimBroker.class);
         if (own != null) {
+            running.remove(own);
             own.close();
         }
-        brokerAround(context.getParent()).ifPresentOrElse(ofThread::set, ofThread::remove);
+        ofThread.set(store(context).get(this, KafkaShimBroker.class)); // that of a class around this one
     }
 
-    /** Returns the broker of the nearest test or class that has one. */
-    private Optional<KafkaShimBroker> brokerAround(Optional<ExtensionContext> context) {
-        return context.flatMap(each -> Optional.ofNullable(brokers.get(each.getUniqueId()))
-                .or(() -> brokerAround(each.getParent())));
+    private KafkaShimBroker start() {
+        KafkaShimBroker started = KafkaShimBroker.start(settings);
+        running.add(started);
+        return started;
+    }
+
+    private static Store store(ExtensionContext context) {
+        return context.getStore(Namespace.create(KafkaShimExtension.class));
     }
 }
