@@ -310,18 +310,17 @@ def test_a_broker_has_the_inputs_and_its_addresses_are_outputs(folder: Path, rel
 
 def test_the_action_used_twice_starts_two_brokers(folder: Path, releases: str) -> None:
     assert run_step("install", {"releases": releases}, folder).returncode == 0
-    addresses = []
+    addresses, pids = [], []
     for topic in ("first", "second"):
         done = run_step("start", {"port": "0", "topics": topic}, folder)
         assert done.returncode == 0, done.stdout + done.stderr
         addresses.append(outputs_in(folder)["bootstrap-servers"])
-        if topic == "first":
-            first = int((folder / "pid").read_text())
+        pids.append(int((folder / "pid").read_text()))
     found = [
         list(AdminClient({"bootstrap.servers": address}).list_topics(timeout=20).topics)
         for address in addresses
     ]
-    os.kill(first, signal.SIGTERM)
+    os.kill(pids[0], signal.SIGTERM)
     assert found == [["first"], ["second"]]
     port = addresses[1].rpartition(":")[2]  # in use: the ready file of another start is not read
     assert run_step("start", {"port": port}, folder).returncode == 1

@@ -18,6 +18,7 @@ from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
+from kafka_shim.shim.state.topics import Topic
 
 _ACLS_PER_REQUEST = 1000
 """ACLs that one request creates; releases have a limit."""
@@ -30,7 +31,10 @@ def create_missing_initial_state(cluster: Cluster) -> None:
     """Create what the configuration names and does not exist. Raise ConfigError if it cannot be."""
     for topic in cluster.config.topics:
         if topic.name not in cluster.topics:
-            create_topic(cluster, topic)
+            known_id = cluster.initial_topic_ids.get(topic.name)
+            created = create_topic(cluster, topic, known_id)
+            if cluster.config.seed is None:  # else the seed decides, also after a reset
+                cluster.initial_topic_ids[topic.name] = created.topic_id
     _create_initial_acls(cluster)
     for group in cluster.config.groups:
         if not cluster.groups.offsets.group_has_offsets(group.name):
@@ -40,8 +44,11 @@ def create_missing_initial_state(cluster: Cluster) -> None:
             _create_client_metrics_subscription(cluster, name, settings)
 
 
-def create_topic(cluster: Cluster, topic: InitialTopic) -> None:
-    """Create a topic like CreateTopics. Raise ConfigError if it is invalid."""
+def create_topic(cluster: Cluster, topic: InitialTopic, topic_id: bytes | None = None) -> Topic:
+    """Create a topic like CreateTopics, by default with a new id.
+
+    Raise ConfigError if it is invalid.
+    """
     factor = topic.replication_factor
     if factor is None:
         default = cluster.configs.effective_broker_int("default.replication.factor")
@@ -59,7 +66,9 @@ def create_topic(cluster: Cluster, topic: InitialTopic) -> None:
         problem = failure.message or failure.error.name
         text = problem if f"`{topic.name}`" in problem else f"topic `{topic.name}`: {problem}"
         raise InitialStateError(text, "topics", topic.name) from failure
-    cluster.topics.create_topic(planned.name, planned.assignments, planned.configs)
+    return cluster.topics.create_topic(
+        planned.name, planned.assignments, planned.configs, topic_id=topic_id
+    )
 
 
 def _create_initial_acls(cluster: Cluster) -> None:

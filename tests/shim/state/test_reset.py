@@ -2,6 +2,8 @@
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.config import Config, InitialTopic
 from tests.recordings.records.batches import batch
 from tests.shim.handlers.records import produce
 from tests.shim.play import Stage
@@ -32,3 +34,17 @@ def test_no_timer_from_before_the_reset_fires() -> None:
     before = stage.clock.fired_timers
     stage.clock.advance(DAY_MS)
     assert stage.clock.fired_timers == before + 1  # `advance` itself counts
+
+
+def test_topics_of_the_configuration_keep_their_ids() -> None:
+    """A client that goes on after the reset is denied at once: it has no unknown topic id."""
+
+    def topic_id() -> bytes:
+        topic = broker.cluster.topics.get("orders")
+        assert topic is not None
+        return topic.topic_id
+
+    broker = Broker(Config(topics=(InitialTopic("orders", 1),)))
+    before = topic_id()
+    broker.reset_to_initial_state()
+    assert topic_id() == before

@@ -320,6 +320,7 @@ class Cluster:
         self.upkeep: LogMaintenance | None = None
         self.observe_change: ChangeObserver | None = None
         self.when_throttles_changed: Callable[[], None] = lambda: None
+        self.initial_topic_ids: dict[str, bytes] = {}  # which a reset keeps, as clients know them
         self.reset_to_initial_state()
 
     def reset_to_initial_state(self) -> None:
