@@ -57,7 +57,7 @@ def test_an_exported_capture_is_imported(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = str(tmp_path / "out.pcap")
-    assert main(["trace", "export", str(trace), "--format", "pcap", "--output", file]) == 0
+    assert main(["trace", "export", str(trace), "--format", "pcap", "--out", file]) == 0
     again = str(tmp_path / "again")
     assert main(["trace", "import", "--input-format", "pcap", file, again, "--port", "9092"]) == 0
     assert "4 requests, 4 responses" in capsys.readouterr().err
@@ -69,8 +69,8 @@ def test_an_exported_capture_is_imported(
         (["import", "--input-format", "pcap", "{nonsense}", "{folder}"], "neither pcap nor pcapng"),
         (["import", "--input-format", "pcap", "{nonsense}", "{nonsense}"], "cannot record to"),
         (["import", "--input-format", "request-log", "{nonsense}", "{nonsense}"], "File exists"),
-        (["export", "{trace}", "--output", "{nonsense}/x"], "/nonsense/x`: Not a directory"),
-        (["export", "{trace}", "--format", "pcap", "--output", "/dev"], "`/dev`: Is a directory"),
+        (["export", "{trace}", "--out", "{nonsense}/x"], "/nonsense/x`: Not a directory"),
+        (["export", "{trace}", "--format", "pcap", "--out", "/dev"], "`/dev`: Is a directory"),
         (["import", "--input-format", "pcap", "no-such-file", "{folder}"], "No such file"),
         (
             ["import", "--input-format=audit-log", "{nonsense}", "{folder}", "--port", "1"],
@@ -80,7 +80,7 @@ def test_an_exported_capture_is_imported(
             ["import", "--input-format=pcap", "{nonsense}", "{folder}", "--port", "70000"],
             "`70000`",
         ),
-        (["export", "{trace}", "--format", "pcap"], "requires --output"),
+        (["export", "{trace}", "--format", "pcap"], "requires --out"),
     ],
 )
 def test_errors_are_reported(

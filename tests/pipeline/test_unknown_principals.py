@@ -64,7 +64,7 @@ def unknown_trace(request: Any, run: Path, tmp_path_factory: pytest.TempPathFact
     if request.param == "export of a trace":
         exported = trace.with_name("exported.pcap")
         words = ["trace", "export", str(run / PROXY), "--format", "pcap"]
-        assert main([*words, "--output", str(exported)]) == 0
+        assert main([*words, "--out", str(exported)]) == 0
         file: Any = io.BytesIO(exported.read_bytes())
     else:
         file = capture_of(segments_after_authentication(run / CAPTURE))

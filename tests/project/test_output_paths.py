@@ -48,11 +48,11 @@ REFUSED = {
     "--out": [["policy", "plan", "ACLS", "ACLS", "--out", each] for each in ("NOTES", "FOLDER")],
     "--plan": [["policy", "compact", "ACLS", "--plan", each] for each in ("NOTES", "FOLDER")],
     "--junit": [["policy", "test", "TESTS", "--junit", each] for each in ("NOTES", "FOLDER")],
-    "--output": [
-        ["pipeline", "ingest", "TRACE", "--output", "FOLDER"],
-        *(["trace", "export", "TRACE", "--output", each] for each in ("NOTES", "FOLDER")),
-        ["trace", "export", "TRACE", "--format", "pcap", "--output", "NOTES"],
-        ["trace", "export", "TRACE", "--format", "pcap", "--output", "CAPTURE"],
+    "--out": [
+        ["pipeline", "ingest", "TRACE", "--out", "FOLDER"],
+        *(["trace", "export", "TRACE", "--out", each] for each in ("NOTES", "FOLDER")),
+        ["trace", "export", "TRACE", "--format", "pcap", "--out", "NOTES"],
+        ["trace", "export", "TRACE", "--format", "pcap", "--out", "CAPTURE"],
     ],
     "--html": [
         ["pipeline", "denials", "TRACE", "--html", each] for each in ("NOTES", "FOLDER", "PAGE")
@@ -203,8 +203,8 @@ def test_a_broker_does_not_start_with_a_foreign_output_file(
         ["policy", "plan", "ACLS", "ACLS", "--out", "NEW"],
         ["policy", "compact", "ACLS", "--plan", "NEW"],
         ["policy", "test", "TESTS", "--junit", "NEW"],
-        ["trace", "export", "TRACE", "--output", "NEW"],
-        ["trace", "export", "TRACE", "--format", "pcap", "--output", "NEW"],
+        ["trace", "export", "TRACE", "--out", "NEW"],
+        ["trace", "export", "TRACE", "--format", "pcap", "--out", "NEW"],
         ["pipeline", "denials", "TRACE", "--html", "NEW"],
     ],
     ids=lambda words: "-".join(words[:2] + words[-3:-1]),

@@ -4,7 +4,6 @@ Also converts ACLs between formats, and copies them from or to a broker.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from typing import TextIO
@@ -51,8 +50,8 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.acl_warnings import warn_about_ineffective_acls
 from kafka_shim.shim.settings.input_files import read_acl_file_with_lines
 from kafka_shim.text.input_files import read_text_file
-from kafka_shim.text.logs import escape_control_characters
-from kafka_shim.text.message_text import safe_text
+from kafka_shim.text.json_text import json_text
+from kafka_shim.text.message_text import escaped, safe_text
 
 DESCRIPTION = """\
 List, add and remove ACLs, with the options and the output of kafka-acls. The broker can be
@@ -264,9 +263,9 @@ def _with_escaped_control_characters(acls: Iterable[Acl]) -> list[Acl]:
     return [
         msgspec.structs.replace(
             acl,
-            principal=escape_control_characters(acl.principal),
-            host=escape_control_characters(acl.host),
-            resource_name=escape_control_characters(acl.resource_name),
+            principal=escaped(acl.principal),
+            host=escaped(acl.host),
+            resource_name=escaped(acl.resource_name),
         )
         for acl in acls
     ]
@@ -375,4 +374,4 @@ def _sorted_acls(acls: Iterable[Acl]) -> list[Acl]:
 
 
 def _print_json(value: object) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    print(json_text(value))

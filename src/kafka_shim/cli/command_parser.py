@@ -14,7 +14,7 @@ from kafka_shim.text.option_parser import (
 )
 
 EXIT_USAGE = 2
-_JSON_WORDS = {"--json": ("--format", "json")}
+_FORMAT_JSON = "--format=json"
 USAGE_OPTIONS_MAX = 8
 """A usage line with more options than this names only the required ones."""
 
@@ -96,12 +96,16 @@ class CommandParser(SuggestingArgumentParser):
         """Return the words with `--json` for `--format json`, or the reverse."""
         options = self._option_string_actions
         end = words.index("--") if "--" in words else len(words)
-        choices = options["--format"].choices if "--format" in options else ()
-        if "--json" in options and "json" not in (choices or ()):
-            text = "\0".join(words[:end]).replace("--format=json", "--format\0json")
-            before = text.replace("--format\0json", "--json").split("\0") if text else []
-        elif "--json" not in options and "json" in (choices or ()):
-            before = [each for word in words[:end] for each in _JSON_WORDS.get(word, (word,))]
+        choices = (options["--format"].choices if "--format" in options else None) or ()
+        before: list[str] = []
+        if "--json" in options and "json" not in choices:
+            for word in words[:end]:
+                if word == "json" and before[-1:] == ["--format"]:
+                    before[-1] = "--json"
+                else:
+                    before.append("--json" if word == _FORMAT_JSON else word)
+        elif "--json" not in options and "json" in choices:
+            before = [_FORMAT_JSON if word == "--json" else word for word in words[:end]]
         else:
             return words
         return [*before, *words[end:]]

@@ -28,6 +28,7 @@ from kafka_shim.shim.settings.configuration import config_from_arguments
 from kafka_shim.shim.settings.option_arguments import add_broker_arguments
 from kafka_shim.shim.signals import SignalForwarder
 from kafka_shim.text.logs import configure_logging
+from kafka_shim.text.message_text import escaped
 from kafka_shim.trace_format.segments import trace_size_in_bytes
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ def _denial_note(card: "Scorecard") -> str:
 
 
 def _print_message(text: str) -> None:
-    print(f"kafka-shim conformance: {text}", file=sys.stderr)
+    print(f"kafka-shim conformance: {escaped(text)}", file=sys.stderr)
 
 
 def _print_behaviour_catalogue(is_json: bool) -> int:

@@ -1,7 +1,6 @@
 """`kafka-shim explain`: which rule decides, and what would allow it."""
 
 import argparse
-import json
 from collections.abc import Callable, Iterator
 
 import msgspec
@@ -45,6 +44,7 @@ from kafka_shim.cli.usage import (
 from kafka_shim.policy.policy import Policy
 from kafka_shim.protocol.api_versions import highest_unstable_versions, served_versions
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.text.json_text import json_text
 from kafka_shim.text.message_text import escaped
 
 DEFAULT_HOST = "127.0.0.1"
@@ -183,10 +183,8 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
         )
 
     verdict = "allowed" if allowed else _denied_text(caller, source, is_allowed)
-    print(
-        f"{verdict}: {api.wire_name} v{version} by"
-        f" {caller.actor.principal} from {caller.actor.host} (Kafka {source.release})"
-    )
+    by = f"{caller.actor.principal} from {caller.actor.host} (Kafka {source.release})"
+    print(f"{verdict}: {api.wire_name} v{version} by {escaped(by)}")
     for outcome in outcomes:
         print("\n" + "\n".join(map(escaped, requirement_outcome_lines(outcome))))
     if not outcomes:
@@ -297,4 +295,4 @@ def _print_assumption_notes(source: Policy, *, allowed: bool) -> None:
 
 
 def _print_json(value: object) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    print(json_text(value))

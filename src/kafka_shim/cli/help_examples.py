@@ -36,7 +36,7 @@ EXAMPLES: Final = {
         "kafka-shim trace import --input-format audit-log kafka-authorizer.log trace",
     ),
     "kafka-shim trace export": (
-        "kafka-shim trace export trace --format pcap --output kafka.pcap",
+        "kafka-shim trace export trace --format pcap --out kafka.pcap",
     ),
     "kafka-shim vectors run": (
         "kafka-shim vectors run vectors/4.4.0 --bootstrap-server HOST:9092 --sasl-server HOST:9093",
@@ -51,7 +51,7 @@ EXAMPLES: Final = {
         "kafka-shim requirements --api Fetch",
         "kafka-shim requirements --resource GROUP --kafka-version 3.9",
     ),
-    "kafka-shim pipeline ingest": ("kafka-shim pipeline ingest trace --output lake",),
+    "kafka-shim pipeline ingest": ("kafka-shim pipeline ingest trace --out lake",),
     "kafka-shim pipeline what-breaks": (
         "kafka-shim pipeline what-breaks trace --acls new.yaml --fail",
     ),

@@ -9,7 +9,7 @@ from kafka_shim.cli import EXIT_MISMATCH, EXIT_USAGE
 from kafka_shim.cli.error_output import print_command_error
 from kafka_shim.shim.tls.distinguished_name import subject_of_certificate
 from kafka_shim.shim.tls.principal_mapping import MappingRule, parse_mapping_rules
-from kafka_shim.text.logs import escape_control_characters
+from kafka_shim.text.message_text import escaped
 
 _BEGIN, _END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
 
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         for row in rows:
             print(
-                escape_control_characters(
+                escaped(
                     f"{row['name']}  ->  {row['principal'] or 'rejected'}"
                     f"  ({row['rule'] or 'no rule'})"
                 )

@@ -16,6 +16,7 @@ from kafka_shim.cli.trace_source import print_damaged_parts, require_path_with_t
 from kafka_shim.cli.usage import check_principal_option, parse_api_name, run_reporting_errors
 from kafka_shim.shim.config import PORT_MAX
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.text.message_text import escaped
 from kafka_shim.trace_format.segments import trace_size_in_bytes
 from kafka_shim.traces.summary import Summary
 from kafka_shim.traces.trace_lines import row_as_text_line
@@ -137,7 +138,7 @@ def _print_summary(reader: TraceReader, *, as_json: bool) -> None:
     for kind, counter in summary.counts.items():
         print(f"\n{kind}")
         for name, count in counter.most_common():
-            print(f"  {count:>10}  {name}")
+            print(f"  {count:>10}  {escaped(name)}")
     if summary.counts:
         print("\n".join(_time_line_chart(summary)))
 

@@ -1,7 +1,6 @@
 """`kafka-shim who-can`: list the principals that can do something, and the ACLs that allow it."""
 
 import argparse
-import json
 from collections.abc import Iterator
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_resource
@@ -22,6 +21,7 @@ from kafka_shim.cli.policy_options import (
 from kafka_shim.cli.usage import UsageError, parse_supported_operation, run_reporting_errors
 from kafka_shim.policy.descriptions import action_text
 from kafka_shim.policy.formats.kafka_list import format_acl_on_one_line
+from kafka_shim.text.json_text import json_text
 from kafka_shim.text.message_text import text_of_escaped_result_lines
 
 DESCRIPTION = """\
@@ -67,7 +67,7 @@ def _print_who_can(args: argparse.Namespace) -> int:
     result = who_can(source.authorizer(), action)
     if args.json:
         content = who_can_json(action, result) | {"assumed_settings": source.assumed_settings}
-        print(json.dumps(content, indent=2, ensure_ascii=False))
+        print(json_text(content))
     else:
         has_unknown_super_users = SUPER_USERS in source.assumed_settings
         lines = _result_lines(action, result, has_unknown_super_users=has_unknown_super_users)

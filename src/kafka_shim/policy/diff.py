@@ -36,14 +36,14 @@ class DescribedChange(msgspec.Struct, frozen=True, gc=False):
     @property
     def text(self) -> str:
         used = f"  (used {self.use_count} times in the trace)" if self.use_count else ""
-        return f"{signed_access_change_line(self.change)}{used}"
+        return escaped(f"{signed_access_change_line(self.change)}{used}")
 
     @property
     def example(self) -> str:
         """Return the concrete access as text, or that there is none."""
         if self.witness is None:
             return "no client can notice it: no host or resource can have such a name"
-        return f"e.g. {witness_line(self.witness)}"
+        return escaped(f"e.g. {witness_line(self.witness)}")
 
 
 class DiffRules(msgspec.Struct, frozen=True):
@@ -122,8 +122,7 @@ def diff_html(described: Sequence[DescribedChange], rules: DiffRules) -> str:
     """Return a page with a row for each change: who gains (+) or loses (-) what, and an example."""
     listed = unimplied_changes_most_used_first(described)
     html_rows = (
-        f"<td>{escape_html(escaped(each.text))}</td><td>{escape_html(escaped(each.example))}</td>"
-        for each in listed
+        f"<td>{escape_html(each.text)}</td><td>{escape_html(each.example)}</td>" for each in listed
     )
     summary = f"{summary_text(listed)} (Kafka {rules.release})"
     note = "; ".join((summary, *rules.notes))

@@ -13,6 +13,7 @@ from kafka_shim.policy.matrix import MatrixCell, MatrixResource, MatrixRow
 from kafka_shim.policy.name_sets import ALL_NAMES
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.text.html_page import html_page_with_table
+from kafka_shim.text.message_text import escaped
 
 LETTERS: Final = {
     Operation.READ: "R",
@@ -35,10 +36,10 @@ _PARTLY = "( ) for some names or hosts only"
 
 def text_table(resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]) -> Iterator[str]:
     """Yield lines of aligned columns with a letter for each operation, and a legend."""
-    lines = [["", *map(column_heading, resources)]]
+    lines = [["", *(escaped(column_heading(each)) for each in resources)]]
     lines += [
         [
-            principal_heading(row),
+            escaped(principal_heading(row)),
             *map(_operation_letters_partly_allowed_bracketed, row.cells),
         ]
         for row in rows

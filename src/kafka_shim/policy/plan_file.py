@@ -24,6 +24,7 @@ from kafka_shim.policy.plan import StepGroup, inverse_requests
 from kafka_shim.protocol.enums import ResourceType
 from kafka_shim.text.input_errors import InputError
 from kafka_shim.text.input_files import read_text_without_bom
+from kafka_shim.text.json_text import json_text
 from kafka_shim.text.output_paths import check_output_file
 
 FORMAT = "kafka-shim policy plan"
@@ -112,7 +113,7 @@ def plan_object(plan: SavedPlan, interim: Sequence[InterimChange] = ()) -> dict[
 
 def write_plan(path: Path, content: dict[str, Any]) -> None:
     check_output_file(path, rf'\s*\{{\s*"format":\s*"{FORMAT}"')
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    path.write_text(json_text(content, indent=1) + "\n", encoding="utf-8")
 
 
 def read_plan(path: str) -> SavedPlan:

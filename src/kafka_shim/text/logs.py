@@ -7,7 +7,6 @@ only a broker, a thread imports it, so that no request waits for that.
 
 import logging
 import os
-import re
 import select
 import sys
 import threading
@@ -16,6 +15,8 @@ from collections import deque
 from collections.abc import MutableMapping
 from functools import cache
 from typing import Any, NamedTuple, TextIO
+
+from kafka_shim.text.message_text import escaped
 
 LEVELS = {
     "none": logging.CRITICAL + 10,
@@ -31,7 +32,6 @@ LAST_WAIT_S = 0.5
 """How long the end of the process waits for a reader."""
 RETRY_S = 0.01
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 _chosen = {"format": "console"}
 
@@ -246,13 +246,8 @@ def escape_control_processor(
     """Escape control characters, so that a client's text cannot begin a line or move the cursor."""
     for key, value in event.items():
         if isinstance(value, str) and key != "exception":
-            event[key] = escape_control_characters(value)
+            event[key] = escaped(value)
     return event
-
-
-def escape_control_characters(text: str) -> str:
-    """Return the text with escaped control characters."""
-    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def stderr_supports_colours() -> bool:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kafka_shim.protocol.code_names import error_name_with_code
-from kafka_shim.text.logs import escape_control_characters
+from kafka_shim.text.message_text import escaped
 
 MESSAGE_CHARACTERS = 160
 """So much of a message is shown; all of it is in the row."""
@@ -21,7 +21,7 @@ def row_as_text_line(row: dict[str, Any]) -> str:
         " ", timespec="milliseconds"
     )
     request_position = f"{row['connection']}/{row['sequence']}"
-    principal, text = map(escape_control_characters, (row["principal"], _entry_text(row)))
+    principal, text = map(escaped, (row["principal"], _entry_text(row)))
     return f"{time[:23]}  {request_position:>7}  {principal}  {text}"
 
 

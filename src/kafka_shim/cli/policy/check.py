@@ -1,7 +1,6 @@
 """`kafka-shim policy check`: gates for changes of ACLs, in the words of other access analyzers."""
 
 import argparse
-import json
 from collections.abc import Sequence
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_resource
@@ -33,6 +32,7 @@ from kafka_shim.policy.gates import (
 from kafka_shim.policy.name_sets import ALL_NAMES, NameSet
 from kafka_shim.policy.policy import Policy
 from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.text.json_text import json_text
 from kafka_shim.text.message_text import count_with_noun
 
 DESCRIPTION = """\
@@ -106,7 +106,7 @@ def _print_result(
 ) -> None:
     if args.json:
         content = {"gate": args.gate, "passed": not granted, **diff_object(granted, rules)}
-        print(json.dumps(content, indent=2, ensure_ascii=False))
+        print(json_text(content))
         return
     lines = diff_lines(granted, rules) if granted else rules.notes
     print("".join(f"{line}\n" for line in lines), end="")

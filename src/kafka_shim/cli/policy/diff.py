@@ -1,7 +1,6 @@
 """`kafka-shim policy diff`: which access each principal gains and loses, over all names."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -31,6 +30,7 @@ from kafka_shim.policy.diff import (
 )
 from kafka_shim.policy.policy import Policy
 from kafka_shim.policy.used_access import count_allowed_accesses_in_trace
+from kafka_shim.text.json_text import json_text
 from kafka_shim.text.message_text import text_of_escaped_result_lines
 
 DESCRIPTION = """\
@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
     rules = rules_of_both_sides(old, new)
     match args.format:
         case "json":
-            print(json.dumps(diff_object(described, rules), indent=2, ensure_ascii=False))
+            print(json_text(diff_object(described, rules)))
         case "markdown":
             print(diff_markdown_within_comment_limit(described, rules, args.link), end="")
         case "html":

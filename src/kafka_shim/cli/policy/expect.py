@@ -1,7 +1,6 @@
 """`kafka-shim policy test`: check expectations against ACLs."""
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -37,6 +36,7 @@ from kafka_shim.policy.verdicts import (
     verdict_sarif_result,
     verdict_summary,
 )
+from kafka_shim.text.json_text import json_text
 from kafka_shim.text.junit_xml import junit_report, junit_start
 from kafka_shim.text.message_text import text_of_escaped_result_lines
 from kafka_shim.text.output_paths import check_output_file
@@ -125,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
             if args.format == "sarif"
             else [verdict_object(each) for each in judged]
         )
-        print(json.dumps(content, indent=2, ensure_ascii=False))
+        print(json_text(content))
         return EXIT_MISMATCH if failed else 0
     shown = failed[:QUIET_FAILURES_MAX] if args.quiet else judged
     for each in shown:

@@ -1,7 +1,6 @@
 """`kafka-shim policy lint`: find ACLs that are probably mistakes."""
 
 import argparse
-import json
 
 import msgspec
 
@@ -28,6 +27,7 @@ from kafka_shim.policy.lint_report import (
     lint_report_lines,
 )
 from kafka_shim.policy.policy import Policy
+from kafka_shim.text.json_text import json_text
 from kafka_shim.text.message_text import (
     safe_result_line,
 )
@@ -85,10 +85,10 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"Kafka {release}: {error}") from error
     findings = [finding for finding in all_findings if finding.kind not in args.ignore]
     if args.format == "json":
-        print(json.dumps(list(map(finding_object, findings)), indent=2, ensure_ascii=False))
+        print(json_text(list(map(finding_object, findings))))
     elif args.format == "sarif":
         log = sarif_log(map(finding_sarif_result, findings), FINDING_KINDS)
-        print(json.dumps(log, indent=2, ensure_ascii=False))
+        print(json_text(log))
     else:
         for line in lint_report_lines(findings, len(written), release, github=args.github):
             print(safe_result_line(line))

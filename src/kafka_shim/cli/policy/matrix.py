@@ -1,7 +1,6 @@
 """`kafka-shim policy matrix`: a table of principals, resources and allowed operations."""
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 
@@ -37,6 +36,7 @@ from kafka_shim.policy.matrix_tables import (
 from kafka_shim.policy.name_sets import NameSet
 from kafka_shim.policy.policy import Policy
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
+from kafka_shim.text.json_text import json_text
 
 DESCRIPTION = """\
 Print a table with a row for each principal and a column for each resource pattern of the ACLs. A
@@ -178,4 +178,4 @@ def _format_matrix(
     write_assumption_notes(policy)
     if args.csv:
         return csv_table(resources, rows)
-    return json.dumps(cell_objects(resources, rows), indent=2, ensure_ascii=False) + "\n"
+    return json_text(cell_objects(resources, rows)) + "\n"

@@ -1,7 +1,6 @@
 """`kafka-shim policy plan`: print, save or apply the changes that give a cluster other ACLs."""
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -35,6 +34,7 @@ from kafka_shim.policy.plan_formats import (
 from kafka_shim.policy.planned_change import COMMANDS, PlannedChange, plan_change
 from kafka_shim.policy.policy import Policy
 from kafka_shim.text.input_errors import place_text
+from kafka_shim.text.json_text import json_text
 
 DESCRIPTION = """\
 Print kafka-acls commands that turn OLD into NEW. With --bootstrap-server, OLD is what the cluster
@@ -146,7 +146,7 @@ def _plan_text(
 ) -> str:
     if args.json:
         content = plan_object(plan.saved, plan.interim_between_requests)
-        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+        return json_text(content) + "\n"
     if args.format == COMMANDS:
         return format_commands(plan, args.bootstrap_server, report_progress)
     try:

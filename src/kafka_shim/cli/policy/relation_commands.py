@@ -1,7 +1,6 @@
 """`kafka-shim policy equivalent`, `implies` and `disjoint`: statements over all accesses."""
 
 import argparse
-import json
 from typing import Any
 
 from kafka_shim.cli import EXIT_MISMATCH
@@ -12,6 +11,7 @@ from kafka_shim.policy.checked_accesses import InexactReleaseError
 from kafka_shim.policy.descriptions import access_object, decision_object, witness_lines
 from kafka_shim.policy.policy import Policy
 from kafka_shim.policy.relations import STATEMENTS, Relation, RelationResult, check_relation
+from kafka_shim.text.json_text import json_text
 from kafka_shim.text.message_text import count_with_noun
 
 _DESCRIPTION = """\
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     except InexactReleaseError as error:
         raise UsageError(str(error)) from error
     if args.json:
-        print(json.dumps(_result_object(result, first, second), indent=2, ensure_ascii=False))
+        print(json_text(_result_object(result, first, second)))
     else:
         _print_result(result, first, second)
     return 0 if result.holds else EXIT_MISMATCH

@@ -22,6 +22,7 @@ from kafka_shim.conformance.scorecard.exchanges import exchanges_of_recording
 from kafka_shim.conformance.scorecard.permissions import PERMISSIONS
 from kafka_shim.conformance.scorecard.records import RECORDS
 from kafka_shim.text.junit_xml import JunitCase, junit_report, junit_start
+from kafka_shim.text.message_text import text_of_escaped_result_lines
 from kafka_shim.traces.replay.events import load_recording
 
 CATALOGUE: tuple[Behaviour, ...] = (*ENCODING, *PERMISSIONS, *RECORDS)
@@ -80,7 +81,7 @@ def as_text(card: Scorecard, name: str) -> str:
         lines.append(f"{result.status.value:<14} {behaviour.id:<28} {behaviour.text}{notes}")
         if result.status is BehaviourStatus.FAILED:
             lines += [f"{'':<14}   {frame}" for frame in result.frames]
-    return "\n".join(lines) + "\n"
+    return text_of_escaped_result_lines(lines) + "\n"
 
 
 def as_json(card: Scorecard, name: str) -> str:

@@ -131,7 +131,7 @@ def _write_parquet_partitioned_by_day(rows: "DataFrame", folder: Path) -> None:
 def _add_ingest_options(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "-o",
-        "--output",
+        "--out",
         required=True,
         metavar="LAKE",
         type=absolute_location,
@@ -148,19 +148,19 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     from kafka_shim.pipeline.spark.progress import Progress
 
     def on_progress(totals: "IngestTotals") -> None:
-        print(_totals_note(totals, args.output), file=sys.stderr, flush=True)
+        print(_totals_note(totals, args.out), file=sys.stderr, flush=True)
 
     with nullcontext() if args.follow else Progress("ingest", trace_input.spark):
         totals = ingest_new_data(
             trace_input.spark,
             args.trace,
-            Path(args.output),
+            Path(args.out),
             trace_input.options["release"],
             every=args.every if args.follow else None,
             on_progress=on_progress if args.follow else None,
         )
     notes = ["finished an earlier, interrupted run first"] if totals.recovered else []
-    notes.append(_totals_note(totals, args.output))
+    notes.append(_totals_note(totals, args.out))
     return Outcome("ingest", [], [], [], msgspec.structs.asdict(totals), notes)
 
 

@@ -23,6 +23,7 @@ from kafka_shim.pipeline.request_accesses import (
     accesses_of_requests,
     observed_settings,
 )
+from kafka_shim.text.json_text import json_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -114,7 +115,7 @@ def _denial_key(row: dict[str, Any]) -> tuple[str, ...]:
 def denial_line(row: dict[str, Any], *, as_json: bool) -> str:
     """Return a finding as one line of text or JSON."""
     if as_json:
-        return json.dumps(rows_with_iso_times([row])[0], ensure_ascii=False)
+        return json_text(rows_with_iso_times([row])[0], indent=None)
     what = f"{row['principal']} {row['operation']} {row['resource_type']}:{row['resource_name']}"
     is_change = "change" in row
     why = row["would_be_rule"] if is_change else row["rule"]

@@ -1,11 +1,13 @@
 """Print or write results: aligned columns, JSON, CSV, Parquet."""
 
 import csv
-import json
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, TextIO
+
+from kafka_shim.text.json_text import json_text
+from kafka_shim.text.message_text import escaped
 
 CELL_MAX = 44
 
@@ -31,7 +33,9 @@ def cell_text(value: Any) -> str:
 def print_table(columns: Sequence[str], rows: list[dict[str, Any]], stream: TextIO) -> None:
     """Print aligned columns; long cells are shortened on a terminal only."""
     longest = CELL_MAX if stream.isatty() else sys.maxsize
-    cells = [[_truncate(cell_text(row[name]), longest) for name in columns] for row in rows]
+    cells = [
+        [_truncate(escaped(cell_text(row[name])), longest) for name in columns] for row in rows
+    ]
     heads = [name.replace("_", " ") for name in columns]
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     for line in (heads, ["-" * width for width in widths], *cells):
@@ -48,8 +52,7 @@ def rows_with_iso_times(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def print_json(content: dict[str, Any], stream: TextIO) -> None:
-    json.dump(content, stream, indent=2, ensure_ascii=False)
-    print(file=stream)
+    print(json_text(content), file=stream)
 
 
 def print_csv(columns: Sequence[str], rows: list[dict[str, Any]], stream: TextIO) -> None:

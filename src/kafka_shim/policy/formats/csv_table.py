@@ -69,11 +69,17 @@ def parse_acls(text: str) -> list[AclWithLine]:
 
 
 def format_acls(acls: Iterable[Acl]) -> str:
-    """Return a table of the ACLs, with a heading."""
+    """Return a table of the ACLs, with a heading.
+
+    Raise AclTextError for control characters, which do not survive spreadsheets and readers.
+    """
     table = io.StringIO(newline="")
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(COLUMNS)
     for acl in acls:
+        for text in (acl.principal, acl.resource_name, acl.host):
+            if not text.isprintable():
+                raise AclTextError(f"`{text}` cannot be a cell: it has control characters")
         writer.writerow(
             (
                 acl.principal,

@@ -1,6 +1,5 @@
 """Parse Terraform's language into blocks of tokens, without evaluation."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -8,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.text.json_text import json_text
 
 _TOKEN = re.compile(
     r"(?P<space>[\s,]+|(?:#|//)[^\n]*|/\*.*?\*/)"
@@ -115,8 +115,7 @@ def unquote(token: str) -> str | None:
 
 
 def quote(text: str) -> str:
-    json_text = json.dumps(text, ensure_ascii=False)
-    return json_text.replace("${", "$${").replace("%{", "%%{")
+    return json_text(text, indent=None).replace("${", "$${").replace("%{", "%%{")
 
 
 def _position_of_block_end(tokens: Sequence[Token], opening: int) -> int:

@@ -4,7 +4,6 @@
 "resource_pattern_type": "LITERAL", "operation": "READ", "permission": "ALLOW"}]
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -23,6 +22,7 @@ from kafka_shim.policy.formats.values_with_lines import (
     line_of_mapping,
     load_json_with_lines,
 )
+from kafka_shim.text.json_text import json_text
 
 KEYS = (
     "principal",
@@ -61,7 +61,7 @@ def is_output_of_rpk(content: Mapping[Any, Any]) -> bool:
 
 
 def format_acls(acls: Iterable[Acl]) -> str:
-    return json.dumps(acls_to_objects(acls), indent=2, ensure_ascii=False) + "\n"
+    return json_text(acls_to_objects(acls)) + "\n"
 
 
 def parse_objects(objects: object) -> list[Acl]:

@@ -20,7 +20,7 @@ from kafka_shim.policy.formats.command_targets import (
 )
 from kafka_shim.policy.formats.fields import AclWithLine
 from kafka_shim.policy.formats.script_commands import find_acl_commands
-from kafka_shim.policy.formats.shell_words import MARK
+from kafka_shim.policy.formats.shell_words import MARK, quoted_word
 from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 from kafka_shim.text.option_parser import SuggestingArgumentParser, text_of_parser_error
 
@@ -32,7 +32,7 @@ _RESOURCE_OPTIONS = {
     ResourceType.DELEGATION_TOKEN: "--delegation-token",
     ResourceType.USER: "--user-principal",
 }
-_quoted = lru_cache(1 << 12)(shlex.quote)
+_quoted = lru_cache(1 << 12)(quoted_word)
 """Many commands name the same few principals and resources."""
 _CONNECTION_OPTIONS = frozenset(
     {

@@ -5,6 +5,7 @@ with alternatives, or a template such as `{{ item }}`.
 """
 
 import re
+import shlex
 from collections.abc import Iterator
 from typing import Literal
 
@@ -20,6 +21,14 @@ _OPERATOR = re.compile(r"\n|;;&|;;|;&|;|&&|\|\||\|&|\||&|\(|\)")
 _REDIRECTION = re.compile(r"(?:\d*|&)(<<<|<<-|<<|<>|<&|>&|>>|>\||<(?!\()|>(?!\())")
 _PLAIN = re.compile(r"[^\s'\"\\$`;&|<>(){}%]+")
 _SINGLE_QUOTED = re.compile(r"'([^']*)'")
+_ANSI_C_QUOTED = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_ANSI_C_ESCAPE = re.compile(
+    r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL
+)
+_ANSI_C_CHARACTERS = {
+    "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t",
+    "v": "\v", "\\": "\\", "'": "'", '"': '"', "?": "?",
+}  # fmt: skip
 _VARIABLE = re.compile(r"\$(?:\w+|[@*#?$!-])")
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}")
 _EXPANDED = re.compile(rf"{_TEMPLATE.pattern}|" r"\{[^\s{}'\"]*(?:,|\.\.)[^\s{}'\"]*\}|%\w+%")
@@ -333,6 +342,8 @@ class _Tokenizer:
             if self._text[start + 1] == "(" and self._text[start + 2 : start + 3] != "(":
                 script = self._text[start + 2 : self._at - 1]
                 self._scripts.append(_Token("script", script, line))
+        elif (characters := self._take_ansi_c_quoted()) is not None:
+            return characters
         elif self._text[start + 1 : start + 2] == "'":
             self._advance(start + 1)
             self._take_quoted("'")
@@ -340,6 +351,18 @@ class _Tokenizer:
             self._advance(start + 1)
             return "$"
         return MARK + self._text[start : self._at]
+
+    def _take_ansi_c_quoted(self) -> str | None:
+        """Return the characters of `$'...'`; None if the meaning of an escape is not certain."""
+        match = _ANSI_C_QUOTED.match(self._text, self._at)
+        if match is None:
+            return None
+        try:
+            characters = _ANSI_C_ESCAPE.sub(_ansi_c_character, match[1])
+        except (KeyError, ValueError):
+            return None
+        self._advance(match.end())
+        return characters
 
     def _skip_brackets(self, opening: int) -> None:
         """Go behind the bracket that closes the one here, over quoted ones."""
@@ -369,6 +392,33 @@ class _Tokenizer:
     def _advance(self, position: int) -> None:
         self._line += self._text.count("\n", self._at, position)
         self._at = position
+
+
+def _ansi_c_character(escape: re.Match[str]) -> str:
+    """Return the character of an escape. Raise KeyError for others, ValueError for half of one."""
+    digits = escape[1] or escape[2] or escape[3]
+    if digits is None:
+        return _ANSI_C_CHARACTERS[escape[4]]
+    code = int(digits, 16)
+    if escape[1] is not None and code > 0x7F:
+        raise ValueError("a byte that may be a part of a character")
+    return chr(code)
+
+
+def quoted_word(text: str) -> str:
+    """Return a word of a shell with this text, without characters that control a terminal."""
+    if text.isprintable():
+        return shlex.quote(text)
+    return f"$'{''.join(map(_ansi_c_escaped, text))}'"
+
+
+def _ansi_c_escaped(character: str) -> str:
+    if character in "\\'":
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 0x80 else f"\\U{code:08x}"
 
 
 def _marked_template(text: str) -> str:

@@ -5,7 +5,6 @@ acls:
 - {principal: User:bob, deny: All, group: team-, pattern: prefixed, host: 10.0.0.1}
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any, cast
@@ -36,6 +35,7 @@ from kafka_shim.policy.formats.values_with_lines import (
     lines_of_items,
 )
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
+from kafka_shim.text.json_text import json_text
 
 _RESOURCE_KEYS = {
     member.name.lower().replace("_", "-"): member
@@ -55,7 +55,7 @@ def parse_acls(text: str) -> list[AclWithLine]:
 
 
 def format_acls(acls: Iterable[Acl]) -> str:
-    lines = [json.dumps(rule, ensure_ascii=False) for rule in acls_to_rules(acls)]
+    lines = [json_text(rule, indent=None) for rule in acls_to_rules(acls)]
     return "acls:\n" + "".join(f"  - {line}\n" for line in lines) if lines else "acls: []\n"
 
 

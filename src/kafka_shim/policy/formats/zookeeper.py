@@ -29,6 +29,7 @@ from kafka_shim.policy.formats.values_with_lines import (
     load_json_with_lines,
 )
 from kafka_shim.protocol.enums import PatternType
+from kafka_shim.text.json_text import json_text
 
 _VERSION = 1
 _PATH = re.compile(
@@ -65,7 +66,7 @@ def format_acls(acls: Iterable[Acl]) -> str:
                 "host": acl.host,
             }
         )
-    return json.dumps(nodes, indent=2, ensure_ascii=False) + "\n"
+    return json_text(nodes) + "\n"
 
 
 def _parse_node_json(text: str, where: str) -> Any:
