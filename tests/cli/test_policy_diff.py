@@ -29,8 +29,9 @@ CHANGES = """\
 - User:bob: Write on topics `team-secret-*`
 """
 EXAMPLE = """\
-    e.g. User:bob from 192.0.2.1: Write on topic `team-secret-x` (before: ALLOW User:bob Write on \
-topic `team-*`; after: DENY User:bob Write on topic `team-secret-*`)
+    e.g. User:bob from 192.0.2.1: Write on topic `team-secret-x` (before: {principal: User:bob, \
+allow: Write, topic: team-, pattern: prefixed}; after: {principal: User:bob, deny: Write, \
+topic: team-secret-, pattern: prefixed})
 """
 
 ADMIN = "- {principal: User:ANONYMOUS, allow: Describe, cluster: }"
@@ -124,7 +125,7 @@ def test_all_files_of_a_folder_are_read(
         (
             "# a\n- {principal: a, allow: Read, topic: t}",
             ":2",
-            f"Kafka {RELEASES[-1]} refuses ALLOW a Read on topic `t`",
+            f"Kafka {RELEASES[-1]} refuses {{principal: a, allow: Read, topic: t}}",
         ),
         ("- {principal: User:a, allow: Read, cluster: c}", ":1", "invalid cluster name `c`"),
     ],
@@ -153,7 +154,10 @@ def test_prefixed_acls_are_an_error_before_2_0(
     diff: Diff, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert diff("--kafka-version", "1.1") == 2
-    assert "Kafka 1.1 refuses ALLOW User:bob Write on topic `team-*`" in capsys.readouterr().err
+    assert (
+        "Kafka 1.1 refuses {principal: User:bob, allow: Write, topic: team-, pattern: prefixed}"
+        in capsys.readouterr().err
+    )
 
 
 def test_a_single_file_needs_a_cluster(

@@ -20,10 +20,13 @@ acls:
   pattern: prefixed
 """
 FOUND = """\
-{a}:1: shadowed: ALLOW User:alice AlterConfigs on topic `orders-eu`: a broader ACL covers it: \
-ALLOW User:alice AlterConfigs on topic `orders-*` ({b}:5)
-{b}:4: redundant: ALLOW User:alice DescribeConfigs on topic `orders-*`: another operation \
-includes it: ALLOW User:alice AlterConfigs on topic `orders-*` ({b}:5)
+{a}:1: shadowed: {{principal: User:alice, allow: AlterConfigs, topic: orders-eu}}: \
+a broader ACL covers it: \
+{{principal: User:alice, allow: AlterConfigs, topic: orders-, pattern: prefixed}} ({b}:5)
+{b}:4: redundant: \
+{{principal: User:alice, allow: DescribeConfigs, topic: orders-, pattern: prefixed}}: \
+another operation includes it: \
+{{principal: User:alice, allow: AlterConfigs, topic: orders-, pattern: prefixed}} ({b}:5)
 2 findings in 3 ACLs for Kafka {release}
 """
 
@@ -61,8 +64,8 @@ def test_duplicates_in_several_files_are_found(
     assert lint(paths=("a.yaml", "c.csv")) == 3
     out = capsys.readouterr().out
     assert (
-        "c.csv:2: duplicate: ALLOW User:alice AlterConfigs on topic `orders-eu`: written before: "
-        in out
+        "c.csv:2: duplicate: {principal: User:alice, allow: AlterConfigs, topic: orders-eu}:"
+        " written before: " in out
     )
     assert f"{tmp_path / 'a.yaml'}:1\n" in out
 
@@ -89,7 +92,7 @@ def test_github_annotations_have_file_and_line(
 ) -> None:
     assert lint("--github") == 3
     out = capsys.readouterr().out
-    assert "a.yaml,line=1,title=Kafka ACLs::shadowed: ALLOW User:alice" in out
+    assert "a.yaml,line=1,title=Kafka ACLs::shadowed: {principal: User:alice" in out
     assert out.count("::warning file=") == 2
 
 
@@ -98,8 +101,8 @@ def test_prefixed_acls_are_a_finding_before_2_0(
 ) -> None:
     assert lint("--kafka-version", "1.1") == 3
     assert (
-        "b.yaml:4: release: ALLOW User:alice DescribeConfigs on topic `orders-*`: Kafka 1.1 refuses"
-        in (capsys.readouterr().out)
+        "b.yaml:4: release: {principal: User:alice, allow: DescribeConfigs, topic: orders-,"
+        " pattern: prefixed}: Kafka 1.1 refuses" in (capsys.readouterr().out)
     )
 
 
@@ -136,7 +139,9 @@ def test_the_acls_of_a_cluster_are_checked(
     capsys.readouterr()
     assert lint(*words, paths=()) == 3
     found = capsys.readouterr().out
-    assert f"{running.plaintext}: redundant: ALLOW User:alice DescribeConfigs" in found
+    assert (
+        f"{running.plaintext}: redundant: {{principal: User:alice, allow: DescribeConfigs" in found
+    )
 
 
 def test_without_acls_a_usage_error_asks_for_them(

@@ -65,7 +65,7 @@ def test_the_smallest_counterexample_is_printed(
     lines = capsys.readouterr().out.splitlines()
     assert lines[-3:] == [
         "  User:a from 192.0.2.1: Read on topic `a`",
-        "  A: allowed (ALLOW User:a All on topic `a*`)",
+        "  A: allowed ({principal: User:a, allow: All, topic: a, pattern: prefixed})",
         "  B: denied (no ACL allows it)",
     ]
     assert compare("equivalent", WIDE, WIDE + STARRED, "--json") == 0

@@ -149,7 +149,9 @@ def test_forbidden_acls_may_exist_for_some_principals(
     rule = "- {no-acl: {allow: Write, topic: us-orders, but: [User:eve]}}\n"
     assert check(rule) == 0
     assert check(rule.replace("eve", "bob")) == 3
-    assert "there is ALLOW User:eve Write on topic `us-orders`" in capsys.readouterr().out
+    assert (
+        "there is {principal: User:eve, allow: Write, topic: us-orders}" in capsys.readouterr().out
+    )
 
 
 def test_coverage_names_acls_without_expectation_and_expectations_without_acl(
@@ -162,8 +164,8 @@ def test_coverage_names_acls_without_expectation_and_expectations_without_acl(
     assert check(rules, "--coverage", "--quiet") == 0
     assert capsys.readouterr().out.splitlines()[1:-1] == [
         "coverage: an expectation is about 1 of 3 ACLs",
-        "    no expectation: ALLOW User:us-app Write on topic `us-*`",
-        "    no expectation: ALLOW User:eve Write on topic `us-orders`",
+        "    no expectation: {principal: User:us-app, allow: Write, topic: us-, pattern: prefixed}",
+        "    no expectation: {principal: User:eve, allow: Write, topic: us-orders}",
         "coverage: an ACL applies to 1 of 2 expectations",
     ]
     with pytest.raises(SystemExit) as caught:

@@ -42,7 +42,7 @@ def test_expectations_that_hold_are_printed(
     path = tmp_path / "policy.yaml"
     assert capsys.readouterr().out == (
         f"ok   {path}:3: User:alice may Write, Describe on topic orders\n"
-        "     because: ALLOW User:alice Write on topic `orders`\n"
+        "     because: {principal: User:alice, allow: Write, topic: orders}\n"
         f"ok   {path}:4: User:bob may not Read on topic orders\n"
         "     because: no ACL allows it\n"
         f"2 of 2 expectations hold in Kafka {RELEASES[-1]}\n"

@@ -30,12 +30,10 @@ def test_allowed_and_denied_principals_are_listed(
     assert capsys.readouterr().out == (
         "allowed Read on topic `orders`:\n"
         "  User:alice, from 10.0.0.1\n"
-        "    (principal=User:alice, host=10.0.0.1, operation=READ, permissionType=ALLOW) on"
-        " ResourcePattern(resourceType=TOPIC, name=orders, patternType=LITERAL)\n"
+        "    {principal: User:alice, allow: Read, topic: orders, host: 10.0.0.1}\n"
         "denied, although an ACL allows it:\n"
         "  User:bob\n"
-        "    (principal=User:bob, host=*, operation=ALL, permissionType=DENY) on"
-        " ResourcePattern(resourceType=TOPIC, name=orders, patternType=LITERAL)\n"
+        "    {principal: User:bob, deny: All, topic: orders}\n"
     )
 
 
@@ -47,7 +45,7 @@ def test_an_acl_for_all_users_is_printed_as_everyone(
     out = capsys.readouterr().out
     assert "  User:root, from everywhere\n    because: super user\n" in out
     assert "  User:eve, from everywhere but 10.6.6.6\n" in out
-    assert "    but not: (principal=User:eve, host=10.6.6.6" in out
+    assert "    but not: {principal: User:eve, deny: " in out
     assert "  everyone else (User:*), from everywhere\n" in out
 
 

@@ -45,10 +45,10 @@ REFUSED = {
     "--pull-request": [["pipeline", "findings", "TRACE", *JOB, "--pull-request", "FOLDER"]],
     "--checkpoint": [["pipeline", "watch", "TRACE", "--checkpoint", "FOLDER"]],
     "--history": [["pipeline", "findings", "TRACE", "--acls", "ACLS", "--history", "NOTES"]],
-    "--out": [["policy", "plan", "ACLS", "ACLS", "--out", each] for each in ("NOTES", "FOLDER")],
     "--plan": [["policy", "compact", "ACLS", "--plan", each] for each in ("NOTES", "FOLDER")],
     "--junit": [["policy", "test", "TESTS", "--junit", each] for each in ("NOTES", "FOLDER")],
     "--out": [
+        *(["policy", "plan", "ACLS", "ACLS", "--out", each] for each in ("NOTES", "FOLDER")),
         ["pipeline", "ingest", "TRACE", "--out", "FOLDER"],
         *(["trace", "export", "TRACE", "--out", each] for each in ("NOTES", "FOLDER")),
         ["trace", "export", "TRACE", "--format", "pcap", "--out", "NOTES"],

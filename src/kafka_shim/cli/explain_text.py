@@ -15,7 +15,7 @@ from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.requirement import DenialEffect
 from kafka_shim.cli.resource_arguments import OPTION_BY_RESOURCE_TYPE
 from kafka_shim.policy.descriptions import action_text, decision_object
-from kafka_shim.policy.formats.kafka_list import format_acl_on_one_line
+from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.policy.step_texts import step_command, step_object
 from kafka_shim.protocol.error_codes import ErrorCode
 
@@ -39,14 +39,14 @@ def explanation_lines(
     )
     yield f"because {decision_reason_text(explanation)}{':' if explanation.decision.acl else ''}"
     if explanation.decision.acl is not None:
-        yield f"  {format_acl_on_one_line(explanation.decision.acl)}"
+        yield f"  {acl_line(explanation.decision.acl)}"
     if explanation.other_applying_acls:
         yield "also applies:"
-        yield from (f"  {format_acl_on_one_line(acl)}" for acl in explanation.other_applying_acls)
+        yield from (f"  {acl_line(acl)}" for acl in explanation.other_applying_acls)
     if explanation.inapplicable_acls:
         yield "does not apply:"
         for miss in explanation.inapplicable_acls:
-            yield f"  {format_acl_on_one_line(miss.acl)}"
+            yield f"  {acl_line(miss.acl)}"
             yield f"    {miss.reason}"
     yield from remedy_lines(explanation.steps_to_allow, bootstrap_server)
 
@@ -95,7 +95,7 @@ def _reason_lines(need_decision: NeedDecision) -> Iterator[str]:
     else:
         yield "because no ACL allows it, or a DENY overrides each that does (KIP-679)"
     if need_decision.decision.acl is not None:
-        yield f"  {format_acl_on_one_line(need_decision.decision.acl)}"
+        yield f"  {acl_line(need_decision.decision.acl)}"
 
 
 def _need_text(need_decision: NeedDecision) -> str:

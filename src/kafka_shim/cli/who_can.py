@@ -20,7 +20,7 @@ from kafka_shim.cli.policy_options import (
 )
 from kafka_shim.cli.usage import UsageError, parse_supported_operation, run_reporting_errors
 from kafka_shim.policy.descriptions import action_text
-from kafka_shim.policy.formats.kafka_list import format_acl_on_one_line
+from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.text.json_text import json_text
 from kafka_shim.text.message_text import text_of_escaped_result_lines
 
@@ -89,14 +89,14 @@ def _result_lines(
         yield f"  {_principal_text(allowed.principal)}, {_hosts_text(allowed)}"
         if allowed.because is not DecisionReason.ACL:
             yield f"    because: {allowed.because.value}"
-        yield from (f"    {format_acl_on_one_line(acl)}" for acl in allowed.acls)
-        yield from (f"    but not: {format_acl_on_one_line(acl)}" for acl in allowed.exception_acls)
+        yield from (f"    {acl_line(acl)}" for acl in allowed.acls)
+        yield from (f"    but not: {acl_line(acl)}" for acl in allowed.exception_acls)
     if result.denied_principals:
         unless = ", unless a super user" if has_unknown_super_users else ""
         yield f"denied{unless}, although an ACL allows it:"
     for denied in result.denied_principals:
         yield f"  {_principal_text(denied.principal)}"
-        yield from (f"    {format_acl_on_one_line(acl)}" for acl in denied.denying_acls)
+        yield from (f"    {acl_line(acl)}" for acl in denied.denying_acls)
 
 
 def _principal_text(principal: str) -> str:

@@ -13,13 +13,13 @@ from kafka_shim.policy.acl_folders import (
     first_names_text,
     read_acl_files_noting_skipped,
 )
-from kafka_shim.policy.descriptions import acl_sentence
 from kafka_shim.policy.formats import (
     detect_format,
     parse_acls_with_lines,
     resources_without_acls,
 )
 from kafka_shim.policy.formats.kafka_list import ends_with_heading
+from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.policy.lint import LocatedAcl
 from kafka_shim.text.input_errors import InputError, place_text
 from kafka_shim.text.input_files import read_text_without_bom
@@ -42,7 +42,7 @@ def read_accepted_located_acls(paths: Sequence[str], release: str) -> list[Locat
     located_acls = read_located_acls(paths)
     rules = acl_rules_of_release(release)
     rejections = [
-        f"{place_text(each.path, each.line)}: Kafka {release} refuses {acl_sentence(each.acl)}:"
+        f"{place_text(each.path, each.line)}: Kafka {release} refuses {acl_line(each.acl)}:"
         f" {error.message}"
         for each in located_acls
         if (error := creation_error(each.acl, rules)) is not None

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.policy.descriptions import acl_sentence
 from kafka_shim.policy.expectation_check import ExpectationChecker
 from kafka_shim.policy.expectation_files import LocatedExpectation
+from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.text.input_errors import place_text
 from kafka_shim.text.message_text import count_with_noun
 
@@ -35,7 +35,7 @@ class PolicyCoverage(msgspec.Struct):
         untouched = [acl for acl in self.acls if acl not in self.acls_with_expectation]
         total = count_with_noun(len(self.acls), "ACL")
         yield f"coverage: an expectation is about {len(self.acls) - len(untouched)} of {total}"
-        yield from _first_lines([f"no expectation: {acl_sentence(acl)}" for acl in untouched])
+        yield from _first_lines([f"no expectation: {acl_line(acl)}" for acl in untouched])
         decided = len(self.expectations) - len(self.expectations_without_acl)
         total = count_with_noun(len(self.expectations), "expectation")
         yield f"coverage: an ACL applies to {decided} of {total}"

@@ -6,25 +6,15 @@ from typing import Any
 
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.acl_objects import acl_to_object
-from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Decision, DecisionReason
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, Decision, DecisionReason
 from kafka_shim.authorizer.networks import smallest_enclosing_host
 from kafka_shim.policy.access_changes import AccessChange
+from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.policy.name_sets import ALL_NAMES, STARRED_NAMES, NameSet
 from kafka_shim.policy.witness import Witness
-from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.enums import Operation, ResourceType
 
 _ASTERISK = NameSet(WILDCARD)
-
-
-def acl_sentence(acl: Acl) -> str:
-    """Return `ALLOW User:alice Read on topic `orders``; a host only if it is not `*`."""
-    where = resource_type_text(acl.resource_type)
-    if acl.resource_type is not ResourceType.CLUSTER:
-        star = "*" if acl.pattern_type is PatternType.PREFIXED else ""
-        where = f"{where} `{acl.resource_name}{star}`"
-    host = "" if acl.host == WILDCARD else f" from {acl.host}"
-    verb = "ALLOW" if acl.permission is Permission.ALLOW else "DENY"
-    return f"{verb} {acl.principal} {camel_case(acl.operation)} on {where}{host}"
 
 
 @cache
@@ -198,7 +188,7 @@ def action_text(action: Action) -> str:
 
 
 def decision_text(decision: Decision) -> str:
-    """Return `allowed (ALLOW User:alice Read on topic `orders`)`."""
+    """Return `allowed ({principal: User:alice, allow: Read, topic: orders})`."""
     word = "allowed" if decision.allowed else "denied"
     return f"{word} ({decision_rule_text(decision)})"
 
@@ -206,7 +196,7 @@ def decision_text(decision: Decision) -> str:
 def decision_rule_text(decision: Decision) -> str:
     """Return what decided: an ACL, or that there is none."""
     if decision.reason is DecisionReason.ACL and decision.acl is not None:
-        return acl_sentence(decision.acl)
+        return acl_line(decision.acl)
     return decision.reason.value
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from kafka_shim.authorizer.acl_objects import acl_to_object
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.policy.descriptions import acl_sentence
+from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.policy.lint import Finding, LocatedAcl
 from kafka_shim.text.github_annotations import github_annotation
 from kafka_shim.text.input_errors import place_text
@@ -47,12 +47,12 @@ def _finding_text(finding: Finding) -> str:
     if unlisted_count:
         causes.append(f"{unlisted_count} more")
     cause_list = f": {', '.join(causes)}" if causes else ""
-    return f"{acl_sentence(acl)}: {finding.message}{cause_list}"
+    return f"{acl_line(acl)}: {finding.message}{cause_list}"
 
 
 def _cause_text(located: LocatedAcl, acl: Acl) -> str:
     place = place_text(located.path, located.line)
-    return place if located.acl == acl else f"{acl_sentence(located.acl)} ({place})"
+    return place if located.acl == acl else f"{acl_line(located.acl)} ({place})"
 
 
 def finding_object(finding: Finding) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.model import ANY_USER
 from kafka_shim.policy.descriptions import (
-    acl_sentence,
     decision_object,
     decision_rule_text,
     hosts_text,
@@ -17,6 +16,7 @@ from kafka_shim.policy.descriptions import (
     resources_text,
 )
 from kafka_shim.policy.expectation_check import CheckedAccess, Verdict
+from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.policy.judged_expectations import JudgedExpectation, failed_expectations
 from kafka_shim.policy.step_texts import step_command, step_object
 from kafka_shim.text.github_annotations import github_annotation as github
@@ -104,9 +104,7 @@ def explanation_lines(verdict: Verdict) -> Iterator[str]:
         if len(rules) > len(shown):
             yield f"and {len(rules) - len(shown)} more"
         return
-    yield from (
-        f"there is {acl_sentence(acl)}" for acl in verdict.existing_forbidden_acls[:SHOWN_MAX]
-    )
+    yield from (f"there is {acl_line(acl)}" for acl in verdict.existing_forbidden_acls[:SHOWN_MAX])
     yield from (
         _checked_access_text(response)
         for response in verdict.violating_or_confirming_accesses[:SHOWN_MAX]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kafka_shim.shim.observing.request_remedy import acl_rule_text
+from kafka_shim.policy.formats.rule_lines import rule_line
 
 _NEXT_NEEDS = "\n  (a producer also needs Write, a consumer Read; each includes Describe)"
 
@@ -52,9 +52,9 @@ def _remedy_text(row: Mapping[str, Any], remedy: Mapping[str, Any]) -> str:
         return ""
     if len(added) == 1 and not removed:
         hint = _next_acl_hint(row, added[0])
-        return f"\n  the smallest ACL that allows it: {acl_rule_text(added[0])}{hint}"
-    lines = [f"remove {acl_rule_text(rule)}" for rule in removed]
-    lines += [f"add {acl_rule_text(rule)}" for rule in added]
+        return f"\n  the smallest ACL that allows it: {rule_line(added[0])}{hint}"
+    lines = [f"remove {rule_line(rule)}" for rule in removed]
+    lines += [f"add {rule_line(rule)}" for rule in added]
     lead = "DENY always wins; " if removed else ""
     if len(lines) == 1:
         return f"\n  {lead}to allow it, {lines[0]}"

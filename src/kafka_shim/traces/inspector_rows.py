@@ -7,10 +7,11 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor, DecisionReason
 from kafka_shim.authorizer.remedy import CheckedAction, Remedy, RequiredAccess, steps_to_allow
 from kafka_shim.authorizer.store import AclStore
+from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.policy.formats.trace_rule import parse_acl_rule, parse_reason_rule
 from kafka_shim.protocol.code_names import error_name
 from kafka_shim.protocol.enums import Operation, ResourceType
-from kafka_shim.shim.observing.request_history import RESPONSE_BYTES_MAX, acl_text
+from kafka_shim.shim.observing.request_history import RESPONSE_BYTES_MAX
 from kafka_shim.shim.observing.request_remedy import remedy_json
 from kafka_shim.traces.trace_rows import DERIVED_RULE_PREFIX
 
@@ -122,7 +123,7 @@ class InspectorRows:
         acl, reason = parse_acl_rule(rule), parse_reason_rule(rule)
         if acl is not None:
             self._acls.add(acl)
-            return {"rule": acl_text(acl), "because": DecisionReason.ACL.value}
+            return {"rule": acl_line(acl), "because": DecisionReason.ACL.value}
         if reason is not None:
             return {"rule": reason.value, "because": reason.value}
         is_derived = rule.startswith(DERIVED_RULE_PREFIX)

@@ -6,7 +6,8 @@ from hypothesis import given, strategies as st
 
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.policy.formats.yaml_rules import acls_to_rules, parse_rule
+from kafka_shim.policy.formats.rule_lines import acl_line, acls_to_rules
+from kafka_shim.policy.formats.yaml_rules import parse_acls, parse_rule
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from tests.policy.formats.samples import ACLS_LISTED, ANY_TEXT, acls_of
 from tests.support.acls import make_acl
@@ -120,3 +121,18 @@ def test_rules_survive_a_round_trip_through_yaml(acls: list[Acl]) -> None:
     text = yaml.safe_dump(acls_to_rules(acls))
     rules = yaml.safe_load(text) or []
     assert {acl for rule in rules for acl in parse_rule(rule)} == set(acls)
+
+
+def test_printed_lines_are_read() -> None:
+    """What outputs print of ACLs is read back, one line for each."""
+    acls = [
+        Acl(kind, name, pattern, principal, host, Operation.READ, permission)
+        for kind in (ResourceType.TOPIC, ResourceType.TRANSACTIONAL_ID)
+        for name in ("orders", "*", "a b", "yes", "1", "x: y", "]}", "e*", "\x1b\n")
+        for pattern in (PatternType.LITERAL, PatternType.PREFIXED)
+        for principal in ("User:alice", "User:*", "User:CN=a, O=b")
+        for host in ("*", "10.0.0.1", "2001:db8::1", "10.0.0.0/8")
+        for permission in (Permission.ALLOW, Permission.DENY)
+    ]
+    text = "\n".join(map(acl_line, acls))
+    assert {acl for acl, _ in parse_acls(text)} == set(acls)

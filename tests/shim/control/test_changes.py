@@ -47,7 +47,7 @@ def test_changes_name_clients_the_inspector_and_the_control_api(
     acl, user, topic, settings = changes(api)
     assert (acl["kind"], acl["action"], acl["by"]["kind"]) == ("acl", "added", "inspector")
     assert [item["name"] for item in acl["items"]] == [
-        "ALLOW User:alice READ on TOPIC LITERAL orders from *"
+        "{principal: User:alice, allow: Read, topic: orders}"
     ]
     assert (user["action"], user["items"][0]["name"]) == ("added", "dave")
     assert user["by"]["kind"] == topic["by"]["kind"] == "control API"

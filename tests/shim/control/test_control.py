@@ -162,7 +162,7 @@ def test_requests_and_decisions_are_returned(api: Http, broker: KafkaBroker) -> 
         api.ask("GET", "/decisions?api=Produce&operation=write&resource_name=seeded"),
         bodies.DecisionRows,
     )["decisions"]
-    assert allowed[0]["rule"] == "ALLOW User:alice WRITE on TOPIC LITERAL seeded from *"
+    assert allowed[0]["rule"] == "{principal: User:alice, allow: Write, topic: seeded}"
     nobody = works(api.ask("GET", "/requests?principal=User%3Azoe"), bodies.RequestRows)
     assert nobody["requests"] == []
 

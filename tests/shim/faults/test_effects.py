@@ -116,7 +116,7 @@ def test_deny_looks_like_a_denial_by_an_acl_even_for_super_users(stage: Stage) -
     first = next(iter(history))
     row = next(first.decision_rows())
     assert (row["allowed"], row["rule"]) == (
-        False, "DENY User:admin DESCRIBE on TOPIC LITERAL orders from *",
+        False, "{principal: User:admin, deny: Describe, topic: orders}",
     )  # fmt: skip
 
 

@@ -117,7 +117,7 @@ def format_acls_losslessly(acls: Iterable[Acl], format_name: str) -> str:
     found = set(parse_distinct_acls(text, format_name)) if wanted else set()
     for acl in wanted:
         if acl not in found:
-            shown = import_module(f"{__name__}.kafka_list").format_acl_on_one_line(acl)
+            shown = import_module(f"{__name__}.rule_lines").acl_line(acl)
             raise AclTextError(f"the format `{format_name}` cannot express {shown}")
     return text
 

@@ -176,11 +176,6 @@ def format_entry(acl: Acl, *, as_object: bool = True) -> str:
     )
 
 
-def format_acl_on_one_line(acl: Acl) -> str:
-    """Return entry and pattern on one line."""
-    return f"{format_entry(acl)} on {format_pattern(acl)}"
-
-
 def _parse_heading(line: str) -> _PatternTexts | None:
     """Return what the heading names; None if the line is not a heading."""
     if line.startswith(_NEW_HEADING) and line.endswith(")`:"):  # much faster than the expression

@@ -3,6 +3,7 @@
 import re
 
 from kafka_shim.authorizer.model import Acl, Decision, DecisionReason
+from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 _ACL = re.compile(
@@ -29,6 +30,12 @@ def format_acl_rule(acl: Acl) -> str:
         f"{acl.resource_type.name}|{acl.resource_name}|{acl.pattern_type.name}"
         f"|{acl.principal}|{acl.host}|{acl.operation.name}|{acl.permission.name}"
     )
+
+
+def rule_text_as_line(text: str) -> str:
+    """Return the rule of a trace as people read it: an ACL as a line, other texts as they are."""
+    acl = parse_acl_rule(text)
+    return text if acl is None else acl_line(acl)
 
 
 def parse_acl_rule(text: str) -> Acl | None:

@@ -5,13 +5,12 @@ acls:
 - {principal: User:bob, deny: All, group: team-, pattern: prefixed, host: 10.0.0.1}
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
 from typing import Any, cast
 
 from kafka_shim.authorizer.acl_names import (
     AclTextError,
-    camel_case,
     parse_operation,
     parse_pattern_type,
 )
@@ -28,6 +27,7 @@ from kafka_shim.policy.formats.other_files import (
     describe_other_document,
 )
 from kafka_shim.policy.formats.plain_rules import parse_plain_rules
+from kafka_shim.policy.formats.rule_lines import acls_to_rules, looks_like_prefix_glob
 from kafka_shim.policy.formats.values_with_lines import (
     ListWithLines,
     line_of_key,
@@ -51,7 +51,18 @@ _NO_KEY = "the key `acls` is missing; expected a list of ACLs, or a mapping with
 
 def parse_acls(text: str) -> list[AclWithLine]:
     plain = parse_plain_rules(text)
-    return parse_located_acls(load_document(text, with_lines=True)) if plain is None else plain
+    if plain is not None:
+        return plain
+    return parse_located_acls(load_document(_as_list_of_lines(text), with_lines=True))
+
+
+def _as_list_of_lines(text: str) -> str:
+    """Return lines such as `{principal: User:a, allow: Read, topic: t}`, as they are printed, as a
+    list; other texts as they are.
+    """
+    if not text.lstrip().startswith("{principal:"):
+        return text
+    return re.sub(r"^(?=\{principal:)", "- ", text, flags=re.MULTILINE)
 
 
 def format_acls(acls: Iterable[Acl]) -> str:
@@ -114,29 +125,6 @@ def _list_of_rules_with_line(content: Any) -> tuple[Any, int]:
     return content["acls"], line
 
 
-def acls_to_rules(acls: Iterable[Acl]) -> list[dict[str, object]]:
-    """Return ACLs as rules; operations of the same rule are combined."""
-    rules: list[dict[str, object]] = []
-    for _, entries in groupby(
-        sorted(acls, key=_rule_sort_key), key=lambda acl: _rule_sort_key(acl)[:-1]
-    ):
-        group = list(entries)
-        acl = group[0]
-        rule: dict[str, object] = {"principal": acl.principal}
-        rule["allow" if acl.permission is Permission.ALLOW else "deny"] = [
-            camel_case(entry.operation) for entry in group
-        ]
-        rule[acl.resource_type.name.lower().replace("_", "-")] = acl.resource_name
-        if acl.pattern_type is PatternType.PREFIXED:
-            rule["pattern"] = "prefixed"
-        elif _looks_like_prefix_glob(acl.resource_name):
-            rule["pattern"] = "literal"
-        if acl.host != WILDCARD:
-            rule["host"] = acl.host
-        rules.append(rule)
-    return rules
-
-
 def parse_rule(rule: object, where: str = "acl") -> list[Acl]:
     """Return the ACLs of a rule.
 
@@ -174,7 +162,7 @@ def _acls_of_all_combinations(
         fields[resource], resource, CLUSTER_NAME if resource == "cluster" else None
     )
     pattern = fields.get("pattern")
-    globs = [name for name in names if _looks_like_prefix_glob(name)]
+    globs = [name for name in names if looks_like_prefix_glob(name)]
     if pattern is None and globs:
         raise AclTextError(
             f"`{globs[0]}` is not a pattern: for a prefix, leave out the `*` and add"
@@ -213,21 +201,3 @@ def _parse_strings(value: object, key: str, default: str | None = None) -> list[
     if not texts or not all(isinstance(item, str) for item in texts):
         raise AclTextError(f"`{key}` must be a string or a list of strings, not `{value}`")
     return cast("list[str]", list(texts))
-
-
-def _looks_like_prefix_glob(name: str) -> bool:
-    return name.endswith("*") and name != WILDCARD
-
-
-def _rule_sort_key(
-    acl: Acl,
-) -> tuple[str, str, ResourceType, str, PatternType, Permission, Operation]:
-    return (
-        acl.principal,
-        acl.host,
-        acl.resource_type,
-        acl.resource_name,
-        acl.pattern_type,
-        acl.permission,
-        acl.operation,
-    )

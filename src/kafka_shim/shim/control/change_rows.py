@@ -5,9 +5,9 @@ from urllib.parse import quote
 
 from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.shim.observing.change_log import Change, ChangeLog
 from kafka_shim.shim.observing.originators import CallOfControlApi, Originator
-from kafka_shim.shim.observing.request_history import acl_text
 from kafka_shim.shim.state.state_change import StateChange
 from kafka_shim.shim.state.topics import INTERNAL_TOPICS, NOBODY
 
@@ -59,7 +59,7 @@ def _originator_row(originator: Originator) -> Row:
 
 def _item_row(item: StateChange) -> Row:
     if item.kind == "acl":
-        return {"name": acl_text(_acl_of_item(item)), "before": None, "after": None}
+        return {"name": acl_line(_acl_of_item(item)), "before": None, "after": None}
     return {"name": item.name, "before": item.before, "after": item.after}
 
 

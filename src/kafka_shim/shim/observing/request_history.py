@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kafka_shim.authorizer.model import Acl, DecisionReason
+from kafka_shim.authorizer.model import DecisionReason
+from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.protocol.code_names import error_name
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
@@ -313,12 +314,4 @@ class History:
 def _reason_text(record: AccessRecord) -> str:
     """Return the ACL that decided as text, or why there is none."""
     acl = record.decision.acl
-    return record.decision.reason.value if acl is None else acl_text(acl)
-
-
-def acl_text(acl: Acl) -> str:
-    """Return `ALLOW User:alice WRITE on TOPIC LITERAL orders from *`."""
-    return (
-        f"{acl.permission.name} {acl.principal} {acl.operation.name} on {acl.resource_type.name}"
-        f" {acl.pattern_type.name} {acl.resource_name} from {acl.host}"
-    )
+    return record.decision.reason.value if acl is None else acl_line(acl)

@@ -26,6 +26,7 @@ from kafka_shim.authorizer.requirements import (
     METADATA_TOPIC,
     all_requirements_bound_to_release_by_id,
 )
+from kafka_shim.policy.formats.rule_lines import acls_to_rules, rule_line
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.context import RequestContext
@@ -212,24 +213,11 @@ def remedy_json(remedy: Remedy | None) -> dict[str, Any] | None:
     """Return a remedy for JSON, with ACLs as rules of a state file."""
     if remedy is None:
         return None
-    from kafka_shim.policy.formats.yaml_rules import acls_to_rules  # noqa: PLC0415 - the start is shorter by it
-
     rules = RequestRemedy(acls_to_rules(remedy.remove), acls_to_rules(remedy.add), remedy.complete)
     return msgspec.structs.asdict(rules)
 
 
 def remedy_text(remedy: Mapping[str, Any]) -> str:
     """Return `remove {RULE}; add {RULE}` for the object of a remedy."""
-    steps = [f"{verb} {acl_rule_text(rule)}" for verb in ("remove", "add") for rule in remedy[verb]]
+    steps = [f"{verb} {rule_line(rule)}" for verb in ("remove", "add") for rule in remedy[verb]]
     return "; ".join(steps)
-
-
-def acl_rule_text(rule: Mapping[str, Any]) -> str:
-    """Return `{principal: User:alice, allow: Write, topic: orders}`, as in a state file."""
-    return f"{{{', '.join(f'{key}: {_rule_value_text(value)}' for key, value in rule.items())}}}"
-
-
-def _rule_value_text(value: Any) -> str:
-    if isinstance(value, list):
-        return value[0] if len(value) == 1 else f"[{', '.join(value)}]"
-    return str(value)
