@@ -53,7 +53,7 @@ def test_a_denial_names_the_acl_that_would_allow_it(page: Page, broker: KafkaBro
     assert not [row for row in page.rows if "User:bob" not in row]
     page.press("j", "\ue007")
     detail = page.wait(lambda: page.element("#detail").text)
-    rule = "{principal: User:bob; allow: Describe; topic: orders}"
+    rule = "{principal: User:bob, allow: Describe, topic: orders}"
     assert f"To allow the whole request\nadd {rule}" in detail
     assert '"name": "orders"' in detail
     page.press("\ue00c")

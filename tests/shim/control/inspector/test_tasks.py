@@ -98,9 +98,9 @@ def test_what_changed_in_the_last_minute_is_shown(
     broker.acls.add(principal="carol", allow="Read", topic="refunds")
     clicking.click_tab("changes")
     clicking.row("Topic created", "refunds (partitions 2)", "User:ANONYMOUS, ops, #")
-    clicking.row("ACL added", "ALLOW User:carol READ on TOPIC LITERAL refunds", "the control API")
+    clicking.row("ACL added", "{principal: User:carol, allow: Read, topic: refunds}", "the control API")
     clicking.click("//tr[contains(., 'User:carol')]//button[.='Undo']")
-    clicking.row("ACL removed", "ALLOW User:carol READ on TOPIC LITERAL refunds", "the inspector")
+    clicking.row("ACL removed", "{principal: User:carol, allow: Read, topic: refunds}", "the inspector")
     assert broker.acls.list("carol") == []
     clicking.click("//tr[contains(., 'refunds (')]//a")
     clicking.wait(lambda: clicking.shows("#detail", "CreateTopics"))
@@ -133,5 +133,5 @@ def test_a_denial_in_a_recorded_trace_is_explained(chrome: Any, tmp_path: Path) 
         )
         server.shutdown()
         serving.join()
-    assert "add {principal: User:carol; allow: Describe; topic: orders}" in text
+    assert "add {principal: User:carol, allow: Describe, topic: orders}" in text
     assert "Describe Topic orders: no ACL allows it" in text

@@ -217,10 +217,15 @@ function exchange(full) {
 const decisionItem = (row) => element("li", {}, badge(row.allowed, row.allowed ? "allowed" : "denied"), " ",
   docLink(row.operation, capital(row.operation)), ` ${capital(row.resource_type)} ${row.resource_name}: ${row.rule}`);
 
-/** Describe a rule to add or to remove. */
+/** Return a value of YAML, quoted where it would be read as something else. */
+function plainOrQuoted(value) {
+  return /^[A-Za-z][\w./-]*(:[\w./-]+)*$/.test(value) ? value : JSON.stringify(value);
+}
+
+/** Return an ACL as the line that all outputs share. */
 function ruleText(rule) {
-  const words = Object.entries(rule).map(([key, value]) => `${key}: ${[value].flat().join(", ")}`);
-  return `{${words.join("; ")}}`;
+  const text = (value) => (Array.isArray(value) && value.length > 1 ? `[${value.join(", ")}]` : plainOrQuoted([value].flat()[0]));
+  return `{${Object.entries(rule).map(([key, value]) => `${key}: ${text(value)}`).join(", ")}}`;
 }
 
 /** Return what would have allowed the whole request, with a button that does it. */
