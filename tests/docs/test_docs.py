@@ -148,3 +148,14 @@ def test_the_first_example_says_what_it_needs() -> None:
     [line] = done.stderr.splitlines()
     assert line.startswith(f"no broker at {address} ")
     assert "`make run`" in line
+
+
+def test_pages_of_guides_name_the_questions_that_they_answer() -> None:
+    """The comment below the title has three; a reader who has not written the page checks them."""
+    pages = [page for page in listed_pages() if page.path.startswith(("start/", "guides/"))]
+    without = [
+        page.path
+        for page in pages
+        if not re.match(r"# .*\n\n<!-- (?:[^?]+\?){3} -->\n", page.file.read_text(encoding="utf-8"))
+    ]
+    assert not without
