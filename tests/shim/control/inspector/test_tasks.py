@@ -98,9 +98,10 @@ def test_what_changed_in_the_last_minute_is_shown(
     broker.acls.add(principal="carol", allow="Read", topic="refunds")
     clicking.click_tab("changes")
     clicking.row("Topic created", "refunds (partitions 2)", "User:ANONYMOUS, ops, #")
-    clicking.row("ACL added", "{principal: User:carol, allow: Read, topic: refunds}", "the control API")
+    acl = "{principal: User:carol, allow: Read, topic: refunds}"
+    clicking.row("ACL added", acl, "the control API")
     clicking.click("//tr[contains(., 'User:carol')]//button[.='Undo']")
-    clicking.row("ACL removed", "{principal: User:carol, allow: Read, topic: refunds}", "the inspector")
+    clicking.row("ACL removed", acl, "the inspector")
     assert broker.acls.list("carol") == []
     clicking.click("//tr[contains(., 'refunds (')]//a")
     clicking.wait(lambda: clicking.shows("#detail", "CreateTopics"))
