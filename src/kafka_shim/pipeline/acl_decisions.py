@@ -7,16 +7,21 @@ have the name `*`, and the release whose search for prefixes stops early.
 """
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import ANY_USER, Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set, read_distinct_acls_from_file
 from kafka_shim.pipeline.acls.acl_tables import (
+    ACLS,
     DEFAULT_ALLOW,
     DEFAULT_DENY,
     LITERAL_NAME,
+    NETWORK_HOSTS,
+    OPERATIONS,
+    PATTERNS,
+    PRINCIPALS,
     SUPER_USER,
     WILDCARD_NAME,
     acl_tables,
@@ -26,6 +31,7 @@ from kafka_shim.pipeline.acls.acl_tables import (
     principal_table,
 )
 from kafka_shim.pipeline.acls.authorizer_decisions import DECIDED, decision_mapper
+from kafka_shim.pipeline.engines.checked_sql import checked_sql
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, exist_rows, has_rows
 from kafka_shim.pipeline.rows.access_roles import accesses_to_any_resource
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
@@ -37,53 +43,64 @@ if TYPE_CHECKING:
 QUESTION = ("principal", "host", "operation", "resource_type", "resource_name")
 """The columns on which a decision about an access without alternatives depends."""
 
-_RESOURCE_PATTERNS = """
+_PATTERN_COLUMNS = ("resource_type", "resource_name", "pattern", "is_of_everyone")
+_WILDCARD_MATCHES = {
+    True: "true",
+    False: "(r.resource_name = '*' or substr(r.resource_name, 1, 1) <> '*')",
+}
+"""The resources to which the pattern `*` applies, by whether it covers starred names."""
+_RESOURCE_PATTERNS = {
+    covers: checked_sql(
+        f"""
 select k.resource_type, k.resource_name, p.pattern, p.is_of_everyone
 from (
     select r.resource_type, r.resource_name, l.prefix_length,
-        case l.prefix_length when $literal then r.resource_name when $wildcard then '*'
+        case l.prefix_length when {LITERAL_NAME} then r.resource_name
+            when {WILDCARD_NAME} then '*'
             else substr(r.resource_name, 1, l.prefix_length) end as pattern_name
-    from (select distinct resource_type, resource_name from {accesses}) r
-    join (select distinct resource_type, prefix_length from {patterns}) l
+    from (select distinct resource_type, resource_name from {{accesses}}) r
+    join (select distinct resource_type, prefix_length from {{patterns}}) l
         on l.resource_type = r.resource_type and l.prefix_length <= length(r.resource_name)
-    where l.prefix_length <> $wildcard or $wildcard_matches
+    where l.prefix_length <> {WILDCARD_NAME} or {matches}
 ) k
-join {patterns} p on p.resource_type = k.resource_type and p.prefix_length = k.prefix_length
+join {{patterns}} p on p.resource_type = k.resource_type and p.prefix_length = k.prefix_length
     and p.pattern_name = k.pattern_name
-"""
-_APPLYING_ACLS = """
+""",
+        accesses=QUESTION,
+        patterns=PATTERNS.names,
+    )
+    for covers, matches in _WILDCARD_MATCHES.items()
+}
+
+
+def _applying_acls(join: str = "", condition: str = "", **networks: Iterable[str]) -> str:
+    return checked_sql(
+        f"""
 select q.principal, q.host, q.operation, q.resource_type, q.resource_name, a.rank, a.is_deny
-from {questions} q
-join {resource_patterns} r
+from {{questions}} q
+join {{resource_patterns}} r
     on r.resource_type = q.resource_type and r.resource_name = q.resource_name
-join {acls} a on a.pattern = r.pattern
-    and a.principal = case when r.is_of_everyone then '$any_user' else q.principal end
-join {operations} o on o.operation = q.operation
-$join_networks
+join {{acls}} a on a.pattern = r.pattern
+    and a.principal = case when r.is_of_everyone then '{ANY_USER}' else q.principal end
+join {{operations}} o on o.operation = q.operation
+{join}
 where (a.covered_operations & o.operation_bit) <> 0
-    and (a.host = '*' or a.host = q.host $or_in_network)
-"""
-_JOIN_NETWORKS = "left join {networks} n on n.acl_host = a.host and n.host = q.host"
-_DECIDED = """
-select a.*,
-    case when s.principal is not null then true
-        when d.rule_number is not null then d.is_allowed
-        else $default_allowed end as decided_allowed,
-    case when s.principal is not null then $super_user
-        when d.rule_number is not null then d.rule_number
-        when $default_allowed then $default_allow
-        else $default_deny end as decided_rule
-from {accesses} a
-left join {super_users} s on s.principal = a.principal
-left join {decisions} d on d.principal = a.principal and d.host = a.host
-    and d.operation = a.operation and d.resource_type = a.resource_type
-    and d.resource_name = a.resource_name and d.is_any_resource = $is_any_resource
-$join_closed
-"""
-_JOIN_CLOSED = """
-left join (select distinct resource_type, resource_name from {resource_patterns}) c
-    on c.resource_type = a.resource_type and c.resource_name = a.resource_name
-"""
+    and (a.host = '*' or a.host = q.host {condition})
+""",
+        questions=QUESTION,
+        resource_patterns=_PATTERN_COLUMNS,
+        acls=ACLS.names,
+        operations=OPERATIONS.names,
+        **networks,
+    )
+
+
+_APPLYING_ACLS = _applying_acls()
+_APPLYING_ACLS_OF_NETWORKS = _applying_acls(
+    "left join {networks} n on n.acl_host = a.host and n.host = q.host",
+    "or n.host is not null",
+    networks=NETWORK_HOSTS.names,
+)
 
 
 def _is_any_resource(alias: str = "") -> str:
@@ -96,6 +113,42 @@ def _is_any_resource(alias: str = "") -> str:
     return f"({alias}resource_name = '*' and ({kinds}))"
 
 
+def _decided(default: str, join: str = "", **patterns: Iterable[str]) -> str:
+    return checked_sql(
+        f"""
+select a.*,
+    case when s.principal is not null then true
+        when d.rule_number is not null then d.is_allowed
+        else {default} end as decided_allowed,
+    case when s.principal is not null then {SUPER_USER}
+        when d.rule_number is not null then d.rule_number
+        when {default} then {DEFAULT_ALLOW}
+        else {DEFAULT_DENY} end as decided_rule
+from {{accesses}} a
+left join {{super_users}} s on s.principal = a.principal
+left join {{decisions}} d on d.principal = a.principal and d.host = a.host
+    and d.operation = a.operation and d.resource_type = a.resource_type
+    and d.resource_name = a.resource_name and d.is_any_resource = {_is_any_resource("a.")}
+{join}
+""",
+        accesses=DECISION_COLUMNS,
+        super_users=PRINCIPALS.names,
+        decisions=DECIDED.names,
+        **patterns,
+    )
+
+
+_DECIDED = {default: _decided(str(default).lower()) for default in (False, True)}
+"""By what is allowed without an ACL."""
+_DECIDED_BY_PATTERNS = _decided(
+    "(c.resource_name is null)",
+    """
+left join (select distinct resource_type, resource_name from {resource_patterns}) c
+    on c.resource_type = a.resource_type and c.resource_name = a.resource_name
+""",
+    resource_patterns=_PATTERN_COLUMNS,
+)
+"""What is allowed without an ACL for the resource."""
 IS_ANY_RESOURCE = _is_any_resource()
 IS_NAMED_STAR = f"(resource_name = '*' and not {IS_ANY_RESOURCE})"
 """The condition that an access is to a resource with this name, to which no ACL alone applies."""
@@ -195,18 +248,16 @@ class AclDecider:
 
     def applying_acls(self, questions: Relation, resource_patterns: Relation) -> Relation:
         """Return a row with the rank for each question and each ACL that allows or denies it."""
-        networks, join, condition = {}, "", ""
+        query, networks = _APPLYING_ACLS, {}
         if network_hosts(self._acl_set):
             hosts = self._engine.rows(
                 self._engine.sql("select distinct host from {questions}", questions=questions)
             )
             table = network_host_table(self._acl_set, (row["host"] for row in hosts))
             networks = {"networks": self._engine.relation_from_arrow(table)}
-            join, condition = _JOIN_NETWORKS, "or n.host is not null"
+            query = _APPLYING_ACLS_OF_NETWORKS
         return self._engine.sql(
-            _APPLYING_ACLS.replace("$join_networks", join)
-            .replace("$or_in_network", condition)
-            .replace("$any_user", ANY_USER),
+            query,
             questions=questions,
             operations=self._operations,
             resource_patterns=resource_patterns,
@@ -216,13 +267,8 @@ class AclDecider:
 
     def resource_patterns(self, accesses: Relation) -> Relation:
         """Return the patterns of ACLs that match each accessed resource."""
-        wildcard_matches = "true"
-        if not self._rules.wildcard_covers_starred_names:
-            wildcard_matches = "(r.resource_name = '*' or substr(r.resource_name, 1, 1) <> '*')"
         return self._engine.sql(
-            _RESOURCE_PATTERNS.replace("$wildcard_matches", wildcard_matches)
-            .replace("$wildcard", str(WILDCARD_NAME))
-            .replace("$literal", str(LITERAL_NAME)),
+            _RESOURCE_PATTERNS[self._rules.wildcard_covers_starred_names],
             accesses=accesses,
             patterns=self.relations.patterns,
         )
@@ -241,27 +287,12 @@ class AclDecider:
         decisions = self._engine.computed_once(
             self._decisions(accesses, patterns, has_star=has_star())
         )
-        default = "false"
-        if self._acl_set.allow_everyone_if_no_acl:
-            early = self._rules.prefix_search_stops_early
-            default = "true" if early else "(c.resource_name is null)"
-        values = {
-            "$join_closed": _JOIN_CLOSED if "c." in default else "",
-            "$default_allowed": default,
-            "$default_allow": str(DEFAULT_ALLOW),
-            "$default_deny": str(DEFAULT_DENY),
-            "$super_user": str(SUPER_USER),
-            "$is_any_resource": _is_any_resource("a."),
-        }
-        text = _DECIDED
-        for name, value in values.items():
-            text = text.replace(name, value)
+        everyone = self._acl_set.allow_everyone_if_no_acl
+        query, closed = _DECIDED[everyone], {}
+        if everyone and not self._rules.prefix_search_stops_early:
+            query, closed = _DECIDED_BY_PATTERNS, {"resource_patterns": patterns}
         return self._engine.sql(
-            text,
-            accesses=accesses,
-            super_users=self.super_users,
-            decisions=decisions,
-            **({"resource_patterns": patterns} if "c." in default else {}),
+            query, accesses=accesses, super_users=self.super_users, decisions=decisions, **closed
         )
 
     def _decisions(self, accesses: Relation, patterns: Relation, *, has_star: bool) -> Relation:

@@ -13,12 +13,14 @@ import pyarrow as pa
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess
 from kafka_shim.pipeline.acl_decisions import IS_ANY_RESOURCE, QUESTION
-from kafka_shim.pipeline.acls.acl_tables import principal_table
+from kafka_shim.pipeline.acls.acl_tables import PRINCIPALS, principal_table
 from kafka_shim.pipeline.acls.required_access import (
     observed_access_of_row,
     operation_on_resource,
 )
+from kafka_shim.pipeline.engines.checked_sql import checked_sql
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.pipeline.tables import OBSERVED
 from kafka_shim.policy.formats.kafka_commands import format_command
 from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.policy.least.least_acls import (
@@ -51,7 +53,9 @@ _CELL = pa.schema(
 )
 _CELL_COLUMNS = ", ".join(_CELL.names)
 _KEYS = (*QUESTION, "is_any_resource")
-_LATEST = f"""
+_WAY = ("principal", "host", "resource_type", "resource_name")
+_LATEST = checked_sql(
+    f"""
 with marked as (
     select *, {IS_ANY_RESOURCE} as is_any_resource from {{accesses}}
     where rule is distinct from 'SuperUser'
@@ -70,9 +74,14 @@ join decided d on {" and ".join(f"d.{name} = m.{name}" for name in _KEYS)}
 where m.allowed = (d.last_denied is null or coalesce(d.last_allowed >= d.last_denied, false))
 group by m.principal, m.host, m.api_key, m.operation, m.resource_type, m.resource_name, m.instead,
     m.allowed, m.is_any_resource
-"""
+""",
+    accesses=OBSERVED.names,
+    super_users=PRINCIPALS.names,
+)
 """The accesses with the latest decision, without super users."""
-_MEETING = """
+_LATEST_COLUMNS = (*QUESTION, "allowed", "has_alternatives")
+_MEETING = checked_sql(
+    """
 select distinct p.principal, p.host, p.operation, p.resource_type, p.resource_name
 from {latest} p join {ways} w on w.principal = p.principal and w.host = p.host
     and w.resource_type = p.resource_type and w.resource_name = p.resource_name
@@ -83,7 +92,10 @@ from {latest} p
 where p.allowed and not p.has_alternatives
     and p.principal in (select principal from {ways})
 group by p.principal, p.host, p.operation, p.resource_type
-"""
+""",
+    latest=_LATEST_COLUMNS,
+    ways=_WAY,
+)
 """The accesses whose ACLs may meet an alternative of others: on its name, or any name of a type."""
 
 
@@ -140,8 +152,7 @@ def _chosen_alternatives(engine: SqlEngine, latest: Relation) -> Iterator[dict[s
         for way in access.required.alternatives
         for check in way
     ]
-    names = ("principal", "host", "resource_type", "resource_name")
-    table = pa.Table.from_pylist(ways, pa.schema([(name, pa.string()) for name in names]))
+    table = pa.Table.from_pylist(ways, pa.schema([(name, pa.string()) for name in _WAY]))
     meeting = engine.sql(_MEETING, latest=latest, ways=engine.relation_from_arrow(table))
     needs = [
         _access_of_cell(row["principal"], row | {"allowed": True, "requests": 0}, row)
