@@ -119,53 +119,58 @@ JOB: Final = '''\
 import argparse
 from typing import TYPE_CHECKING
 
+from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.job import Job
-from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import add_no_options
 from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_option
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from kafka_shim.pipeline.trace_input import TraceInput
 
 _SHOWN = ("principal", "requests")
 
 
-def {module}(clients: "DataFrame") -> "DataFrame":
+def {module}(engine: SqlEngine, clients: Relation) -> Relation:
     """Return one row per principal; `clients` is the table `clients`."""
-    rows = clients.groupBy("principal").agg(f.sum("requests").alias("requests"))
-    return rows.orderBy("principal")
+    return engine.sql(
+        "select principal, cast(sum(requests) as bigint) as requests from {{clients}}"
+        " group by principal order by principal",
+        clients=clients,
+    )
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    rows = {module}(trace_input.table("clients"))
-    return table_outcome_with_fail_option(args, trace_input, rows, _SHOWN)
+    engine = trace_input.engine
+    rows = {module}(engine, trace_input.table("clients"))
+    return table_outcome_with_fail_option(args, trace_input, engine, rows, _SHOWN)
 
 
-JOB = Job("count requests by principal", add_no_options, _run)
+JOB = Job("count requests by principal", add_no_options, _run, runs_locally=True)
 '''
 
 JOB_TEST: Final = '''\
-"""`{name}` has the same result as a plain Python loop."""
+"""`{name}` has the same result as a plain Python loop, on each engine."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.pipeline.asking import response
 from tests.pipeline.traces import made
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
+ENGINES = ("duckdb", pytest.param("spark", marks=pytest.mark.spark))
 
 
-def test_requests_are_counted_by_principal(spark: Any, tmp_path: Path) -> None:
-    from kafka_shim.pipeline.jobs.{module} import {module}
-    from kafka_shim.pipeline.spark.data_source import trace_table
-
-    rows = {module}(trace_table(spark, "clients", [str(made(tmp_path))])).collect()
-    assert rows
-    assert all(row["requests"] > 0 for row in rows)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_requests_are_counted_by_principal(
+    engine: str, tmp_path: Path, capsys: Any, request: Any
+) -> None:
+    if engine == "spark":
+        request.getfixturevalue("spark")
+    found = response(capsys, "{name}", str(made(tmp_path)), "--engine", engine)
+    assert found["rows"] == [{{"principal": "User:a", "requests": 2}}]
 
 
 def test_agrees_with_a_plain_loop() -> None:
