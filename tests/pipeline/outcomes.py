@@ -12,6 +12,8 @@ OBSERVED = HEAD | {
     "accesses": 60,
     "distinct": 9,
     "observed_principals": 3,
+    "requests": 90,
+    "brokers": 2,
     "super_users": [],
     "considered": 50,
     "left_out": [

@@ -28,7 +28,7 @@ def test_few_rows_are_kept_in_the_plan_and_many_persisted_in_a_cluster(
     assert in_plan.collect() == rows.collect()
     assert not rows.is_cached
     monkeypatch.setattr(spark_engine, "PLAN_ROWS_MAX", 2)
-    monkeypatch.setattr(engine, "_has_local_workers", False)
+    monkeypatch.setattr(engine, "has_local_workers", False)
     with engine.cached(rows) as persisted:
         assert persisted.is_cached
         assert persisted.collect() == rows.collect()
@@ -53,7 +53,7 @@ def test_many_rows_are_kept_in_files_of_local_workers(
     rows = engine.rows(engine.sql("select * from {k} order by id", k=kept))
     assert [row["id"] for row in rows] == [0, 1, 2]
     assert rows == engine.rows(engine.sql("select * from {k} order by id", k=kept))
-    monkeypatch.setattr(engine, "_has_local_workers", False)
+    monkeypatch.setattr(engine, "has_local_workers", False)
     assert "Range" in plan_text(engine.computed_once(random))  # is computed again without a worker
     engine.release()
 
@@ -101,7 +101,7 @@ def test_a_query_reads_a_persisted_relation_instead_of_computing_it_again(
     monkeypatch.setattr(spark_engine, "PLAN_ROWS_MAX", 2)
     before = spark.catalog.listTables()
     engine = spark_engine.SparkEngine(spark)
-    monkeypatch.setattr(engine, "_has_local_workers", False)
+    monkeypatch.setattr(engine, "has_local_workers", False)
     persisted = engine.computed_once(spark.range(3).selectExpr("id", "id % 2 as parity"))
     for _ in range(2):  # the first query must not unpersist what the second one reads
         sums = engine.sql("select sum(id) as s from {p} group by parity", p=persisted)

@@ -1,6 +1,7 @@
 """Read traces or a lake with an engine, limited to the given times and APIs."""
 
 import argparse
+import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -37,7 +38,11 @@ class TraceTables(Protocol):
 
 
 class TraceInput:
-    """Traces or a lake, with the options for reading."""
+    """Traces or a lake, with the options for reading.
+
+    `engine` reads them, and `deciding_engine` judges the distinct accesses: DuckDB, where it can
+    read the files that Spark's workers write, since Spark takes dozens of stages for a question.
+    """
 
     def __init__(
         self,
@@ -45,8 +50,10 @@ class TraceInput:
         tables_of: Callable[[list[str], dict[str, str]], TraceTables],
         paths: list[str],
         options: dict[str, str],
+        deciding_engine: SqlEngine | None = None,
     ) -> None:
         self.engine = engine
+        self.deciding_engine = deciding_engine or engine
         self.paths = paths
         self.options = options
         self._tables_of = tables_of
@@ -65,7 +72,7 @@ class TraceInput:
 
     def of_paths(self, paths: list[str]) -> "TraceInput":
         """Return other traces or another lake, with the same engine and options."""
-        return TraceInput(self.engine, self._tables_of, paths, self.options)
+        return TraceInput(self.engine, self._tables_of, paths, self.options, self.deciding_engine)
 
     def lake_folder(self) -> Path | None:
         return lake_at_paths(self.paths)
@@ -141,21 +148,38 @@ class TraceInput:
     def cached_observation(self, args: argparse.Namespace) -> Observation:
         """Return what was observed; it is read once for all jobs of a report."""
         if self._observation is None:
-            accesses = self._cached.enter_context(self.engine.cached(self.distinct_accesses()))
+            engine = self.deciding_engine
+            distinct = self.hand_over(self.distinct_accesses())
+            accesses = self._cached.enter_context(engine.cached(distinct))
             undecided = self._undecided_counts()
             self._observation = make_observation(
-                self.engine, accesses, undecided, args, self.options["release"]
+                engine, accesses, undecided, args, self.options["release"]
             )
             head = self._observation.totals_and_settings
             head |= self.damage_totals_except_unfinished_tails()
+            looked_at = self.request_totals()
+            head |= {name: looked_at[name] for name in ("requests", "brokers")}
             is_lake = self.lake_folder() is not None
             head |= segment_problems([] if is_lake else self.paths)
         return self._observation
 
+    def hand_over(self, relation: Relation) -> Relation:
+        """Return a relation of the reading engine as one of the deciding engine."""
+        if self.deciding_engine is self.engine:
+            return relation
+        from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
+
+        assert isinstance(self.deciding_engine, DuckDbEngine)
+        folder = self._cached.enter_context(tempfile.TemporaryDirectory(prefix="kafka-shim-"))
+        self.engine.write_parquet(relation, folder)
+        files = [str(path) for path in Path(folder).glob("*.parquet")]
+        return self.deciding_engine.parquet_files(files, self.engine.columns(relation))
+
     def release_observation(self) -> None:
         """Release the cached observation."""
         self._observation = None
-        self.engine.release()
+        for engine in dict.fromkeys((self.deciding_engine, self.engine)):
+            engine.release()
         self._cached.close()
 
     def _within_selection(self, name: str, columns: tuple[str, ...]) -> Relation:
@@ -199,11 +223,16 @@ class TraceInput:
 
 
 def spark_trace_input(
-    spark: "SparkSession", paths: list[str], options: dict[str, str] | None = None
+    spark: "SparkSession",
+    paths: list[str],
+    options: dict[str, str] | None = None,
+    *,
+    decides_on_spark: bool = False,
 ) -> TraceInput:
-    """Return traces or a lake that Spark reads."""
+    """Return traces or a lake that Spark reads; `decides_on_spark`: results go to a URL."""
     from kafka_shim.pipeline.engines.spark_engine import SparkEngine
     from kafka_shim.pipeline.spark.trace_tables import SparkLakeTables, SparkTraceTables
+    from kafka_shim.text.extras import is_installed
 
     def tables_of(paths: list[str], options: dict[str, str]) -> TraceTables:
         lake = lake_at_paths(paths)
@@ -211,7 +240,13 @@ def spark_trace_input(
             return SparkTraceTables(spark, paths, options)
         return SparkLakeTables(spark, lake)
 
-    return TraceInput(SparkEngine(spark), tables_of, paths, options or {})
+    engine = SparkEngine(spark)
+    deciding: SqlEngine = engine
+    if engine.has_local_workers and is_installed("local") and not decides_on_spark:
+        from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
+
+        deciding = DuckDbEngine()
+    return TraceInput(engine, tables_of, paths, options or {}, deciding)
 
 
 def local_trace_input(paths: list[str], options: dict[str, str] | None = None) -> TraceInput:

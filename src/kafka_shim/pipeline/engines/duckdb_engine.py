@@ -60,10 +60,16 @@ class DuckDbEngine:
         return name
 
     def parquet_files(self, files: list[str], columns: list[str]) -> str:
-        """Return columns of Parquet files."""
+        """Return columns of Parquet files; times that Spark wrote do not say that they are UTC."""
         names = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
-        selected = ", ".join(f'"{column}"' for column in columns)  # `at` is a reserved word
-        return self._create("view", f"select {selected} from read_parquet([{names}])")
+        quoted = [f'"{column}"' for column in columns]  # `at` is a reserved word
+        rows = f"select {', '.join(quoted)} from read_parquet([{names}])"
+        types = self.connection.sql(rows).types
+        selected = [
+            f"cast({name} as timestamptz) as {name}" if str(kind) == "TIMESTAMP" else name
+            for name, kind in zip(quoted, types, strict=True)
+        ]
+        return self._create("view", f"select {', '.join(selected)} from ({rows})")
 
     def in_background(self, function: Callable[[], T]) -> "Future[T]":
         from concurrent.futures import Future  # noqa: PLC0415 - loads logging, which answers do not need

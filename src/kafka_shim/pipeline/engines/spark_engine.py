@@ -31,7 +31,7 @@ class SparkEngine:
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
-        self._has_local_workers = (session.conf.get("spark.master", None) or "").startswith("local")
+        self.has_local_workers = (session.conf.get("spark.master", None) or "").startswith("local")
         self._threads = ThreadPoolExecutor(1)
         self._persisted: list[DataFrame] = []
         self._numbers_of_rows: WeakKeyDictionary[DataFrame, int] = WeakKeyDictionary()
@@ -85,7 +85,7 @@ class SparkEngine:
         send them to all tasks. More are kept in local files, since persisting takes four times as
         long. Files are lost with their worker, so a cluster persists.
         """
-        if self._has_local_workers:  # the files are written by the job that counts
+        if self.has_local_workers:  # the files are written by the job that counts
             kept = relation.localCheckpoint(eager=False, storageLevel=StorageLevel.DISK_ONLY)
         else:
             kept = relation.persist()
@@ -94,7 +94,7 @@ class SparkEngine:
             rows = kept.toArrow()
             kept.unpersist()
             kept = self.session.createDataFrame(rows, relation.schema)
-        elif not self._has_local_workers:
+        elif not self.has_local_workers:
             persisted.append(kept)
         self._numbers_of_rows[kept] = number_of_rows
         return kept

@@ -40,6 +40,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return table_outcome_with_fail_option(
         args,
         trace_input,
+        trace_input.engine,
         versions_by_client(trace_input.engine, trace_input.table("clients")),
         _SHOWN,
     )

@@ -116,7 +116,7 @@ def _add_options(job: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     observation = trace_input.cached_observation(args)
     present = observation.read_acl_set_with_observed_settings(args.acls) if args.acls else None
-    engine = trace_input.engine
+    engine = observation.engine
     rows = (
         _denial_trend_of_trace(args, trace_input, args.interval)
         if args.interval
@@ -147,7 +147,7 @@ def _denial_trend_of_trace(
         trace_input.table("accesses", *_TREND_COLUMNS),
         with_listed_accesses=args.lists,
     )
-    return denials_by_interval(trace_input.engine, accesses, interval)
+    return trace_input.hand_over(denials_by_interval(trace_input.engine, accesses, interval))
 
 
 def _denial_charts(outcome: Outcome) -> list[Chart]:

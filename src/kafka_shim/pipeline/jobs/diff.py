@@ -90,11 +90,13 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     def side(trace: "TraceInput") -> ComparedTrace:
         columns = ("principal", "api", "error_codes")
         accesses = trace.cached_observation(args).request_accesses
-        return ComparedTrace(accesses, trace.table("responses", *columns))
+        responses = trace.hand_over(trace.table("responses", *columns))
+        return ComparedTrace(accesses, responses)
 
     after = trace_input.of_paths([args.compared])
-    found = diff(trace_input.engine, side(trace_input), side(after))
-    outcome = table_outcome_with_fail_option(args, trace_input, found, _COLUMNS, after)
+    engine = trace_input.deciding_engine
+    found = diff(engine, side(trace_input), side(after))
+    outcome = table_outcome_with_fail_option(args, trace_input, engine, found, _COLUMNS, after)
     for trace in (trace_input, after):
         head = trace.cached_observation(args).totals_and_settings
         outcome.notes += [f"{trace.paths[0]}: {note}" for note in left_out_notes(head)]

@@ -138,7 +138,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     _check_history_selection(path, history, apis, principals)
     observation = trace_input.cached_observation(args).with_all_that_acls_may_have_decided()
     present = observation.read_acl_set_with_observed_settings(args.acls)
-    engine = trace_input.engine
+    engine = observation.engine
     reasons = reason_by_acl_without_evidence_in_trace(trace_input, observation, present)
     accesses = observation.request_accesses
     usage = engine.rows(unused_acls(engine, accesses, present, reasons))

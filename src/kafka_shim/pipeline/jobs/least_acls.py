@@ -111,7 +111,8 @@ def _check_output_format(args: argparse.Namespace) -> None:
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    observation, engine = trace_input.cached_observation(args), trace_input.engine
+    observation = trace_input.cached_observation(args)
+    engine = observation.engine
     expressible, star_notes = _without_star_names(engine, observation.request_accesses)
     least = least_acls(
         engine,

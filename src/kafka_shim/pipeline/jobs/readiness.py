@@ -212,12 +212,12 @@ def _add_options(job: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    engine = trace_input.engine
-    clients = engine.computed_once(trace_input.table("clients"))
+    engine = trace_input.deciding_engine
+    clients = engine.computed_once(trace_input.hand_over(trace_input.table("clients")))
     is_lake = trace_input.lake_folder() is not None
     decided_needs = None if is_lake else _added_needs_with_decisions(args, trace_input)
     found = readiness(engine, clients, decided_needs, args.present, args.target)
-    outcome = table_outcome_with_fail_option(args, trace_input, found, _SHOWN)
+    outcome = table_outcome_with_fail_option(args, trace_input, engine, found, _SHOWN)
     if not outcome.rows and not args.parquet:
         checks = "" if decided_needs is None else ", and no new permission check would be denied"
         outcome.notes.append(
@@ -255,7 +255,9 @@ def _added_needs_with_decisions(args: argparse.Namespace, trace_input: "TraceInp
     acls = observation.read_acl_set_with_observed_settings(args.acls) if args.acls else None
     if acls is not None:
         acls = msgspec.structs.replace(acls, release=args.target)
-    return decide_added_needs(trace_input.engine, needs, observation.all_accesses, acls)
+    return decide_added_needs(
+        observation.engine, trace_input.hand_over(needs), observation.all_accesses, acls
+    )
 
 
 def _readiness_charts(outcome: Outcome) -> list[Chart]:

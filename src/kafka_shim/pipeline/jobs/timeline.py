@@ -86,7 +86,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     answered = answered_requests(engine, requests, responses)
     interval_us = parse_interval_seconds(args.interval) * 1_000_000
     intervals = timeline_by_client(engine, answered, interval_us)
-    outcome = table_outcome_with_fail_option(args, trace_input, intervals, _SHOWN)
+    outcome = table_outcome_with_fail_option(args, trace_input, engine, intervals, _SHOWN)
     outcome.interval = args.interval
     return outcome
 

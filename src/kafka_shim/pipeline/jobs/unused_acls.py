@@ -178,7 +178,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     observation = trace_input.cached_observation(args).with_all_that_acls_may_have_decided()
     present = observation.read_acl_set_with_observed_settings(args.acls)
     reasons = reason_by_acl_without_evidence_in_trace(trace_input, observation, present)
-    engine = trace_input.engine
+    engine = observation.engine
     problems = problems_unless_accepted(args, observation.totals_and_settings)
     usage = unused_acls(
         engine, observation.request_accesses, present, reasons, with_commands=not problems

@@ -55,10 +55,8 @@ class NewDenialFinder:
 
     def find_new_denials(self, observed_batch: "DataFrame") -> list[dict[str, Any]]:
         """Return the rows of `denials` or `what_breaks` that were not reported before."""
-        from kafka_shim.pipeline.engines.spark_engine import SparkEngine
-
-        engine = SparkEngine(observed_batch.sparkSession)
-        with engine.cached(observed_batch) as accesses:
+        engine, rows_of_batch = _deciding_engine(observed_batch)
+        with engine.cached(rows_of_batch) as accesses:
             users, everyone = observed_settings(engine, accesses)
             self._super_users |= set() if self._has_super_users_option else set(users)
             self._allow_everyone |= everyone
@@ -78,6 +76,20 @@ class NewDenialFinder:
         candidate = AclSet(tuple(self._acls), users, self._allow_everyone, self._release)
         changes = what_breaks(engine, accesses, candidate)
         return engine.sql(f"select * from {{c}} where change = '{DENIED}'", c=changes)
+
+
+def _deciding_engine(observed_batch: "DataFrame") -> tuple[SqlEngine, Relation]:
+    """Return DuckDB with the rows, of which a micro-batch has few; Spark where it is missing."""
+    from kafka_shim.text.extras import is_installed
+
+    if is_installed("local"):
+        from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
+
+        engine = DuckDbEngine()
+        return engine, engine.relation_from_arrow(observed_batch.toArrow())
+    from kafka_shim.pipeline.engines.spark_engine import SparkEngine
+
+    return SparkEngine(observed_batch.sparkSession), observed_batch
 
 
 def report_new_denials(

@@ -324,7 +324,7 @@ def _add_options(job: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     from kafka_shim.pipeline.acl_decisions import acl_relations_in_background
 
-    engine = trace_input.engine
+    engine = trace_input.deciding_engine
     reading = acl_relations_in_background(engine, args.acls)
     observation = trace_input.cached_observation(args)
     compared = _compared_acls(args, observation, reading.result())
@@ -354,14 +354,15 @@ def _changes_with_request_counts(
     args: argparse.Namespace, trace_input: "TraceInput", decided: Relation
 ) -> Relation:
     """Return the changes; the affected requests are searched only if there are changes."""
-    engine = trace_input.engine
+    engine = trace_input.deciding_engine
     changes = sum_changed_decisions(engine, decided)
     if not has_rows(engine, changes):
         return engine.sql(
             "select *, 0 as requests_changed, 0 as requests_changed_of_principal from {changes}",
             changes=changes,
         )
-    accesses = accesses_of_requests(engine, trace_input.accesses_by_request(*COLUMNS))
+    requested = trace_input.hand_over(trace_input.accesses_by_request(*COLUMNS))
+    accesses = accesses_of_requests(engine, requested)
     return add_changed_request_counts(
         engine, changes, decided, accesses, by_baseline=args.baseline is not None
     )

@@ -46,6 +46,9 @@ def access_counts_period_super_users_note(totals: dict[str, Any]) -> str:
     """
     text = f"{count_with_noun(totals['accesses'], 'access')}, {totals['distinct']} different"
     text += f", of {count_with_noun(totals['observed_principals'], 'principal')}"
+    if totals["requests"]:  # a log of decisions has none
+        text += f" in {count_with_noun(totals['requests'], 'request')}"
+        text += f" on {count_with_noun(totals['brokers'], 'broker')}"
     if totals["accesses"]:
         text += f", {totals['first_seen']} to {totals['last_seen']}"
     if totals["super_users"]:
@@ -126,14 +129,14 @@ def access_outcome_with_observation_notes(
 def table_outcome_with_fail_option(
     args: argparse.Namespace,
     trace_input: "TraceInput",
+    engine: SqlEngine,
     relation: Relation,
     printed_columns: tuple[str, ...],
     compared: "TraceInput | None" = None,
 ) -> Outcome:
     """Return the outcome of a job about clients, times or damage: what it looked at, also in the
-    trace that is compared, its rows and their number.
+    trace that is compared, its rows and their number. `relation` is one of `engine`.
     """
-    engine = trace_input.engine
     with engine.cached(relation) as cached:
         outcome = _outcome_with_rows(args, engine, cached, printed_columns)
         found = engine.count_rows(cached)

@@ -18,6 +18,12 @@ from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.trace_format.segments import Block
 
 _NO_NAMES = ResourceNames()
+_COLUMNS_OF_NAMES = ("topics", "groups", "transactional_ids", "undecoded")
+_COLUMNS_OF_FRAMES = (
+    *("api", "api_key", "api_version", "correlation_id", "client_id"),
+    *_COLUMNS_OF_NAMES,
+)
+"""The columns for which the frames of requests are read."""
 
 
 def add_request_rows(
@@ -25,7 +31,7 @@ def add_request_rows(
 ) -> None:
     """Add a row for each request; for one that cannot be read, the row has the reason."""
     who = connections_by_number(block)
-    skim = columns.needs_any_column("topics", "groups", "transactional_ids", "undecoded")
+    skim = columns.needs_any_column(*_COLUMNS_OF_NAMES)
     requests = [entry for entry in block.body.entries if isinstance(entry, Request)]
     if not selection.selects_every_entry:
         requests = [
@@ -33,7 +39,9 @@ def add_request_rows(
             for request in requests
             if selection.selects_entry(request.time_us, request.api_key)
         ]
-    read = [_read_header(request, with_names=skim) for request in requests]
+    read = []
+    if columns.needs_any_column(*_COLUMNS_OF_FRAMES):
+        read = [_read_header(request, with_names=skim) for request in requests]
     headers = [header for header, _, _ in read]
     names = [found for _, found, _ in read]
     times = [request.time_us for request in requests]
