@@ -319,7 +319,7 @@ def job(name: str) -> Scaffold:
     return Scaffold(
         {
             f"{SOURCE}/pipeline/jobs/{module}.py": JOB.format(name=name, module=module),
-            f"tests/pipeline/test_{module}.py": JOB_TEST.format(name=name, module=module),
+            f"tests/pipeline/test_{module}.py": JOB_TEST.format(name=name),
         },
         [
             Element(f"{SOURCE}/pipeline/jobs/__init__.py", "MODULES", f'"{module}"'),
