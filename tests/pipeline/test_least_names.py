@@ -27,21 +27,23 @@ ALL_GROUPS = make_acl(Operation.READ, "*", resource_type=ResourceType.GROUP)
 
 def trace_of_starred_group(folder: Path, *acls: Any) -> str:
     maker = TraceMaker(folder, StandardAuthorizer(store=AclStore(acls)))
-    for name in ("*", "billing"):
+    for name in ("*", "", "billing"):
         asked = [(Operation.READ, ResourceType.GROUP, name)]
         maker.ask("User:alice", "h", ApiKey.JOIN_GROUP, asked)
     maker.close()
     return str(folder)
 
 
-def test_a_group_named_star_does_not_become_all_groups(tmp_path: Path, capsys: Any) -> None:
+def test_a_group_with_a_name_that_no_acl_has_gets_none(tmp_path: Path, capsys: Any) -> None:
     trace = trace_of_starred_group(tmp_path / "trace", ALL_GROUPS)
     assert main(["pipeline", "least-acls", trace, "--json"]) == 0
     output = capsys.readouterr()
     rows = [row["acl"] for row in json.loads(output.out)["rows"]]
     assert rows == ["GROUP|billing|LITERAL|User:alice|*|READ|ALLOW"]
     assert main(["pipeline", "least-acls", trace]) == 0
-    assert "no ACL: User:alice used READ on the GROUP named `*`" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "no ACL: User:alice used READ on the GROUP named `*`" in printed
+    assert "no ACL: User:alice used READ on the GROUP with an empty name" in printed
 
 
 def test_the_remedy_for_a_group_named_star_is_not_all_groups(tmp_path: Path, capsys: Any) -> None:
@@ -49,7 +51,8 @@ def test_the_remedy_for_a_group_named_star_is_not_all_groups(tmp_path: Path, cap
     assert main(["pipeline", "denials", trace, "--json"]) == 0
     rows = {row["resource_name"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
     assert rows["billing"]["remedy"].startswith("add GROUP|billing")
-    assert rows["*"]["remedy"] == ""
+    assert rows["*"]["remedy"] == rows[""]["remedy"] == ""
+    assert "an ACL cannot have an empty name" in rows[""]["not_known"]
     assert "allows all resources" in rows["*"]["not_known"]
 
 

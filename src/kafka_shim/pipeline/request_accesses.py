@@ -4,6 +4,7 @@ from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.rows.access_roles import (
     EITHER,
     LISTED,
+    REFUSED,
     REQUIRED,
     UNATTRIBUTED,
     UNLOGGED,
@@ -34,7 +35,7 @@ def _accesses_with_roles(engine: SqlEngine, accesses: Relation, roles: tuple[str
 
 def roles_of_requests(*, with_listed_accesses: bool) -> tuple[str, ...]:
     """Return the roles of the accesses that `accesses_of_requests` returns."""
-    needed = (REQUIRED, EITHER, UNATTRIBUTED)
+    needed = (REQUIRED, EITHER, REFUSED, UNATTRIBUTED)
     return (*needed, LISTED) if with_listed_accesses else needed
 
 

@@ -26,6 +26,7 @@ NOT_NEEDED = "none: these ACLs allow it"
 _DEFAULT_DENY = "DefaultDeny"
 _AFTER_DENY = "whether other DENYs apply, and whether an ALLOW does"
 _WITHOUT_RULE = "whether a DENY applies"
+_EMPTY_NAME = "an ACL cannot have an empty name; name the resource"
 _NAMED_STAR = "an ACL on the name `*` allows all resources of the type; rename the resource"
 
 
@@ -43,6 +44,8 @@ def remedy_mapper(packed: PackedAclSet | None, schema: pa.Schema) -> BatchFuncti
     """
 
     def remedy(row: dict[str, Any]) -> Remedy:
+        if not row["resource_name"]:
+            return Remedy((), _EMPTY_NAME)
         if row["resource_name"] == WILDCARD and not _is_of_any_resource(row):
             return Remedy((), _NAMED_STAR)
         denied = [{**row, **check} for check in row.pop("checks")]

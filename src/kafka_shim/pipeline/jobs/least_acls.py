@@ -23,6 +23,7 @@ from kafka_shim.pipeline.report.outcome import (
     Outcome,
     access_outcome_with_observation_notes,
 )
+from kafka_shim.pipeline.rows.access_roles import REFUSED
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
 from kafka_shim.policy.formats.kafka_commands import format_command
 from kafka_shim.policy.formats.trace_rule import parse_acl_rule
@@ -113,7 +114,11 @@ def _check_output_format(args: argparse.Namespace) -> None:
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     observation = trace_input.cached_observation(args)
     engine = observation.engine
-    expressible, star_notes = _without_star_names(engine, observation.request_accesses)
+    useful = engine.sql(
+        f"select * from {{accesses}} where role <> '{REFUSED}'",
+        accesses=observation.request_accesses,
+    )
+    expressible, name_notes = _without_inexpressible_names(engine, useful)
     least = least_acls(
         engine,
         expressible,
@@ -126,7 +131,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         acls = collect_sorted_acls(engine, cached)
     _check_acls_against_observed(acls, observation, expressible, outcome)
     outcome.notes += [
-        *star_notes,
+        *name_notes,
         *_prefix_notes(acls),
         *_super_user_notes_on_undenied_acl_changers(observation),
         *_generated_name_prefix_notes(acls),
@@ -143,28 +148,36 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return outcome
 
 
-def _without_star_names(engine: SqlEngine, accesses: Relation) -> tuple[Relation, list[str]]:
-    """Return the accesses without those to resources named `*`, and notes about these.
+def _without_inexpressible_names(
+    engine: SqlEngine, accesses: Relation
+) -> tuple[Relation, list[str]]:
+    """Return the accesses without those to names that no ACL alone can have, and notes about these.
 
-    An ACL on the literal name `*` allows all resources of the type.
+    An ACL on the literal name `*` allows all resources of the type, and brokers reject an empty
+    name.
     """
     from kafka_shim.pipeline.acl_decisions import IS_NAMED_STAR
 
-    starred = engine.rows(
+    inexpressible = f"({IS_NAMED_STAR} or resource_name = '')"
+    rows = engine.rows(
         engine.sql(
-            "select distinct principal, operation, resource_type from {accesses}"
-            f" where allowed and {IS_NAMED_STAR} order by 1, 2, 3",
+            "select distinct principal, operation, resource_type, resource_name from {accesses}"
+            f" where allowed and {inexpressible} order by 1, 2, 3, 4",
             accesses=accesses,
         )
     )
     notes = [
-        f"no ACL: {row['principal']} used {row['operation']} on the {row['resource_type']} named"
-        " `*`, and an ACL with this name allows all; rename it"
-        for row in starred
+        f"no ACL: {row['principal']} used {row['operation']} on the {row['resource_type']} "
+        + (
+            "named `*`, and an ACL with this name allows all; rename it"
+            if row["resource_name"]
+            else "with an empty name, which an ACL cannot have"
+        )
+        for row in rows
     ]
-    if not starred:
+    if not rows:
         return accesses, notes
-    named = f"select * from {{accesses}} where not {IS_NAMED_STAR}"
+    named = f"select * from {{accesses}} where not {inexpressible}"
     return engine.sql(named, accesses=accesses), notes
 
 

@@ -14,15 +14,18 @@ from kafka_shim.authorizer.acl_rules import NEWEST_RULES
 from kafka_shim.authorizer.decide import PROBED_NAME as PROBE_NAME
 from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.authorizer.operations import supported_operations
-from kafka_shim.authorizer.requirement import WITHOUT_ERROR
+from kafka_shim.authorizer.requirement import WITHOUT_ERROR, DenialEffect
 from kafka_shim.authorizer.requirements import TABLE, all_requirements_bound_to_release
 from kafka_shim.pipeline.rows.access_row import resource_type_of
+from kafka_shim.protocol.codec.resource_names import ResourceNames
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
 from kafka_shim.trace_format.entries import Access
 
 REQUIRED = "required"
 EITHER = "either"
 """One of several accesses of which any suffices; the last that was asked."""
+REFUSED = "refused"
+"""Allowed, but another denial failed the request or this resource in it, so it achieved nothing."""
 TRIED = "tried"
 """One of several that was denied, whereupon the next was asked."""
 LISTED = "listed"
@@ -104,9 +107,13 @@ def _denial_effects_by_access() -> dict[ApiOperationAndType, set[bool]]:
 
 @cache
 def _denial_effects_in_release(
-    access: ApiOperationAndType, version: int | None, level: str, release: str
+    access: ApiOperationAndType,
+    version: int | None,
+    level: str,
+    release: str,
+    effects: frozenset[DenialEffect] = WITHOUT_ERROR,
 ) -> set[bool]:
-    """Return whether a denial is without an error, over all requirements of a release.
+    """Return whether a denial has one of these effects, over all requirements of a release.
 
     `version` is that of the request, None if it is unknown. `level` is that of a denial in an
     authorizer's log: TRACE for checks that Kafka makes with `logIfDenied` false.
@@ -117,7 +124,7 @@ def _denial_effects_in_release(
             if version is None
             else {bound.effect_in_version(version)}
         )
-        <= WITHOUT_ERROR
+        <= effects
         for row, bound in all_requirements_bound_to_release(release).items()
         if version is None or bound.is_checked_in_version(version)
         for need in bound.needs
@@ -173,11 +180,11 @@ def has_probe_name_of_any_resource_check(access: Access) -> bool:
 
 
 def access_roles(
-    accesses: Sequence[Access], topics: Sequence[str], release: str, *, is_logged: bool = False
+    accesses: Sequence[Access], names: ResourceNames, release: str, *, is_logged: bool = False
 ) -> list[str]:
     """Return the role of each access of a request; accesses are in the order of the checks.
 
-    `topics` are the names in the request; Metadata without names lists all topics. `is_logged`:
+    `names` are those in the request; topics without one are of a list of all topics. `is_logged`:
     the accesses are from an authorizer's log, which does not show the names.
     """
     found: list[str] = []
@@ -187,14 +194,45 @@ def access_roles(
         if run:
             found += [PROBE] * run
         else:
-            found.append(_access_role(accesses, at, topics, release, is_logged=is_logged))
+            found.append(_access_role(accesses, at, names, release, is_logged=is_logged))
     return found
+
+
+def roles_with_refused(accesses: Sequence[Access], roles: list[str], release: str) -> list[str]:
+    """Return the roles with `REFUSED` for what other denials of the request made vain."""
+    denied = [
+        access
+        for access, role in zip(accesses, roles, strict=True)
+        if not access.allowed and role in _DECIDING
+    ]
+    if not denied:
+        return roles
+    fails = any(_fails_request(access, release) for access in denied)
+    resources = {(access.resource_type, access.resource_name) for access in denied}
+    return [
+        REFUSED
+        if access.allowed
+        and role in _DECIDING
+        and (fails or (access.resource_type, access.resource_name) in resources)
+        else role
+        for access, role in zip(accesses, roles, strict=True)
+    ]
+
+
+_DECIDING = (REQUIRED, EITHER)
+_OF_THE_WHOLE = frozenset({DenialEffect.TOP, DenialEffect.BOTH})
+
+
+def _fails_request(access: Access, release: str) -> bool:
+    """Return whether the denial of this access is the error of the whole response."""
+    key = (access.api_key, access.operation, access.resource_type)
+    return _denial_effects_in_release(key, access.api_version, "", release, _OF_THE_WHOLE) == {True}
 
 
 def _access_role(
     accesses: Sequence[Access],
     position: int,
-    topics: Sequence[str],
+    names: ResourceNames,
     release: str,
     *,
     is_logged: bool,
@@ -214,9 +252,16 @@ def _access_role(
     without_error = _denial_effects_in_release(key, version, level, release)
     if is_logged and len(without_error) > 1:
         return UNATTRIBUTED
-    if without_error == {True} or (len(without_error) > 1 and not topics):
+    if without_error == {True} or (len(without_error) > 1 and not _is_named(access, names)):
         return LISTED
     return EITHER if others else REQUIRED
+
+
+def _is_named(access: Access, names: ResourceNames) -> bool:
+    """Return whether the request names the resource, as OffsetFetch may for some groups only."""
+    if names.topic_ids or access.resource_type != ResourceType.TOPIC:
+        return bool(names.topics or names.topic_ids)
+    return access.resource_name in names.topics
 
 
 def _length_of_authorized_operations_run(accesses: Sequence[Access], position: int) -> int:
