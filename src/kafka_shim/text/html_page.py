@@ -1,4 +1,4 @@
-"""A page of HTML with a table, without references to other files."""
+"""Pages of HTML without references to other files."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +19,18 @@ def page_start(title: str) -> str:
     return rf"(?si)<!doctype html>.{{0,400}}?<title>{re.escape(escape(title))}"
 
 
+def html_document(title: str, style: str, body_html: str) -> str:
+    """Return the page, which loads nothing and runs nothing."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}" />\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1" />\n'
+        f"<title>{escape(title)}</title>\n<style>\n{style}</style></head>\n<body>\n"
+        f"{body_html}</body></html>\n"
+    )
+
+
 def html_page_with_table(
     title: str,
     headings: Sequence[str],
@@ -37,9 +49,9 @@ def html_page_with_table(
     lists_html = "".join(
         f"<h2>{escape(name)}</h2>\n<ul>{each}</ul>\n" for name, each in items.items()
     )
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"<title>{escape(title)}</title>\n<style>\n{_STYLE}</style></head><body>\n<table>\n"
-        f"<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}</tbody></table>\n"
-        f"<p><i>{escape(note)}</i></p>\n{lists_html}</body></html>\n"
+    return html_document(
+        title,
+        _STYLE,
+        f"<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{body}</tbody></table>\n"
+        f"<p><i>{escape(note)}</i></p>\n{lists_html}",
     )

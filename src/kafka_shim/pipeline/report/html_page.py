@@ -13,6 +13,7 @@ import msgspec
 
 from kafka_shim.pipeline.report.charts import Chart, chart_html
 from kafka_shim.pipeline.report.output import cell_text
+from kafka_shim.text.html_page import html_document
 
 ROWS_MAX = 500
 ROWS_OPEN = 25
@@ -53,16 +54,13 @@ def html_page(title: str, description: str, sections: Sequence[Section]) -> str:
         f".l{n} {{ stroke: var(--c{n}); }}\n"
         for n, stripes in enumerate(_STRIPES)
     )
-    policy = "default-src 'none'; style-src 'unsafe-inline'"
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE.read_text()}{colours}</style>\n</head>\n<body>\n"
+    return html_document(
+        title,
+        f"{_STYLE.read_text()}{colours}",
         f"{_hatch_patterns_svg()}"
         '<a class="skip" href="#main">Skip to the findings</a>\n'
         f"<header><h1>{escape(title)}</h1><p>{escape(description)}</p>{contents}</header>\n"
-        f'<main id="main" tabindex="-1">{body}</main>\n</body>\n</html>\n'
+        f'<main id="main" tabindex="-1">{body}</main>\n',
     )
 
 
