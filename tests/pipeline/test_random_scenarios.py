@@ -28,7 +28,7 @@ SEEDS = (
     *range(6),
     *(pytest.param(seed, marks=pytest.mark.heavy) for seed in range(6, 206)),
 )
-SEEDS_OF_ACLS = (range(6), pytest.param(range(6, 206), marks=pytest.mark.heavy))
+SEEDS_OF_ACLS = (range(6), pytest.param(range(6, 56), marks=pytest.mark.heavy))
 NEEDLESS_SHARE_MAX = 0.05
 """Of ACLs that only decide what a list shows, or CREATE of topics that exist, it is not known."""
 Ask = Callable[..., dict[str, Any]]

@@ -1,0 +1,113 @@
+"""The role of an access follows from the names in its request, and from the response."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shim.cli import main
+from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
+from kafka_shim.pipeline.rows.selection import Selection
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
+from kafka_shim.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from kafka_shim.shim.observing.trace_recorder import TraceRecorder
+from tests.pipeline.real_requests import commit
+from tests.shim.play import Stage
+
+BOB = "User:bob"
+TOPIC, GROUP = ResourceType.TOPIC, ResourceType.GROUP
+
+
+@pytest.fixture
+def stage() -> Stage:
+    """Return a cluster with two topics; bob may describe and delete `orders`, and any group."""
+    stage = Stage("4.4")
+    for name in ("orders", "secret"):
+        stage.topic(name)
+    stage.allow(BOB, Operation.DESCRIBE, TOPIC, "orders")
+    stage.allow(BOB, Operation.ALL, GROUP, "*")
+    return stage
+
+
+def roles(
+    stage: Stage, folder: Path, api: ApiKey, version: int, request: Any
+) -> dict[tuple[str, str], str]:
+    """Send a request as bob; return the roles by operation and name."""
+    recorder = TraceRecorder(folder, stage.clock)
+    stage.dispatcher.set_recorder(recorder)
+    stage.ask(api, version, request, BOB)
+    recorder.close()
+    return {
+        (row["operation"], row["resource_name"]): row["role"]
+        for split in plan_splits([str(folder)])
+        for batch in table_batches("accesses", split, Selection(release="4.4"))
+        for row in batch.to_pylist()
+    }
+
+
+def test_topics_that_are_named_by_their_ids_are_no_list(stage: Stage, tmp_path: Path) -> None:
+    topic = MetadataRequestTopic(topic_id=stage.found("orders").topic_id, name=None)
+    found = roles(stage, tmp_path, ApiKey.METADATA, 12, MetadataRequest([topic]))
+    assert found == {("DESCRIBE", "orders"): "required"}
+
+
+def test_all_topics_of_one_group_are_a_list_beside_named_ones_of_another(
+    stage: Stage, tmp_path: Path
+) -> None:
+    stage.ask(ApiKey.OFFSET_COMMIT, 8, commit("b", "secret"))
+    topics = [OffsetFetchRequestTopics("orders", partition_indexes=[0])]
+    groups = [
+        OffsetFetchRequestGroup("a", topics=topics),
+        OffsetFetchRequestGroup("b", topics=None),
+    ]
+    found = roles(stage, tmp_path, ApiKey.OFFSET_FETCH, 8, OffsetFetchRequest(groups=groups))
+    assert found[("DESCRIBE", "orders")] == "required"
+    assert found[("DESCRIBE", "secret")] == "listed"
+
+
+def test_delete_decides_nothing_about_a_missing_topic(stage: Stage, tmp_path: Path) -> None:
+    stage.allow(BOB, Operation.DESCRIBE, TOPIC, "missing")
+    names = [DeleteTopicState(name=name) for name in ("orders", "missing")]
+    found = roles(stage, tmp_path, ApiKey.DELETE_TOPICS, 6, DeleteTopicsRequest(names))
+    assert found[("DELETE", "missing")] == "possible"
+    assert found[("DESCRIBE", "missing")] == "either"
+    assert found[("DELETE", "orders")] == "either"
+    assert found[("DESCRIBE", "orders")] == "refused"  # DELETE was denied
+
+
+@pytest.mark.parametrize(("version", "role"), [(4, "possible"), (5, "listed")])
+def test_settings_are_shown_of_created_topics_only(
+    stage: Stage, tmp_path: Path, version: int, role: str
+) -> None:
+    stage.allow(BOB, Operation.ALL, ResourceType.CLUSTER, "kafka-cluster")
+    topics = [CreatableTopic(name, 1, 1) for name in ("new", "orders")]
+    found = roles(stage, tmp_path, ApiKey.CREATE_TOPICS, version, CreateTopicsRequest(topics, 1000))
+    assert found[("DESCRIBE_CONFIGS", "new")] == role
+    assert found[("DESCRIBE_CONFIGS", "orders")] == "possible"  # it exists
+
+
+def test_a_refused_request_gets_no_acl_for_what_was_allowed_in_it(
+    stage: Stage, tmp_path: Path, capsys: Any
+) -> None:
+    request = ShareGroupHeartbeatRequest(
+        group_id="g",
+        member_id="AAAAAAAAAAAAAAAAAAAAAQ",
+        subscribed_topic_names=["orders", "secret"],
+    )
+    found = roles(stage, tmp_path, ApiKey.SHARE_GROUP_HEARTBEAT, 1, request)
+    assert found == {
+        ("READ", "g"): "refused",
+        ("DESCRIBE", "orders"): "refused",
+        ("DESCRIBE", "secret"): "required",
+    }
+    assert main(["pipeline", "least-acls", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == []
