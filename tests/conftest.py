@@ -25,6 +25,8 @@ ON_SPARK = (
     "test_findings.py",
     "test_guide.py",
     "test_spark_engine.py",
+    "test_spark_session.py",
+    "test_spark_stages.py",
     "test_streaming.py",
     "test_table_jobs.py",
     "test_tables_page.py",

@@ -14,6 +14,7 @@ import pytest
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
+from tests.pipeline.asking import parsed
 from tests.pipeline.traces import random_acls, random_trace
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
@@ -87,9 +88,7 @@ def test_no_plan_forces_a_broadcast(spark: Any) -> None:
     engine.release()
 
 
-def test_there_is_no_option_for_delta(spark: Any, capsys: Any) -> None:
-    from tests.pipeline.asking import parsed
-
+def test_there_is_no_option_for_delta(capsys: Any) -> None:
     with pytest.raises(SystemExit):
         parsed("denials", "trace", "--delta", "folder")
     assert "unrecognized arguments: --delta" in capsys.readouterr().err
