@@ -20,6 +20,7 @@ KINDS: Final = {
     **conformance.KINDS,
     "records": records.KIND,
     "groups": groups.KIND,
+    "groups-preview": groups.PREVIEW_KIND,
     "log-ins": log_ins.KIND,
     "quotas": quotas.KIND,
     "settings": settings.KIND,

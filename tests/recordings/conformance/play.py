@@ -20,10 +20,11 @@ from tests.oracle.real_kafka import MODES
 from tests.recordings.codes import has_code
 from tests.recordings.conformance.cleaning import clean_up
 from tests.recordings.conformance.comparable import Comparing
+from tests.recordings.conformance.deviations import NEVER_ANSWERED
 from tests.recordings.conformance.scenario import Scenario, Step, topic_id_of
 from tests.recordings.conformance.symbols import NO_ID, Symbols
 from tests.recordings.peers.in_process import InProcess
-from tests.recordings.peers.peer import CLOSED, WAITS, Peer, ask, ask_root
+from tests.recordings.peers.peer import CLOSED, PATIENCE_MS, WAITS, Peer, ask, ask_root
 from tests.recordings.peers.topics import create, until
 from tests.support.acl_filters import described_acls
 
@@ -41,6 +42,9 @@ or a transaction is about to end.
 """
 
 RETRIES: Final = 40
+BRIEF_PATIENCE_MS: Final = 1_500
+"""Time to wait for a response of an API that real brokers now and then never answer."""
+
 ARRIVING_MS: Final = 100
 """Time for a request to arrive at the broker if its response comes later."""
 
@@ -107,7 +111,10 @@ class Play:
     def _settled(self, step: Step, request: Any) -> Any:
         response: Any = None
         for _ in range(RETRIES):
-            response = ask(self._peer, step.user, API_OF[step.api], step.version, request)
+            api, patience_ms = API_OF[step.api], PATIENCE_MS
+            if step.api in NEVER_ANSWERED:
+                patience_ms = BRIEF_PATIENCE_MS
+            response = ask(self._peer, step.user, api, step.version, request, patience_ms)
             if isinstance(response, str) or not has_code(response, TRANSIENT):
                 break
             self._peer.pause(50)

@@ -6,6 +6,7 @@ from tests.oracle.real_kafka import numbers
 from tests.recordings.groups import (
     admin_scenarios,
     consumer_scenarios,
+    copartition_scenarios,
     corner_scenarios,
     dead_letter_scenarios,
     description_scenarios,
@@ -15,8 +16,10 @@ from tests.recordings.groups import (
     joining_scenarios,
     member_log_scenarios,
     migration_scenarios,
+    odd_value_scenarios,
     offset_scenarios,
     policy_scenarios,
+    preview_scenarios,
     share_limit_scenarios,
     share_scenarios,
     share_state_scenarios,
@@ -42,6 +45,7 @@ SCENARIOS = by_name(
         epoch_scenarios,
         migration_scenarios,
         policy_scenarios,
+        preview_scenarios,
         share_scenarios,
         sharing_scenarios,
         streams_scenarios,
@@ -55,8 +59,24 @@ SCENARIOS = by_name(
         share_limit_scenarios,
         group_log_scenarios,
         member_log_scenarios,
+        copartition_scenarios,
+        odd_value_scenarios,
     )
 )
+
+PREVIEWED = by_name(
+    (
+        joining_scenarios,
+        static_scenarios,
+        offset_scenarios,
+        admin_scenarios,
+        consumer_scenarios,
+        epoch_scenarios,
+        migration_scenarios,
+        preview_scenarios,
+    )
+)
+"""Scenarios for releases in which consumer groups are a preview (3.7 to 3.9)."""
 
 ASSIGNING_KINDS = ("consumer", "share", "streams")
 
@@ -69,6 +89,11 @@ def settings(release: str) -> dict[str, str]:
     if numbers(release) >= (4, 3):
         found |= {f"group.{kind}.assignment.interval.ms": "1000" for kind in ASSIGNING_KINDS}
     return found
+
+
+def preview_settings(release: str) -> dict[str, str]:
+    """Return settings that enable consumer groups where they are a preview."""
+    return settings(release) | {"group.coordinator.rebalance.protocols": "classic,consumer"}
 
 
 def played(name: str, peer: Peer) -> Steps:
@@ -96,3 +121,11 @@ KIND = Kind(
     },
     "authorizer",
 )
+
+PREVIEW_KIND = KIND._replace(
+    recordings=Recordings(Path(__file__).parent / "recorded", "-consumer.json.gz"),
+    scenarios=lambda release: PREVIEWED,
+    settings=preview_settings,
+    own_settings={},
+)
+"""Releases 3.7 to 3.9 with consumer groups, which another coordinator serves."""

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.recordings.comparing import differing, recorded_pairs
-from tests.recordings.groups.recording import KIND
+from tests.recordings.groups.recording import KIND, PREVIEW_KIND
 from tests.recordings.remaining import listed
 from tests.support.generated_files import outdated
 
@@ -34,6 +34,11 @@ def test_responses_equal_those_of_the_real_broker(release: str, name: str) -> No
         *found[:3],
         outdated("tests/golden/remaining_scenarios.txt"),
     )
+
+
+@pytest.mark.parametrize(("release", "name"), recorded_pairs(PREVIEW_KIND))
+def test_previewed_consumer_groups_respond_like_the_real_broker(release: str, name: str) -> None:
+    assert differing(PREVIEW_KIND, release, name)[:3] == []
 
 
 def test_recordings_reach_from_the_oldest_release_to_the_newest() -> None:

@@ -67,6 +67,9 @@ INTERNAL_TOPICS_SECONDS: Final = 10.0
 
 MISSING_INTERNAL_TOPICS: Final = 3
 
+CHANGED: Final = frozenset({0, 7})
+"""Error codes of requests that have changed something, or may do so after their time-out."""
+
 CREATING: Final = frozenset({3, 5})
 """Error codes of Metadata for a topic that is being created."""
 
@@ -106,7 +109,8 @@ class Settling:
         if api in ASSIGNING and response.error_code == 0:
             self._let_assign(api, request, response)
         creates = api is ApiKey.METADATA and request.allow_auto_topic_creation
-        if api not in SETTLE_SECONDS and not (creates and has_code(response, CREATING)):
+        changes = api in SETTLE_SECONDS and has_code(response, CHANGED)
+        if not changes and not (creates and has_code(response, CREATING)):
             return
         if not self._kraft:
             time.sleep(SETTLE_SECONDS.get(api, 0.3))

@@ -119,12 +119,15 @@ class SocketPeer:
         self._settling: Settling | None = None
         self._connections: dict[str, Connection] = {}
         self._sent: dict[str, tuple[ApiKey, int, Any]] = {}
+        self._changed_at = 0.0  # the time of the last request that can have changed something
         if isinstance(ask(self, ROOT, ApiKey.API_VERSIONS, 0, ApiVersionsRequest()), str):
             raise ConnectionError(f"the broker at {plain} does not answer yet")
 
     def send(self, connection: str, api: ApiKey, version: int, request: Any) -> None:
         if api in READS_COMMITTED:
-            time.sleep(COMMITTING_SECONDS)
+            time.sleep(max(0.0, self._changed_at + COMMITTING_SECONDS - time.monotonic()))
+        else:
+            self._changed_at = time.monotonic()
         self._sent[connection] = api, version, request
         try:
             opened = self._connection(connection)

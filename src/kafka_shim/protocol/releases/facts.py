@@ -9,7 +9,9 @@ ACL rules are in `authorizer/acl_releases.py` in the same form, version ranges i
 required permissions in `authorizer/requirements`.
 """
 
+from collections.abc import Mapping
 from functools import cache
+from typing import Final
 
 import msgspec
 
@@ -24,6 +26,8 @@ from kafka_shim.protocol.releases import (
     users,
 )
 from kafka_shim.protocol.releases.change import apply_changes_up_to_release
+
+REBALANCE_PROTOCOLS: Final = "group.coordinator.rebalance.protocols"
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,3 +60,17 @@ def facts_of_release(release: str) -> Facts:
         topics=apply_changes_up_to_release(topics.TopicFacts(), topics.CHANGES, release),
         users=apply_changes_up_to_release(users.UserFacts(), users.CHANGES, release),
     )
+
+
+def facts_of_broker(release: str, settings: Mapping[str, str]) -> Facts:
+    """Return the facts of a release with these broker settings, which can select a coordinator.
+
+    Raise ValueError, which lists the known releases, if the release is unknown.
+    """
+    facts = facts_of_release(release)
+    protocols = settings.get(REBALANCE_PROTOCOLS, "").lower().split(",")
+    is_selected = "consumer" in (name.strip() for name in protocols)
+    if not (is_selected and facts.groups.consumer_groups_are_preview):
+        return facts
+    selected = msgspec.structs.replace(facts.groups, java_group_coordinator=True)
+    return msgspec.structs.replace(facts, groups=selected)

@@ -15,6 +15,11 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     protocols: tuple[str, ...] = ("classic",)  # group protocols that are enabled by default
     java_group_coordinator: bool = False
     """The coordinator of KIP-848, in Java, which differs in details."""
+    consumer_groups_are_preview: bool = False
+    """A broker has that coordinator if the consumer protocol is enabled. Its consumer groups reject
+    members without topics, transactions without a member and LeaveGroup of their members, and
+    ConsumerGroupDescribe asks each partition of coordinators for all groups.
+    """
     # classic groups
     awaiting_sync_state_name: str = "AwaitingSync"
     """Name of the state in which the leader must send the assignment."""
@@ -239,6 +244,11 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change("3.7", "KIP-848: ListGroups by type", list_groups_filters_ignore_case=True),
     Change(
+        "3.7",
+        "KIP-848: consumer groups are a preview, on the new coordinator",
+        consumer_groups_are_preview=True,
+    ),
+    Change(
         "3.9", "KIP-932: share keys are known, but unavailable", find_coordinator_share_key_error=15
     ),
     Change(
@@ -251,6 +261,7 @@ CHANGES: tuple[Change, ...] = (
         "KIP-848, KIP-932: the new coordinators",
         protocols=("classic", "consumer"),
         java_group_coordinator=True,
+        consumer_groups_are_preview=False,
         find_coordinator_share_key_error=42,
         one_denied_share_key_fails_all=True,
     ),

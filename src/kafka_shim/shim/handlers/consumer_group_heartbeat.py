@@ -19,9 +19,7 @@ from kafka_shim.protocol.messages.consumer_group_heartbeat import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
-from kafka_shim.shim.re2_patterns import InvalidPatternError
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.client_patterns import compile_client_pattern_warning_without_re2
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.consumer.consumer_member import ConsumerHeartbeat
 from kafka_shim.shim.state.groups.group_target import HeartbeatResult
@@ -58,9 +56,9 @@ def _check_heartbeat_fields(
     """Raise the errors that do not depend on the group's state."""
     joins = request.member_epoch == 0
     needs_id = context.version >= MEMBER_ID_BY_CLIENT_SINCE or not joins
-    subscribes = (
-        request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None
-    )
+    names, regex = request.subscribed_topic_names, request.subscribed_topic_regex
+    can_be_empty = not context.facts.groups.consumer_groups_are_preview
+    subscribes = bool(names) or (can_be_empty and not (names is None and regex is None))
     leaves_temporarily = request.member_epoch == LEAVING_FOR_A_WHILE
     for is_wrong, text in (
         (needs_id and not request.member_id.strip(), "the member id is empty"),
@@ -85,16 +83,6 @@ def _check_heartbeat_fields(
     if request.server_assignor is not None and request.server_assignor not in assignors:
         text = f"assignor `{request.server_assignor}` is not one of {', '.join(assignors)}"
         raise RequestRejected(ErrorCode.UNSUPPORTED_ASSIGNOR, text)
-    _check_subscribed_regex(request.subscribed_topic_regex)
-
-
-def _check_subscribed_regex(regex: str | None) -> None:
-    try:
-        if regex:
-            compile_client_pattern_warning_without_re2(regex)
-    except InvalidPatternError as error:
-        text = f"`{regex}` is not a valid regular expression: {error}"
-        raise RequestRejected(ErrorCode.INVALID_REGULAR_EXPRESSION, text) from error
 
 
 def _heartbeat_of_request(

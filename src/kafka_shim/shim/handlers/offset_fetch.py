@@ -170,7 +170,7 @@ def _merge_rows_of_old_releases(
     topics: list[OffsetFetchResponseTopics], context: RequestContext
 ) -> list[OffsetFetchResponseTopics]:
     """Merge the rows of older releases: each partition once, and no topic without partitions."""
-    if context.facts.groups.java_group_coordinator:
+    if context.facts.groups.java_group_coordinator and context.version != FROM_ZOOKEEPER:
         return topics
     return _merge_topics_and_partitions(topics)
 

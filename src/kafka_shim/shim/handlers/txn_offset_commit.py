@@ -124,7 +124,10 @@ def _commit_in_transaction(
     """Commit, and return the error code of each partition."""
     groups = context.cluster.groups
     fits = metadata_within_limit(permitted, context)
-    error = _group_coordinator_error(request, context) or _verify_group(request, context)
+    error = _group_coordinator_error(request, context)
+    if error is NO_ERROR and request.group_id and not context.facts.groups.java_group_coordinator:
+        groups.get_or_create_classic_group(request.group_id)
+    error = error or _verify_group(request, context)
     if error is NO_ERROR:
         identity = CommitIdentity(
             request.member_id,

@@ -17,7 +17,7 @@ import msgspec
 from kafka_shim.protocol.enums import IsolationLevel
 from kafka_shim.protocol.features import ELIGIBLE_REPLICAS, Feature, features_in_release
 from kafka_shim.protocol.releases.access import AccessFacts
-from kafka_shim.protocol.releases.facts import Facts, facts_of_release
+from kafka_shim.protocol.releases.facts import Facts, facts_of_broker
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config, ListenerConfig, minor_release
 from kafka_shim.shim.errors import ConfigError
@@ -295,7 +295,7 @@ class Cluster:
     def __init__(self, config: Config, clock: Clock) -> None:
         self.config = config
         self.release = minor_release(config.release)
-        self.facts: Facts = facts_of_release(config.release or self.release)
+        self.facts: Facts = facts_of_broker(config.release or self.release, config.properties)
         self.clock = clock
         self.cluster_id = config.cluster_id
         self.nodes = _nodes_by_id(config)

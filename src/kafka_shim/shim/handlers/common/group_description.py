@@ -61,8 +61,18 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         error = ErrorCode.GROUP_AUTHORIZATION_FAILED
         wants_operations = request.include_authorized_operations
-        return [self.failed_row(group_id, error, None) for group_id in denied] + [
+        rows = [self.failed_row(group_id, error, None) for group_id in denied]
+        if not context.facts.groups.consumer_groups_are_preview:
+            return rows + [
+                self._describe_group(group_id, context, wants_operations=wants_operations)
+                for group_id in allowed
+            ]
+        index_of = context.cluster.coordinators.group_partition_index
+        return rows + [
             self._describe_group(group_id, context, wants_operations=wants_operations)
+            if index_of(group_id) == index
+            else self.failed_row(group_id, ErrorCode.GROUP_ID_NOT_FOUND, None)
+            for index in dict.fromkeys(map(index_of, allowed))
             for group_id in allowed
         ]
 
@@ -76,7 +86,8 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
             return self.failed_row(group_id, error, None)
         group = self.find_group(context.cluster.groups, group_id)
         if group is None:
-            text = f"there is no {self.protocol} group `{group_id}`"
+            is_preview = context.facts.groups.consumer_groups_are_preview
+            text = None if is_preview else f"there is no {self.protocol} group `{group_id}`"
             return self.failed_row(group_id, ErrorCode.GROUP_ID_NOT_FOUND, text)
         names = self.topic_names_of_group(group, context)
         if context.access.split_allowed(self.topic_requirement, names, str)[1]:

@@ -235,7 +235,8 @@ class EpochGroup(Group, Generic[Member]):
         if commit.generation_id < 0 and self.is_empty:
             return NO_ERROR
         named = commit.generation_id >= 0 or commit.member_id or commit.instance_id is not None
-        if commit.is_transactional and not named:
+        needs_member = not commit.is_transactional or self._facts.consumer_groups_are_preview
+        if not (named or needs_member):
             return NO_ERROR
         member = self.members.get(commit.member_id)
         if member is None:

@@ -354,8 +354,6 @@ class Groups:
         """
         group = self.find_current(group_id)
         identity.is_transactional = producer_id is not None
-        if identity.is_transactional and not self.facts.java_group_coordinator and group_id:
-            group = self.get_or_create_classic_group(group_id)  # and then it judges
         partitions = list(map(_TOPIC_AND_PARTITION, commits))
         error = self._offset_commit_error(group, identity, partitions)
         if producer_id is not None and not group_id:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
+from kafka_shim.protocol.releases.facts import REBALANCE_PROTOCOLS
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.state.settings.configs import Configs
 
@@ -47,7 +48,7 @@ class GroupSettings:
         """The enabled protocols: `group.coordinator.rebalance.protocols`, if set, else the
         release's; without those whose feature is at level 0.
         """
-        text = self._configs.overridden_broker_value("group.coordinator.rebalance.protocols")
+        text = self._configs.overridden_broker_value(REBALANCE_PROTOCOLS)
         found = self._facts.protocols
         if text is not None:
             found = tuple(name.strip().lower() for name in text.split(","))

@@ -212,8 +212,8 @@ class ClassicProtocolRequests:
     def remove_leaving_members(
         self, identities: Sequence[tuple[str, str | None]]
     ) -> list[ErrorCode]:
-        """Remove members in one step, also those of the consumer protocol; return one error for
-        each.
+        """Remove members in one step, also those of the consumer protocol unless that is a preview;
+        return one error for each.
         """
         leaving: dict[str, ConsumerMember] = {}
         errors = []
@@ -234,9 +234,13 @@ class ClassicProtocolRequests:
         (KIP-345).
         """
         if instance_id is None:
-            return self._group.require_member(member_id)
-        named = member_id or self._group.instances.get(instance_id, "")
-        return self._group.require_member_of_instance(instance_id, named)
+            member = self._group.require_member(member_id)
+        else:
+            named = member_id or self._group.instances.get(instance_id, "")
+            member = self._group.require_member_of_instance(instance_id, named)
+        if self._facts.consumer_groups_are_preview and not member.uses_classic_protocol:
+            raise RequestRejected(ErrorCode.UNKNOWN_MEMBER_ID)
+        return member
 
     def _require_classic_member(
         self, member_id: str, instance_id: str | None, generation_id: int

@@ -13,6 +13,8 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import RequestRejected
+from kafka_shim.shim.re2_patterns import InvalidPatternError
+from kafka_shim.shim.state.client_patterns import compile_client_pattern_warning_without_re2
 from kafka_shim.shim.state.groups.assignors import (
     Assignment,
     OrderedAssignment,
@@ -271,14 +273,23 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         known = self.members.get(heartbeat.member_id)
         if joins:
             self.require_room(heartbeat)
-        if heartbeat.instance_id is not None:
-            return self._replace_static_member(heartbeat, joins=joins)
-        if joins and known is None:
-            return ConsumerMember(heartbeat.member_id, None)
-        known = self.require_member(heartbeat.member_id)
+        if joins and (known is None or heartbeat.instance_id is not None):
+            _require_valid_expression(heartbeat.topic_regex)
+            return self._new_member(heartbeat.member_id, heartbeat.instance_id)
+        if heartbeat.instance_id is None:
+            known = self.require_member(heartbeat.member_id)
+        else:
+            known = self.require_member_of_instance(heartbeat.instance_id, heartbeat.member_id)
         if not (joins and self._facts.known_member_can_send_epoch_zero):
             require_acceptable_epoch(known, heartbeat.member_epoch, heartbeat.owned)
+        _require_valid_expression(heartbeat.topic_regex)
         return known
+
+    def _new_member(self, member_id: str, instance_id: str | None) -> ConsumerMember:
+        """Return a new member, which replaces the one with its instance id."""
+        if instance_id is None:
+            return ConsumerMember(member_id, None)
+        return self.create_static_member_replacing_old(member_id, instance_id)[0]
 
     def require_room(self, heartbeat: ConsumerHeartbeat) -> None:
         """Raise RequestRejected if the group does not accept this new member."""
@@ -293,17 +304,6 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             raise RequestRejected(
                 ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
             )
-
-    def _replace_static_member(
-        self, heartbeat: ConsumerHeartbeat, *, joins: bool
-    ) -> ConsumerMember:
-        instance_id = heartbeat.instance_id
-        assert instance_id is not None
-        if joins:
-            return self.create_static_member_replacing_old(heartbeat.member_id, instance_id)[0]
-        known = self.require_member_of_instance(instance_id, heartbeat.member_id)
-        require_acceptable_epoch(known, heartbeat.member_epoch, heartbeat.owned)
-        return known
 
     def create_static_member_replacing_old(
         self, member_id: str, instance_id: str
@@ -368,3 +368,13 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         return any(
             topic_name in self.subscriptions.subscribed_topic_names(member) for member in members
         )
+
+
+def _require_valid_expression(regex: str | None) -> None:
+    """Raise RequestRejected if a member's regular expression is invalid."""
+    try:
+        if regex:
+            compile_client_pattern_warning_without_re2(regex)
+    except InvalidPatternError as error:
+        text = f"`{regex}` is not a valid regular expression: {error}"
+        raise RequestRejected(ErrorCode.INVALID_REGULAR_EXPRESSION, text) from error
