@@ -104,7 +104,8 @@ def _describe_topology(group: StreamsGroup) -> Topology | None:
     configured = group.tasks.configured
     if group.topology is None or configured is None:
         return None
-    partition_counts = configured.partitions if configured.tasks else {}
+    shows_counts = configured.is_ready and group.shows_partition_counts
+    partition_counts = configured.partitions if shows_counts else {}
     return Topology(
         epoch=group.topology.epoch,
         subtopologies=[

@@ -22,6 +22,7 @@ from kafka_shim.protocol.messages.create_topics import (
     CreatableTopicConfig,
 )
 from kafka_shim.protocol.messages.streams_group_heartbeat import (
+    CopartitionGroup as CopartitionGroupRow,
     EndpointToPartitions,
     RequestTaskIds,
     ResponseEndpoint,
@@ -52,6 +53,7 @@ from kafka_shim.shim.state.groups.streams.streams_member import (
     TaskOffsets,
 )
 from kafka_shim.shim.state.groups.streams.streams_topology import (
+    CopartitionGroup,
     InternalTopic,
     StreamsTopology,
     Subtopology,
@@ -165,9 +167,18 @@ def _topology_of_request(topology: Topology) -> StreamsTopology:
                 tuple(subtopology.repartition_sink_topics),
                 tuple(_internal_topic(topic) for topic in subtopology.repartition_source_topics),
                 tuple(_internal_topic(topic) for topic in subtopology.state_changelog_topics),
+                tuple(map(_copartition_group, subtopology.copartition_groups)),
             )
             for subtopology in topology.subtopologies
         ),
+    )
+
+
+def _copartition_group(group: CopartitionGroupRow) -> CopartitionGroup:
+    return CopartitionGroup(
+        tuple(group.source_topics),
+        tuple(group.repartition_source_topics),
+        tuple(group.source_topic_regex),
     )
 
 

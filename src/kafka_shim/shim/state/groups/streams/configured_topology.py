@@ -7,6 +7,7 @@ state stores are internal: the broker creates them, with as many partitions as t
 import heapq
 from collections.abc import Iterable, Mapping
 
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.state.groups.streams.streams_topology import (
     InternalTopic,
     StreamsTopology,
@@ -40,6 +41,21 @@ class TopologyIndex:
         self.names = frozenset(self.sources).union(self.internal)
         """The topics that tasks need."""
         self.has_duplicate_settings = topology.has_duplicate_settings
+        self.copartitioned: list[list[str]] = []
+        """Topics that need equally many partitions."""
+        self.has_places_outside = False
+        """Whether a copartition group has a place outside of its subtopology's lists."""
+        for subtopology in topology.subtopologies:
+            for group in subtopology.copartition_groups:
+                try:
+                    self.copartitioned.append(subtopology.copartitioned_names(group))
+                except IndexError:
+                    self.has_places_outside = True
+        sinks = {name for subtopology in topology.subtopologies for name in subtopology.sinks}
+        self.has_unwritten_repartition = any(
+            not count and name not in sinks for name, count in self.fixed.items()
+        )
+        """Whether no subtopology writes a repartition topic without a number of partitions."""
 
     def is_read_by_tasks(self, topic_name: str) -> bool:
         """Return whether a task reads a topic."""
@@ -80,18 +96,22 @@ class ConfiguredTopology:
             self.missing_sources = [
                 name for name in topology_index.sources if name not in existing_topics
             ]
-        self.is_unusable = not self.missing_sources and topology_index.has_duplicate_settings
-        """Whether Kafka fails, as it does at a setting given twice once all sources exist."""
+        self.error = self._configuration_error()
+        """The error of a heartbeat with this topology, or NONE."""
         self.partitions = dict(topology_index.widths)
         """Partitions of the internal topics, as far as they are known."""
         widths = self._compute_partition_counts()
+        unequal = [] if self.missing_sources else self._enforce_copartitions()
+        if topology_index.copartitioned and not self.missing_sources and not unequal:
+            widths = self._largest_input_counts_by_subtopology_index()
+            self._set_changelog_counts(widths)
         internal: dict[str, InternalTopic] = {}
         if not self.missing_sources:
             known = self.partitions
             internal = {
                 name: topic for name, topic in topology_index.internal.items() if name in known
             }
-        self.misfits = [
+        self.misfits = unequal or [
             name
             for name in internal
             if name in existing_topics
@@ -105,9 +125,11 @@ class ConfiguredTopology:
             ]
         self.fits = not (self.missing_sources or self.misfits)
         """Whether only internal topics are missing, if any are."""
+        self.is_ready = self.fits and not self.missing_internal
+        """Whether nothing is missing."""
         self.tasks: dict[str, int] = {}
         """Tasks of each subtopology; none while something is missing."""
-        if self.fits and not self.missing_internal:
+        if self.is_ready:
             self.tasks = {
                 subtopology.subtopology_id: widths.get(at, 0)
                 for at, subtopology in enumerate(topology_index.topology.subtopologies)
@@ -143,10 +165,46 @@ class ConfiguredTopology:
                     for reader in readers.get(name, ()):
                         widths[reader] = max(widths.get(reader, 0), passed)
                         heapq.heappush(widest, (-passed, reader))
-        for at in sorted(widths):
-            for topic in subtopologies[at].changelogs:
-                partitions[topic.name] = widths[at]
+        self._set_changelog_counts(widths)
         return widths
+
+    def _set_changelog_counts(self, widths: Mapping[int, int]) -> None:
+        for at in sorted(widths):
+            for topic in self.shape.topology.subtopologies[at].changelogs:
+                self.partitions[topic.name] = widths[at]
+
+    def _configuration_error(self) -> ErrorCode:
+        """Return the error of a topology that Kafka cannot configure, some only if all sources
+        exist; a setting given twice has no error of its own.
+        """
+        if self.shape.has_places_outside:
+            return ErrorCode.UNKNOWN_SERVER_ERROR
+        if self.missing_sources:
+            return NO_ERROR
+        if self.shape.has_unwritten_repartition:
+            return ErrorCode.STREAMS_INVALID_TOPOLOGY
+        return ErrorCode.UNKNOWN_SERVER_ERROR if self.shape.has_duplicate_settings else NO_ERROR
+
+    def _enforce_copartitions(self) -> list[str]:
+        """Give repartition topics the number of partitions of those that belong with them; return
+        the topics of the first group in which numbers differ.
+
+        A number that the application has set, or that of an existing source, is not changed.
+        """
+        partitions, fixed = self.partitions, self.shape.fixed
+        for names in self.shape.copartitioned:
+            set_counts = {
+                fixed.get(name) or self.existing_partition_count(name)
+                for name in names
+                if fixed.get(name) != 0
+            }
+            if len(set_counts) > 1:
+                return names
+            flexible = [name for name in names if fixed.get(name) == 0]
+            known = max((partitions.get(name, 0) for name in flexible), default=0)
+            count = next(iter(set_counts), known)
+            partitions.update(dict.fromkeys(flexible, count))
+        return []
 
     def _largest_input_counts_by_subtopology_index(self) -> dict[int, int]:
         """Return the numbers given by existing sources, and by repartition topics with a fixed
@@ -157,7 +215,8 @@ class ConfiguredTopology:
             count = self.existing_partition_count(name)
             for at in self.shape.sources_of[name]:
                 widths[at] = max(widths.get(at, 0), count)
-        for name, count in self.partitions.items():
-            for at in self.shape.readers[name]:
+        for name, readers in self.shape.readers.items():
+            count = self.partitions.get(name, 0)
+            for at in readers if count else ():
                 widths[at] = max(widths.get(at, 0), count)
         return widths

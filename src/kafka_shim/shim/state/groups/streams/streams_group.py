@@ -10,7 +10,7 @@ from functools import partial
 
 import msgspec
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.streams_group_topology_description_update import (
     TopologyDescription,
 )
@@ -77,6 +77,8 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         """The described topology's epoch and description; None once the description is deleted."""
         self._shut_down_by: str | None = None
         self._endpoint_epoch = 0
+        self.shows_partition_counts = True
+        """Whether the group is described with the configured numbers of partitions."""
         self._rules = StickyAssignorRules(
             facts.streams_assignor_uses_reported_offsets, facts.standby_prefers_other_owner
         )
@@ -103,7 +105,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
     @property
     def state_name(self) -> str:
         configured = self.tasks.configured
-        if self.members and (configured is None or not configured.tasks):
+        if self.members and (configured is None or not configured.is_ready):
             return "NotReady"
         return super().state_name
 
@@ -133,8 +135,11 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             self.target.restart_initial_delay()
         self._accept_topology(heartbeat.topology)
         self.tasks.configure_with_existing_topics()
-        if self.tasks.configured is not None and self.tasks.configured.is_unusable:
-            raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
+        error = NO_ERROR if self.tasks.configured is None else self.tasks.configured.error
+        if error is ErrorCode.STREAMS_INVALID_TOPOLOGY:
+            raise RequestRejected(error, "no subtopology writes one of the repartition topics")
+        if error is not NO_ERROR:
+            raise RequestRejected(error)
         if (text := self.tasks.unknown_task_error(heartbeat.reported_tasks)) is not None:
             raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
         member = self._store_member(heartbeat, before)
@@ -152,6 +157,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             self._endpoint_epoch += 1
         response = self._heartbeat_result(member, heartbeat, shows_tasks=joins or moved)
         # Kafka does not log these fields, and loses them in the request that creates the group
+        self.shows_partition_counts = not is_new_group
         if is_new_group:
             self._endpoint_epoch = 0
             self._shut_down_by = None

@@ -16,6 +16,14 @@ class InternalTopic(msgspec.Struct, frozen=True):
     configs: tuple[tuple[str, str], ...]
 
 
+class CopartitionGroup(msgspec.Struct, frozen=True):
+    """Topics of a subtopology that need equally many partitions, by their places in its lists."""
+
+    sources: tuple[int, ...]
+    repartition: tuple[int, ...]
+    expressions: tuple[int, ...]
+
+
 class Subtopology(msgspec.Struct, frozen=True):
     """A part of the topology that runs as a whole."""
 
@@ -24,6 +32,15 @@ class Subtopology(msgspec.Struct, frozen=True):
     sinks: tuple[str, ...]  # names of repartition topics of other subtopologies
     repartition: tuple[InternalTopic, ...]  # those it reads
     changelogs: tuple[InternalTopic, ...]
+    copartition_groups: tuple[CopartitionGroup, ...] = ()
+
+    def copartitioned_names(self, group: CopartitionGroup) -> list[str]:
+        """Return the names of a group's topics. Raise IndexError if a place is outside."""
+        if any(at < 0 for at in (*group.sources, *group.repartition)):
+            raise IndexError
+        names = [self.sources[at] for at in group.sources]
+        names += [self.repartition[at].name for at in group.repartition]
+        return list(dict.fromkeys(names))
 
     @property
     def read_topic_names(self) -> tuple[str, ...]:
