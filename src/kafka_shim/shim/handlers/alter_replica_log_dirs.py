@@ -32,8 +32,8 @@ def handle(
     results: dict[str, dict[int, int]] = {}
     for request_dir in request.dirs:
         for topic in request_dir.topics:
-            by_index = results.setdefault(topic.name, {})
             for index in topic.partitions:
+                by_index = results.setdefault(topic.name, {})
                 if _future_folder_name_is_too_long(topic.name, index):
                     by_index[index] = ErrorCode.INVALID_TOPIC_EXCEPTION
                 elif request_dir.path == log_dir:
@@ -69,9 +69,8 @@ def _same_error_for_all_partitions(
     errors_by_topic: dict[str, dict[int, int]] = {}
     for log_dir in request.dirs:
         for topic in log_dir.topics:
-            errors_by_topic.setdefault(topic.name, {}).update(
-                dict.fromkeys(topic.partitions, error)
-            )
+            for index in topic.partitions:
+                errors_by_topic.setdefault(topic.name, {})[index] = error
     return errors_by_topic
 
 

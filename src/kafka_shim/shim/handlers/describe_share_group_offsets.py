@@ -171,7 +171,7 @@ def _partition_offset_row(
     if topic is None or partition is None:
         return row
     _, state = context.cluster.share_states.read_without_fencing((group_id, topic.topic_id, index))
-    if state is None or state.start_offset < 0:
+    if state is None or state.start_offset == UNKNOWN:
         return row
     row.start_offset = state.start_offset
     if context.version >= LAG_SINCE and state.finished_count >= 0:

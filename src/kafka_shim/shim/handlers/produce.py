@@ -76,7 +76,7 @@ error_response = mirroring_error_builder(
 def _failed_response_deduplicated(
     topics: Iterable[ProducedTopic], error: ErrorCode
 ) -> ProduceResponse:
-    """Return the response to a rejected request, with each partition once."""
+    """Return the response to a rejected request: each partition once, no topic without any."""
     return ProduceResponse(
         responses=[
             TopicProduceResponse(
@@ -88,6 +88,7 @@ def _failed_response_deduplicated(
                 ],
             )
             for rows in topics
+            if rows.partitions
         ]
     )
 

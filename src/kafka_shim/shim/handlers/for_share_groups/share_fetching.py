@@ -238,7 +238,14 @@ class ShareFetchReading:
     def _acquire_records(
         self, source: ReadableSharePartition, records_max: int, bytes_max: int, *, whole_first: bool
     ) -> _AcquiredRow:
-        """Acquire records of a partition; skip to the log's start if they were deleted."""
+        """Acquire records of a partition; skip to the log's start if they were deleted.
+
+        A real broker fails to read a negative number of bytes.
+        """
+        if self._bytes_max < 0:
+            index = source.session_partition.partition_index
+            failed = failed_partition_data(index, ErrorCode.UNKNOWN_SERVER_ERROR)
+            return _AcquiredRow(failed, 0, 0)
         log, share_partition = source.partition.log, source.share_partition
         data = PartitionData(partition_index=source.session_partition.partition_index, records=b"")
         offset, end = share_partition.next_fetch_offset, self._readable_end_offset(source.partition)

@@ -3,8 +3,17 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeVar
 
-RequestPartition = TypeVar("RequestPartition")
-RequestPartition_co = TypeVar("RequestPartition_co", covariant=True)
+
+class ShareStateRequestPartition(Protocol):
+    """A partition of a request about the state of share partitions."""
+
+    partition: int
+
+
+RequestPartition = TypeVar("RequestPartition", bound=ShareStateRequestPartition)
+RequestPartition_co = TypeVar(
+    "RequestPartition_co", bound=ShareStateRequestPartition, covariant=True
+)
 Row = TypeVar("Row")
 Result = TypeVar("Result")
 
@@ -23,11 +32,17 @@ def results_by_topic(
     build_topic_result: Callable[[bytes, list[Row]], Result],
     build_partition_row: Callable[[bytes, RequestPartition], Row],
 ) -> list[Result]:
-    """Return a result for each requested topic, with the rows of its partitions."""
+    """Return a result for each topic, with a row for each partition.
+
+    If a partition is requested repeatedly, each request takes effect, and its row is the last one.
+    Topics without partitions are left out.
+    """
+    rows_by_topic: dict[bytes, dict[int, Row]] = {}
+    for topic in topics:
+        for partition in topic.partitions:
+            rows = rows_by_topic.setdefault(topic.topic_id, {})
+            rows[partition.partition] = build_partition_row(topic.topic_id, partition)
     return [
-        build_topic_result(
-            topic.topic_id,
-            [build_partition_row(topic.topic_id, partition) for partition in topic.partitions],
-        )
-        for topic in topics
+        build_topic_result(topic_id, list(rows.values()))
+        for topic_id, rows in rows_by_topic.items()
     ]
