@@ -17,7 +17,7 @@ from typing import Any
 import structlog
 
 from kafka_shim.protocol.api_versions import parse_minor_release
-from tests.oracle import peers, report, story_brokers
+from tests.oracle import peers, report, rights, story_brokers
 from tests.oracle.comparing import Tally, play_both
 from tests.oracle.real_kafka import MODES, missing_tools
 from tests.oracle.shrinking import renamed, shrink
@@ -48,6 +48,9 @@ def main(arguments: list[str]) -> int:
         seeds = seeds if options.seeds else list(range(len(scenes)))
         make = lambda _, number: scenes[number]  # noqa: E731 - the makers from seeds are functions too
     report.progress(f"Kafka {options.release}, seeds {seeds[0]}-{seeds[-1]}")
+    if options.rights:
+        make = rights.scenario
+        seeds = seeds if options.seeds else list(range(rights.principal_count(options.release)))
     if options.broker:
         opened = peers.running(options.broker, options.release)
         make = partial(_anew, make, secrets.token_hex(3))
@@ -117,6 +120,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--matrix", action="store_true", help="play the access matrix; seeds are positions in it"
+    )
+    parser.add_argument(
+        "--rights", action="store_true", help="play the rights matrix; seeds are principals"
     )
     parser.add_argument(
         "--shim", action="store_true", help="run the shim in its own process, with sockets"

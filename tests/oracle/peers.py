@@ -22,9 +22,14 @@ def name_of(release: str, mode: str) -> str:
     return release if mode == "authorizer" else f"{release}-{mode}"
 
 
+def _quick(release: str) -> dict[str, str]:
+    """Return settings that let a controller append changes to its log immediately."""
+    return {"controller.quorum.append.linger.ms": "0"} if numbers(release) >= (3, 1) else {}
+
+
 @contextmanager
 def real(release: str, mode: str) -> Iterator[Peer]:
-    with RealKafka(release, mode) as kafka, settling(kafka) as peer:
+    with RealKafka(release, mode, _quick(release)) as kafka, settling(kafka) as peer:
         yield peer
 
 
@@ -42,7 +47,7 @@ def running(addresses: str, release: str) -> Iterator[Peer]:
 
 @contextmanager
 def in_process(release: str, mode: str) -> Iterator[Peer]:
-    yield InProcess(release, mode, client_id=CLIENT_ID)
+    yield InProcess(release, mode, _quick(release), client_id=CLIENT_ID)
 
 
 @contextmanager
@@ -59,7 +64,7 @@ def child(release: str, mode: str) -> Iterator[Peer]:
         command += ["--super-user", "User:ANONYMOUS", "--super-user", "User:admin"]
     if mode == "open":
         command.append("--allow-everyone-if-no-acl-found")
-    for key, value in settings_of(release).items():
+    for key, value in (settings_of(release) | _quick(release)).items():
         command += ["-c", f"{key}={value}"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
