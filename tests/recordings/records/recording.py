@@ -13,6 +13,7 @@ from tests.recordings.records import (
     fetch_scenarios,
     idle_scenarios,
     limit_scenarios,
+    odd_name_scenarios,
     offset_scenarios,
     produce_scenarios,
     repeat_scenarios,
@@ -40,6 +41,7 @@ SCENARIOS = by_name(
         unled_scenarios,
         state_scenarios,
         limit_scenarios,
+        odd_name_scenarios,
     )
 )
 

@@ -13,7 +13,7 @@ id gets STALE_BROKER_EPOCH (77), as if that broker was restarted since.
 56 AlterPartition: a leader reports its in-sync replicas to the controller (KIP-497). It needs a
 broker epoch, which no client has.
 
-80 AddRaftVoter, 81 RemoveRaftVoter: the quorum is static (KIP-853).
+80 AddRaftVoter, 81 RemoveRaftVoter: the voter is checked; then the quorum is static (KIP-853).
 
 94 UnregisterController: removes a stopped controller from the quorum's list. Each node of the shim
 is a broker, one of which is the controller (observed on 4.4.0).
@@ -67,8 +67,10 @@ from kafka_shim.shim.handlers.common.controller import (
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.topics import NO_ID
 
 NO_EPOCH: Final = -1
+CONTROLLER_LISTENERS: Final = "controller.listener.names"
 TOPIC_IDS_SINCE: Final = 5
 """First version of LeaderAndIsr whose response identifies topics by id."""
 
@@ -133,6 +135,18 @@ def _change_of_voters(
     if request.cluster_id not in (None, context.cluster.cluster_id):
         text = f"this is cluster {context.cluster.cluster_id}, not `{request.cluster_id}`"
         return RequestRejected(ErrorCode.INCONSISTENT_CLUSTER_ID, text)
+    lacks_endpoint = False
+    if isinstance(request, AddRaftVoterRequest):
+        names = context.cluster.configs.effective_broker_value(CONTROLLER_LISTENERS)
+        default = (names or "CONTROLLER").split(",")[0]
+        lacks_endpoint = default not in {listener.name for listener in request.listeners}
+    for is_wrong, text in (
+        (request.voter_id < 0, f"invalid voter id {request.voter_id}"),
+        (request.voter_directory_id == NO_ID, "the voter has no directory id"),
+        (lacks_endpoint, "the voter has no endpoint for the controllers' default listener"),
+    ):
+        if is_wrong:
+            return RequestRejected(ErrorCode.INVALID_REQUEST, text)
     text = "the quorum is static, since kraft.version is 0"
     return RequestRejected(ErrorCode.UNSUPPORTED_VERSION, text)
 

@@ -33,10 +33,9 @@ from kafka_shim.shim.handlers.common.topic_plan import (
     plan_topic_creation,
 )
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.topic_names import METADATA_LOG
 from kafka_shim.shim.state.topics import NO_ID
 from kafka_shim.shim.wait import PendingResponse
-
-CLUSTER_METADATA_TOPIC = "__cluster_metadata"
 
 STRICT_QUOTAS_SINCE = 6
 
@@ -122,7 +121,7 @@ def _config_describable_names(names: Collection[str], context: RequestContext) -
 
 def _is_forbidden_metadata_topic(name: str, context: RequestContext) -> bool:
     is_reserved = context.facts.topics.create_metadata_topic_error != ErrorCode.NONE
-    return name == CLUSTER_METADATA_TOPIC and is_reserved
+    return name == METADATA_LOG and is_reserved
 
 
 def _rejected_topic_result(

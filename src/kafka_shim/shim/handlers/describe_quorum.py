@@ -17,8 +17,7 @@ from kafka_shim.protocol.messages.describe_quorum import (
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-
-METADATA_TOPIC = "__cluster_metadata"
+from kafka_shim.shim.state.topic_names import METADATA_LOG
 
 
 def handle(request: DescribeQuorumRequest, context: RequestContext) -> DescribeQuorumResponse:
@@ -29,7 +28,7 @@ def handle(request: DescribeQuorumRequest, context: RequestContext) -> DescribeQ
         for part in topic.partitions
     ]
     lists_nodes = context.version >= 2
-    is_known = requested_partitions == [(METADATA_TOPIC, 0)]
+    is_known = requested_partitions == [(METADATA_LOG, 0)]
     return DescribeQuorumResponse(
         error_message="",
         topics=[

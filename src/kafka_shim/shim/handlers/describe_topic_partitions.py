@@ -40,6 +40,8 @@ def handle(
         allowed, denied = context.access.split_allowed(
             DESCRIBE_TOPIC_PARTITIONS_TOPIC, names, lambda name: name
         )
+        if cursor is None and "" in allowed:
+            raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR, "a topic name is empty")
     else:
         _check_cursor(cursor, None)
         existing_names = {topic.name for topic in context.cluster.topics}

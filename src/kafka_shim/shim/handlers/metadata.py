@@ -28,7 +28,7 @@ from kafka_shim.shim.handlers.common.controller import serves_controller_request
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.placement import place_replicas
-from kafka_shim.shim.state.topic_names import name_error
+from kafka_shim.shim.state.topic_names import METADATA_LOG, name_error
 from kafka_shim.shim.state.topics import NO_ID, Partition, Topic
 
 CACHED_SINCE = 0
@@ -191,6 +191,8 @@ def _auto_create(name: str, context: RequestContext, *, auto_creates: bool) -> b
     or before and is not visible yet.
     """
     is_internal = name in context.cluster.topics.internal_names
+    if name == METADATA_LOG and context.facts.topics.create_metadata_topic_error != NO_ERROR:
+        return False
     if not auto_creates and not (
         is_internal and context.facts.topics.metadata_creates_internal_topics
     ):

@@ -2,6 +2,9 @@
 
 import re
 
+METADATA_LOG = "__cluster_metadata"
+"""The log of the controllers, which is not a topic."""
+
 _LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
 NAME_LENGTH_MAX = 249
 

@@ -314,6 +314,7 @@ class Topics:
         partition.leader_epoch += 1
         if leader_id != NOBODY:
             self._note_partition_led(partition)
+            log.begin_leader_epoch(partition.leader_epoch)
         if leader_id != NOBODY and leader_id not in partition.isr:
             partition.isr = [leader_id]
             partition.eligible = partition.last_known = _shared_replica_list(())

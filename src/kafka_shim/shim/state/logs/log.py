@@ -173,6 +173,11 @@ class PartitionLog(ChangeNotifier):
         """The batches, oldest first; callers must not change the list."""
         return self._batches
 
+    def begin_leader_epoch(self, leader_epoch: int) -> None:
+        """Begin a leader epoch at the log end; it replaces earlier ones without records."""
+        kept = [epoch for epoch in self._epochs if epoch[1] < self.end_offset]
+        self._epochs = [*kept, (leader_epoch, self.end_offset)]
+
     def append_batch(self, batch: StoredBatch, leader_epoch: int) -> None:
         """Append a batch whose offsets begin at the log end, and wake watchers."""
         assert batch.base_offset == self.end_offset
