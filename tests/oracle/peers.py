@@ -47,7 +47,13 @@ def running(addresses: str, release: str) -> Iterator[Peer]:
 
 @contextmanager
 def in_process(release: str, mode: str) -> Iterator[Peer]:
-    yield InProcess(release, mode, _quick(release), client_id=CLIENT_ID)
+    settings = _quick(release)
+    if numbers(release) >= (3,):
+        settings["listener.security.protocol.map"] = (
+            "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,SSL:SSL,SASL_SSL:SASL_SSL,"
+            "CONTROLLER:PLAINTEXT"
+        )
+    yield InProcess(release, mode, settings, client_id=CLIENT_ID)
 
 
 @contextmanager

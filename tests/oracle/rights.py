@@ -25,11 +25,15 @@ from kafka_shim.protocol.enums import (
 )
 from tests.recordings.conformance.draw import OPERATIONS, Draw
 from tests.recordings.conformance.generate import TEMPLATES, is_writable, pairs_of, plain
+from tests.recordings.conformance.play import INDEPENDENT
 from tests.recordings.conformance.scenario import ONE_SEGMENT, Scenario, Step
 
 USER: Final = "bob"
 MIXTURES: Final = 40
-BODIES_PER_VERSION: Final = 2
+READING_BODIES: Final = 5
+OTHER_BODIES: Final = 2
+"""The number of bodies for each version of an API."""
+
 ODD_SHARE: Final = 0.7
 """The share of bodies with an odd value."""
 
@@ -54,12 +58,49 @@ that change what others depend on.
 TIMES: Final = ("timeout", "wait", "time_ms", "period", "retention", "max_bytes", "min_bytes")
 """Parts of names of fields that keep their values, since the outcome would depend on time."""
 
+UNDOUBLED: Final = frozenset({"partition_data"})
+"""Lists without doubles: up to 2.8, null and other records of a partition are answered twice."""
+
 ODD_NUMBERS: Final = (-1, 0, 1, 7)
 ODD_NAMES: Final = ("", ".", "a/b", "*", "x" * 250)
 ODD_GROUP_NAMES: Final = ("",)
 """Only names of the principal's own groups are odd, since members of groups affect each other."""
 OWN_NAMES: Final = ("missing", "a/b", "*", "\U0001f600", "x" * 250)
 """Odd names that begin with the principal's prefix."""
+
+UNANSWERED: Final[dict[ApiKey, Callable[[Any], bool]]] = {
+    ApiKey.ADD_PARTITIONS_TO_TXN: lambda asked: (
+        not asked.transactions and not asked.v3_and_below_topics
+    ),
+    ApiKey.ALTER_CONFIGS: lambda asked: _has_doubles(asked.resources),
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: lambda asked: _has_doubles(asked.resources),
+    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: lambda asked: not asked.users,
+    ApiKey.OFFSET_FETCH: lambda asked: not asked.groups and not asked.group_id,
+    ApiKey.PRODUCE: lambda asked: any(
+        part.records is None for topic in asked.topic_data for part in topic.partition_data
+    ),
+    ApiKey.JOIN_GROUP: lambda asked: (
+        len({row.name for row in asked.protocols}) < len(asked.protocols)
+    ),
+    ApiKey.WRITE_TXN_MARKERS: lambda asked: len(asked.markers) > 1 or _has_repeated_markers(asked),
+}
+"""Requests that a broker may never answer, which would take time; other tests send them."""
+
+
+def _has_repeated_markers(asked: Any) -> bool:
+    places = [
+        (topic.name, index)
+        for marker in asked.markers
+        for topic in marker.topics
+        for index in topic.partition_indexes
+    ]
+    return len(set(places)) < len(places)
+
+
+def _has_doubles(resources: Sequence[Any]) -> bool:
+    names = [(resource.resource_type, resource.resource_name) for resource in resources]
+    return len(set(names)) < len(names)
+
 
 Right = tuple[ResourceType, Operation]
 
@@ -171,11 +212,15 @@ def _acl(
 
 
 def _steps(draw: Draw) -> Iterator[Step]:
-    pairs = pairs_of(draw) * BODIES_PER_VERSION
+    pairs = [pair for pair in pairs_of(draw) for _ in range(_body_count(pair[0]))]
     rank = {key: number for number, key in enumerate(LAST, 1)}
     for key, version in sorted(pairs, key=lambda pair: (rank.get(pair[0], 0), pair[0])):
         request = _body(draw, key, version)
         yield Step(USER, key.wire_name, version, plain(request))
+
+
+def _body_count(key: ApiKey) -> int:
+    return READING_BODIES if key in INDEPENDENT else OTHER_BODIES
 
 
 def _body(draw: Draw, key: ApiKey, version: int) -> Any:
@@ -184,9 +229,20 @@ def _body(draw: Draw, key: ApiKey, version: int) -> Any:
         if key not in UNCHANGED and draw.chance(ODD_SHARE):
             spec = load_message_spec(f"{key.wire_name}Request").top_level_struct
             _make_odd(request, spec, version, draw)
-        if is_writable(fit_to_version(request, version), version):
-            return request
+        unanswered = UNANSWERED.get(key, lambda asked: False)
+        if not unanswered(request) and is_writable(fit_to_version(request, version), version):
+            return _with_own_group(request, key, draw)
     raise AssertionError(f"no request of {key.wire_name} can be written in version {version}")
+
+
+def _with_own_group(request: Any, key: ApiKey, draw: Draw) -> Any:
+    """Let further members join groups of their own, since others would have to rejoin first."""
+    if key is ApiKey.JOIN_GROUP:
+        joined = draw.__dict__.setdefault("joined", set[str]())
+        if request.group_id in joined:
+            request.group_id = draw.fresh("g")
+        joined.add(request.group_id)
+    return request
 
 
 def _make_odd(request: Any, spec: StructSpec, version: int, draw: Draw) -> None:
@@ -223,7 +279,7 @@ def _odd_values(value: Any, field: FieldSpec, version: int, draw: Draw) -> Itera
         yield None
     if field.is_array:
         yield []
-        if value:
+        if value and field.attribute not in UNDOUBLED:
             yield [*value, msgspec.convert(msgspec.to_builtins(value[0]), type(value[0]))]
     elif isinstance(value, str):
         yield from ODD_GROUP_NAMES if field.entity_type == "groupId" else ODD_NAMES

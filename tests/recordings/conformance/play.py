@@ -25,6 +25,7 @@ from tests.recordings.conformance.scenario import Scenario, Step, topic_id_of
 from tests.recordings.conformance.symbols import NO_ID, Symbols
 from tests.recordings.peers.in_process import InProcess
 from tests.recordings.peers.peer import CLOSED, PATIENCE_MS, WAITS, Peer, ask, ask_root
+from tests.recordings.peers.socket_peer import SocketPeer
 from tests.recordings.peers.topics import create, until
 from tests.support.acl_filters import described_acls
 
@@ -42,8 +43,31 @@ or a transaction is about to end.
 """
 
 RETRIES: Final = 40
+LOOKUP_RETRIES: Final = 4
 BRIEF_PATIENCE_MS: Final = 1_500
 """Time to wait for a response of an API that real brokers now and then never answer."""
+
+RUN_STEPS_MAX: Final = 40
+"""The number of requests that are sent at the same time."""
+
+INDEPENDENT: Final = frozenset(
+    {
+        *(ApiKey.FETCH, ApiKey.LIST_OFFSETS, ApiKey.OFFSET_FETCH, ApiKey.OFFSET_FOR_LEADER_EPOCH),
+        *(ApiKey.API_VERSIONS, ApiKey.DESCRIBE_ACLS, ApiKey.DESCRIBE_CONFIGS),
+        *(ApiKey.DESCRIBE_LOG_DIRS, ApiKey.DESCRIBE_CLUSTER, ApiKey.DESCRIBE_QUORUM),
+        *(ApiKey.DESCRIBE_PRODUCERS, ApiKey.DESCRIBE_TRANSACTIONS, ApiKey.LIST_TRANSACTIONS),
+        *(ApiKey.DESCRIBE_CLIENT_QUOTAS, ApiKey.DESCRIBE_DELEGATION_TOKEN, ApiKey.LIST_GROUPS),
+        *(ApiKey.DESCRIBE_GROUPS, ApiKey.DESCRIBE_TOPIC_PARTITIONS, ApiKey.FIND_COORDINATOR),
+        *(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, ApiKey.LIST_PARTITION_REASSIGNMENTS),
+        *(ApiKey.LIST_CONFIG_RESOURCES, ApiKey.HEARTBEAT, ApiKey.SYNC_GROUP, ApiKey.LEAVE_GROUP),
+        *(ApiKey.ADD_RAFT_VOTER, ApiKey.REMOVE_RAFT_VOTER, ApiKey.OFFSET_COMMIT),
+        *(ApiKey.CONSUMER_GROUP_DESCRIBE, ApiKey.SHARE_GROUP_DESCRIBE, ApiKey.OFFSET_DELETE),
+        *(ApiKey.STREAMS_GROUP_DESCRIBE, ApiKey.DELETE_RECORDS, ApiKey.ALTER_REPLICA_LOG_DIRS),
+        *(ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE, ApiKey.UPDATE_FEATURES),
+        *(ApiKey.TXN_OFFSET_COMMIT, ApiKey.ADD_OFFSETS_TO_TXN, ApiKey.ELECT_LEADERS),
+    }
+)
+"""APIs whose requests a broker handles one after the other, without waiting for other threads."""
 
 ARRIVING_MS: Final = 100
 """Time for a request to arrive at the broker if its response comes later."""
@@ -66,6 +90,8 @@ class Play:
     def run(self) -> list[Any]:
         """Play the scenario; return the comparable response to each step."""
         for number, step in enumerate(self._scenario.steps):
+            if number in self._found:
+                continue
             if step.user in self._later:
                 self._collect(step.user)
             if step.after_ms:
@@ -74,7 +100,10 @@ class Play:
                 self._found[number] = {CLOSED: True}
                 continue
             request = self._request(step)
-            if step.later:
+            run = self._independent_run(number)
+            if isinstance(self._peer, SocketPeer) and len(run) > 1:
+                self._play_run(self._peer, run)
+            elif step.later:
                 self._peer.send(step.user, API_OF[step.api], step.version, request)
                 self._peer.pause(ARRIVING_MS)
                 self._later[step.user] = number
@@ -83,6 +112,30 @@ class Play:
         for user in list(self._later):
             self._collect(user)
         return [self._found[number] for number in range(len(self._scenario.steps))]
+
+    def _independent_run(self, first: int) -> list[int]:
+        """Return steps from here on that one user sends, and that no other step depends on."""
+        steps, run = self._scenario.steps, list[int]()
+        for number in range(first, min(first + RUN_STEPS_MAX, len(steps))):
+            step = steps[number]
+            if step.user != steps[first].user or not _is_independent(step):
+                break
+            run.append(number)
+        return run
+
+    def _play_run(self, peer: SocketPeer, run: list[int]) -> None:
+        """Send the requests of a run at the same time; repeat those with a temporary error."""
+        steps = [self._scenario.steps[number] for number in run]
+        requests = [self._request(step) for step in steps]
+        calls = [
+            (API_OF[step.api], step.version, request)
+            for step, request in zip(steps, requests, strict=True)
+        ]
+        responses = peer.ask_all(steps[0].user, calls, PATIENCE_MS)
+        for number, step, request, response in zip(run, steps, requests, responses, strict=True):
+            is_final = isinstance(response, str) or not has_code(response, TRANSIENT)
+            final = response if is_final else self._settled(step, request)
+            self._found[number] = self._plain(step, final)
 
     def clean_up(self) -> None:
         clean_up(self._scenario, self._peer)
@@ -110,7 +163,8 @@ class Play:
 
     def _settled(self, step: Step, request: Any) -> Any:
         response: Any = None
-        for _ in range(RETRIES):
+        is_lookup = step.api == ApiKey.FIND_COORDINATOR.wire_name  # of coordinators that are up
+        for _ in range(LOOKUP_RETRIES if is_lookup else RETRIES):
             api, patience_ms = API_OF[step.api], PATIENCE_MS
             if step.api in NEVER_ANSWERED:
                 patience_ms = BRIEF_PATIENCE_MS
@@ -133,6 +187,12 @@ class Play:
                     self._symbols.learn_topic(topic.name, topic.topic_id)
         comparing = Comparing(self._scenario, self._symbols, self._peer.now_ms())
         return comparing.plain(API_OF[step.api], step.version, response)
+
+
+def _is_independent(step: Step) -> bool:
+    """Return whether a step neither needs responses of others nor changes anything."""
+    is_linked = step.label or step.takes or step.later or step.after_ms or step.token
+    return API_OF[step.api] in INDEPENDENT and not is_linked
 
 
 def shim_of(name: str) -> InProcess:

@@ -3,7 +3,7 @@
 import socket
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from kafka_shim.protocol.enums import ApiKey
@@ -61,10 +61,41 @@ class Connection:
         self.tell(api, version, request)
         return self.response(api, version)
 
-    def response(self, api: ApiKey, version: int, patience_ms: int = PATIENCE_MS) -> Any:
+    def response(
+        self, api: ApiKey, version: int, patience_ms: int = PATIENCE_MS, number: int = 0
+    ) -> Any:
+        """Return the response to the request with this number (default: the last one)."""
+        expected = number or self._correlation_id
         self._socket.settimeout(patience_ms / 1000)
         frame = self.receive()
-        assert int.from_bytes(frame[:4], "big") == self._correlation_id
+        while int.from_bytes(frame[:4], "big") < expected:
+            frame = self.receive()  # real brokers answer some failed Produce requests twice
+        assert int.from_bytes(frame[:4], "big") == expected
+        return read_response_with_version(api, version, frame)[0]
+
+    def tell_all(self, calls: Sequence[tuple[ApiKey, int, Any]]) -> int:
+        """Send all requests; return the number of the first one."""
+        first = self._correlation_id + 1
+        frames = [
+            sized(request_frame(*call, number, self._client_id))
+            for number, call in enumerate(calls, first)
+        ]
+        self._correlation_id += len(calls)
+        self._socket.settimeout(PATIENCE_MS / 1000)
+        self._socket.sendall(b"".join(frames))
+        return first
+
+    def unexpected_response(self, api: ApiKey, version: int) -> Any:
+        """Return the response to a request that should have none; None if there is none, and the
+        connection is still open.
+        """
+        expected = self._correlation_id
+        self.tell(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
+        self._socket.settimeout(PATIENCE_MS / 1000)
+        frame = self.receive()
+        if int.from_bytes(frame[:4], "big") != expected:
+            return None
+        self.receive()
         return read_response_with_version(api, version, frame)[0]
 
     def tell(self, api: ApiKey, version: int, request: Any) -> None:
@@ -145,6 +176,33 @@ class SocketPeer:
             self._settling.after(api, request, response)
         return response
 
+    def ask_all(
+        self, connection: str, calls: Sequence[tuple[ApiKey, int, Any]], patience_ms: int
+    ) -> list[Any]:
+        """Send all requests at the same time; return their outcomes.
+
+        A broker handles the requests of a connection one after the other. Requests behind one that
+        closes the connection, or is not answered, are sent again on a new connection.
+        """
+        found: list[Any] = []
+        while len(found) < len(calls):
+            rest = calls[len(found) :]
+            opened = self._connection(connection)
+            first = opened.tell_all(rest)
+            for number, (api, version, _) in enumerate(rest, first):
+                try:
+                    found.append(opened.response(api, version, patience_ms, number))
+                except TimeoutError:
+                    found.append(WAITS)
+                except ConnectionError:
+                    found.append(CLOSED)
+                except DecodeError:
+                    found.append(UNREADABLE)
+                if found[-1] in (WAITS, CLOSED):
+                    self.hang_up(connection)
+                    break
+        return found
+
     def hang_up(self, connection: str) -> None:
         self._connections.pop(connection).close()
 
@@ -177,8 +235,7 @@ class SocketPeer:
         api, version, request = self._sent[name]
         try:
             if api is ApiKey.PRODUCE and request.acks == 0:
-                connection.ask(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())  # still open
-                return SILENT
+                return connection.unexpected_response(api, version) or SILENT
             return connection.response(api, version, patience_ms)
         except TimeoutError:
             return WAITS

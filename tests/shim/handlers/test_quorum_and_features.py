@@ -6,7 +6,7 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages.add_raft_voter import AddRaftVoterRequest
+from kafka_shim.protocol.messages.add_raft_voter import AddRaftVoterRequest, Listener
 from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
 from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
@@ -111,7 +111,11 @@ def test_only_a_registered_broker_can_be_unregistered(broker: int, error: int) -
 )
 def test_a_static_quorum_keeps_its_voters(api: ApiKey, kind: Any) -> None:
     stage = Stage()
-    assert stage.ask(api, 0, kind(cluster_id=None)).error_code == 35
+    voter = kind(cluster_id=None, voter_id=7, voter_directory_id=b"\x22" * 16)
+    if isinstance(voter, AddRaftVoterRequest):
+        voter.listeners = [Listener(name="CONTROLLER", host="127.0.0.1", port=9)]
+    assert stage.ask(api, 0, voter).error_code == 35
+    assert stage.ask(api, 0, kind(cluster_id=None)).error_code == 42
     assert stage.ask(api, 0, kind(cluster_id="wrong")).error_code == 104
 
 

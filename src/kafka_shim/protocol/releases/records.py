@@ -129,6 +129,8 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     """OffsetForLeaderEpoch lists a repeated partition once."""
     first_leader_epoch_starts_at_creation: bool = False
     """The first leader epoch begins before the first record."""
+    unknown_isolation_level_fails_whole_list_offsets: bool = False
+    """ListOffsets fails for all topics if one is permitted (False: for the permitted ones)."""
     list_offsets_returns_leader_epoch: bool = False  # ListOffsets returns leader epochs
     list_offsets_lists_each_repeated_partition: bool = False  # a repeated partition is listed twice
     list_offsets_lists_each_denied_partition: bool = False
@@ -349,6 +351,7 @@ CHANGES: tuple[Change, ...] = (
     Change(
         "4.0",
         "ListOffsets has its own class",
+        unknown_isolation_level_fails_whole_list_offsets=True,
         list_offsets_lists_each_repeated_partition=False,
         list_offsets_v0_rejects_repeated_partitions=True,
     ),

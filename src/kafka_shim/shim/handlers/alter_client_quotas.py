@@ -86,7 +86,15 @@ def error_response(
 ) -> AlterClientQuotasResponse:
     return AlterClientQuotasResponse(
         entries=[
-            _quota_result(_entity_names_by_type(entry), error, message) for entry in request.entries
+            ResponseEntryData(
+                error_code=error,
+                error_message=message,
+                entity=[
+                    ResponseEntityData(component.entity_type, component.entity_name)
+                    for component in entry.entity
+                ],
+            )
+            for entry in request.entries
         ]
     )
 

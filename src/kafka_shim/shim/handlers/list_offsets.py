@@ -45,9 +45,11 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
     allowed, denied = context.access.split_allowed(
         LIST_OFFSETS_TOPIC, request.topics, lambda topic: topic.name
     )
-    if request.isolation_level not in ISOLATION_LEVELS:
-        if context.facts.records.unknown_isolation_level_closes_connection:
-            raise CloseConnection(f"unknown isolation level {request.isolation_level}")
+    facts = context.facts.records
+    has_unknown_level = request.isolation_level not in ISOLATION_LEVELS
+    if has_unknown_level and facts.unknown_isolation_level_closes_connection:
+        raise CloseConnection(f"unknown isolation level {request.isolation_level}")
+    if has_unknown_level and allowed and facts.unknown_isolation_level_fails_whole_list_offsets:
         raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
     named = [
         (topic.name, partition.partition_index)
@@ -57,9 +59,12 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
     twice = _duplicate_partitions(named) if len(set(named)) < len(named) else _NONE_TWICE
     names = {topic.name for topic in request.topics if topic.partitions}
     has_no_repetitions = not twice and len(names) == len(request.topics)
-    facts = context.facts.records
     listing = _OffsetLookup(request, twice, context)
-    listed = [listing.look_up_topic(topic) for topic in allowed]
+    if has_unknown_level:
+        unknown = ErrorCode.UNKNOWN_SERVER_ERROR
+        listed = [_failed_topic_row(topic, unknown) for topic in allowed]
+    else:
+        listed = [listing.look_up_topic(topic) for topic in allowed]
     failed = []
     if denied:
         denial = context.cluster.policy.bind(LIST_OFFSETS_TOPIC).error

@@ -41,12 +41,15 @@ class _ResponseRows:
         self.topics: dict[Hashable, OffsetCommitResponseTopic] = {}
         self.merges = True
 
-    def add_partition_result(self, topic: CommitRequestTopic, index: int, error: ErrorCode) -> None:
-        row = self.topics.setdefault(
+    def add_topic(self, topic: CommitRequestTopic) -> OffsetCommitResponseTopic:
+        """Add a topic if the response lacks it, and return its row."""
+        return self.topics.setdefault(
             (topic.name, topic.topic_id) if self.merges else id(topic),
             OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=[]),
         )
-        row.partitions.append(
+
+    def add_partition_result(self, topic: CommitRequestTopic, index: int, error: ErrorCode) -> None:
+        self.add_topic(topic).partitions.append(
             OffsetCommitResponsePartition(partition_index=index, error_code=error)
         )
 
@@ -69,7 +72,7 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
             context,
             OFFSET_COMMIT_TOPIC,
             topic,
-            rows.add_partition_result,
+            rows,
             by_id=context.version >= BY_ID_SINCE,
             rejects_missing_partitions=facts.commit_rejects_missing_partition,
         )

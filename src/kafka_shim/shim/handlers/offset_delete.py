@@ -4,6 +4,8 @@ DELETE on the group, READ on each topic. A group error, INVALID_GROUP_ID (24), G
 (69) or NON_EMPTY_GROUP (68), replaces the results of all topics.
 """
 
+from collections.abc import Collection
+
 from kafka_shim.authorizer.requirements import OFFSET_DELETE_GROUP, OFFSET_DELETE_TOPIC
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.offset_delete import (
@@ -51,8 +53,14 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
         for topic, denial in zip(request.topics, errors, strict=True)
     ]
     codes = _distinct_error_codes(topics)
-    if not (context.facts.groups.java_group_coordinator and codes <= BY_GROUP):
-        topics = _merge_topics(topics, context.facts.groups)
+    failed_names = {
+        topic.name
+        for topic, denial in zip(request.topics, errors, strict=True)
+        if denial is not ErrorCode.NONE or context.cluster.topics.get(topic.name) is None
+    }
+    is_by_group = codes <= BY_GROUP and not failed_names
+    if not (context.facts.groups.java_group_coordinator and is_by_group):
+        topics = _merge_topics(topics, failed_names, context.facts.groups)
     if ErrorCode.NONE in codes:
         context.cluster.groups.end_offset_deletion(group)
     if context.facts.groups.offset_delete_lists_topic_per_partition:
@@ -78,13 +86,15 @@ def _repeated_topics(
 
 
 def _merge_topics(
-    topics: list[OffsetDeleteResponseTopic], facts: GroupFacts
+    topics: list[OffsetDeleteResponseTopic], failed_names: Collection[str], facts: GroupFacts
 ) -> list[OffsetDeleteResponseTopic]:
     """Merge topics. Partitions are repeated since 3.5 if the group did not handle them, and always
-    since 4.0; before, the last entry counts.
+    since 4.0; before, the last entry counts. Since 3.5 a failed topic is listed without partitions.
     """
     rows_by_topic: dict[str, dict[int, OffsetDeleteResponsePartition]] = {}  # each in its place
     positions: dict[tuple[str, int], list[int]] = {}
+    if facts.failed_commit_lists_each_partition:
+        rows_by_topic = {topic.name: {} for topic in topics if topic.name in failed_names}
     responses = ((topic.name, partition) for topic in topics for partition in topic.partitions)
     for place, (name, partition) in enumerate(responses):
         rows = rows_by_topic.setdefault(name, {})

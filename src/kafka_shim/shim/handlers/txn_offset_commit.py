@@ -9,7 +9,6 @@ checked.
 """
 
 from collections.abc import Iterable
-from functools import partial
 
 from kafka_shim.authorizer.requirements import (
     TXN_OFFSET_COMMIT_GROUP,
@@ -52,7 +51,23 @@ _OFFSET_COMMIT_VERSION, _OFFSET_COMMIT_VERSION_BY_ID = 8, 10
 """The versions of OffsetCommit whose codes of a group are those of this API, and those by id."""
 
 
-ResponseTopics = dict[tuple[str, bytes], TxnOffsetCommitResponseTopic]
+class _ResponseRows:
+    """The response while it is being put together: topics in the order of their first partition."""
+
+    def __init__(self) -> None:
+        self.topics: dict[tuple[str, bytes], TxnOffsetCommitResponseTopic] = {}
+
+    def add_topic(self, topic: CommitRequestTopic) -> TxnOffsetCommitResponseTopic:
+        """Add a topic if the response lacks it, and return its row."""
+        return self.topics.setdefault(
+            (topic.name, topic.topic_id),
+            TxnOffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=[]),
+        )
+
+    def add_partition_result(self, topic: CommitRequestTopic, index: int, error: ErrorCode) -> None:
+        self.add_topic(topic).partitions.append(
+            TxnOffsetCommitResponsePartition(partition_index=index, error_code=error)
+        )
 
 
 def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffsetCommitResponse:
@@ -68,14 +83,14 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
             if context.facts.records.denied_txn_commit_lists_each_partition
             else merge_duplicates(response)
         )
-    rows: ResponseTopics = {}
+    rows = _ResponseRows()
     permitted: list[PermittedCommit] = []
     for topic in request.topics:
         permitted += permitted_commits_adding_errors(
             context,
             TXN_OFFSET_COMMIT_TOPIC,
             topic,
-            partial(_add_result_row, rows),
+            rows,
             by_id=context.version >= BY_ID_SINCE,
             rejects_missing_partitions=context.facts.records.txn_commit_rejects_missing_partition,
         )
@@ -83,11 +98,11 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
     if not facts.java_group_coordinator:
         permitted = last_commit_of_each_partition(permitted, context)
     codes = _commit_in_transaction(request, permitted, context) if permitted else []
-    if facts.java_group_coordinator and not rows:
+    if facts.java_group_coordinator and not rows.topics:
         return _response_in_request_order(request, codes)
     for commit, code in zip(permitted, codes, strict=True):
-        _add_result_row(rows, commit.request_topic, commit.partition.partition_index, code)
-    response = TxnOffsetCommitResponse(topics=list(rows.values()))
+        rows.add_partition_result(commit.request_topic, commit.partition.partition_index, code)
+    response = TxnOffsetCommitResponse(topics=list(rows.topics.values()))
     return response if facts.failed_commit_lists_each_partition else merge_duplicates(response)
 
 
@@ -104,18 +119,6 @@ def _response_in_request_order(
         for partition in topic.partitions:
             partition.error_code = next(remaining_codes)
     return response
-
-
-def _add_result_row(
-    rows: ResponseTopics, request_topic: CommitRequestTopic, index: int, error: ErrorCode
-) -> None:
-    row = rows.setdefault(
-        (request_topic.name, request_topic.topic_id),
-        TxnOffsetCommitResponseTopic(
-            name=request_topic.name, topic_id=request_topic.topic_id, partitions=[]
-        ),
-    )
-    row.partitions.append(TxnOffsetCommitResponsePartition(partition_index=index, error_code=error))
 
 
 def _commit_in_transaction(

@@ -117,7 +117,7 @@ def _marker_error(
 ) -> ErrorCode:
     if not partition.is_led_with_open_log_by(context.node_id):
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
-    if marker.producer_epoch < 0:
+    if marker.producer_id < 0 or marker.producer_epoch < 0:
         return ErrorCode.UNKNOWN_SERVER_ERROR
     known = partition.log.producers.get_producer(marker.producer_id)
     if known is None:

@@ -1,7 +1,7 @@
 """What OffsetCommit and TxnOffsetCommit have in common: their messages are of the same shape."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Iterable, Iterator
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -79,22 +79,29 @@ class PermittedCommit(msgspec.Struct, gc=False):
         return OffsetCommit(self.stored_topic_id, partition.partition_index, committed)
 
 
-AddResult = Callable[[CommitRequestTopic, int, ErrorCode], None]
-"""Adds a row for a partition index of a topic to the response."""
+class CommitResults(Protocol):
+    """The rows of a response while it is being put together."""
+
+    def add_topic(self, topic: CommitRequestTopic) -> object:
+        """Add a topic if the response lacks it."""
+
+    def add_partition_result(self, topic: CommitRequestTopic, index: int, error: ErrorCode) -> None:
+        """Add a row for a partition of a topic."""
 
 
 def permitted_commits_adding_errors(
     context: RequestContext,
     requirement: Requirement,
     request_topic: CommitRequestTopic,
-    add_result: AddResult,
+    results: CommitResults,
     *,
     by_id: bool,
     rejects_missing_partitions: bool,
 ) -> Iterator[PermittedCommit]:
     """Yield the permitted partitions of a topic; add the errors of the others to the response.
 
-    An unknown topic id precedes a denial.
+    An unknown topic id precedes a denial. Since 3.5, a failed topic is listed even without
+    partitions.
     """
     topics = context.cluster.topics
     topic = topics.by_id(request_topic.topic_id) if by_id else None
@@ -104,15 +111,20 @@ def permitted_commits_adding_errors(
         name = request_topic.name if topic is None else topic.name
         error = topic_error(context, requirement, name)
         topic = topics.get(name)
+    is_failed = error is not NO_ERROR or topic is None
+    if is_failed and context.facts.groups.failed_commit_lists_each_partition:
+        results.add_topic(request_topic)
     for partition in request_topic.partitions:
         index = partition.partition_index
         if error is not NO_ERROR or topic is None:
-            add_result(request_topic, index, error)
+            results.add_partition_result(request_topic, index, error)
             continue
         stored_topic_id = topic.topic_id
         if topic.led_partition(index) is None:
             if rejects_missing_partitions:
-                add_result(request_topic, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+                results.add_partition_result(
+                    request_topic, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                )
                 continue
             stored_topic_id = stand_in_topic_id_of_missing_partition(topic.name)
         yield PermittedCommit(request_topic, partition, topic, stored_topic_id)

@@ -128,8 +128,9 @@ class ClassicMember:
         return next((metadata for name, metadata in self.protocols if name == wanted), b"")
 
     def first_protocol_all_support(self, all_support: Callable[[str], bool]) -> str:
-        """Return the first of its protocols that all members support."""
-        return next(name for name, _ in self.protocols if all_support(name))
+        """Return the first of its protocols that all members support, else its first one."""
+        supported = (name for name, _ in self.protocols if all_support(name))
+        return next(supported, self.protocols[0][0])
 
     def stop_session_timer(self) -> None:
         if self.session_timer is not None:

@@ -111,7 +111,9 @@ class ClassicRoster:
         return NO_ERROR if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
 
     def all_members_support(self, protocol_name: str) -> bool:
-        """Return whether every member supports the protocol."""
+        """Return whether every member supports the protocol, and names it only once: Kafka counts
+        names, not members.
+        """
         return self._members_by_protocol[protocol_name] == len(self.members)
 
     def members_name_any_protocol(self) -> bool:
@@ -131,7 +133,11 @@ class ClassicRoster:
         )
 
     def selected_protocol(self) -> str:
-        """Return the protocol with most votes; of equals, the one voted for first."""
+        """Return the protocol with most votes; of equals, the one voted for first.
+
+        DEVIATION: without a protocol that all name once, each member's first one gets its vote. A
+        real broker does not answer then.
+        """
         votes: dict[str, int] = {}
         for member in self.members.values():
             name = member.first_protocol_all_support(self.all_members_support)
@@ -191,5 +197,5 @@ def new_uuid(rng: random.Random) -> str:
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
 
-def _protocol_names(member: ClassicMember) -> set[str]:
-    return {name for name, _ in member.protocols}
+def _protocol_names(member: ClassicMember) -> list[str]:
+    return [name for name, _ in member.protocols]
