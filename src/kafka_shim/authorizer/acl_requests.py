@@ -28,7 +28,9 @@ _Members = tuple[ResourceType, PatternType, Operation, Permission]
 _CLOSE_CONNECTION = InvalidCodeHandling.CLOSE_CONNECTION
 _CLUSTER = ResourceType.CLUSTER
 
-_ZOOKEEPER_REFUSES = "[\\x00-\\x1f\\x7f-\\x9f\\ud800-\\uf8ff\\ufff0-\\uffff]"
+_ZOOKEEPER_REFUSES = "[\\x00-\\x1f\\x7f-\\x9f\\ud800-\\uf8ff\\ufff0-\U0010ffff]"
+ZOOKEEPER_DOTS = (".", "..")
+"""Users and clients whose settings ZooKeeper cannot store; their other names are encoded."""
 
 
 class WireAcl(msgspec.Struct, frozen=True, gc=False):

@@ -7,6 +7,7 @@ counts.
 from collections import Counter
 from collections.abc import Mapping
 
+from kafka_shim.authorizer.acl_requests import ZOOKEEPER_DOTS
 from kafka_shim.authorizer.requirements import ALTER_CLIENT_QUOTAS
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.alter_client_quotas import (
@@ -128,6 +129,9 @@ def _validate_quota_entry(
                 )
     except QuotaError as problem:
         return _quota_result(entity, ErrorCode.INVALID_REQUEST, str(problem))
+    in_zookeeper = not context.facts.users.alter_quotas_rejects_repeated_entities
+    if in_zookeeper and not set(ZOOKEEPER_DOTS).isdisjoint(entity.values()):
+        return _quota_result(entity, ErrorCode.UNKNOWN_SERVER_ERROR, None)
     return _quota_result(entity, ErrorCode.NONE, None)
 
 

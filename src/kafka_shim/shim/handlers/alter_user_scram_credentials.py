@@ -6,6 +6,7 @@ A user that is listed twice gets DUPLICATE_RESOURCE (92), whatever the mechanism
 
 from itertools import chain
 
+from kafka_shim.authorizer.acl_requests import ZOOKEEPER_DOTS
 from kafka_shim.authorizer.requirements import ALTER_USER_SCRAM_CREDENTIALS
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.alter_user_scram_credentials import (
@@ -95,6 +96,8 @@ def _request_error_as_zookeeper(
     failure = next(filter(None, map(_invalid_alteration_outcome, alterations)), None)
     if failure is not None:
         return failure
+    if alterations[0].name in ZOOKEEPER_DOTS:
+        return ErrorCode.UNKNOWN_SERVER_ERROR, None
     mechanisms = {alteration.mechanism for alteration in alterations}
     if len(mechanisms) < len(alterations):
         return _duplicate_user_outcome(alterations[0])

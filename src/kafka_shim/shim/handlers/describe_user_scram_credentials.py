@@ -7,6 +7,7 @@ docs/explanation/differences.md).
 
 from collections import Counter
 
+from kafka_shim.authorizer.acl_requests import ZOOKEEPER_DOTS
 from kafka_shim.authorizer.requirements import DESCRIBE_USER_SCRAM_CREDENTIALS
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.describe_user_scram_credentials import (
@@ -52,6 +53,12 @@ def _describe_user(
             user=name,
             error_code=ErrorCode.DUPLICATE_RESOURCE,
             error_message=f"duplicate user `{name}`",
+        )
+    if name in ZOOKEEPER_DOTS and not context.facts.users.alter_scram_rejects_repeated_users:
+        error = ErrorCode.UNKNOWN_SERVER_ERROR
+        message = f"ZooKeeper has no user `{name}`"
+        return DescribeUserScramCredentialsResult(
+            user=name, error_code=error, error_message=message
         )
     credentials = context.cluster.users.stored_credentials(name)
     if not credentials:

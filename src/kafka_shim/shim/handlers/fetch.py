@@ -70,13 +70,15 @@ def handle(
         has_id = fetch_round.error is ErrorCode.UNKNOWN_SERVER_ERROR
         session_id = request.session_id if has_id else NO_SESSION
         return FetchResponse(error_code=fetch_round.error, session_id=session_id)
+    fetch = _Fetch(request, context, sessions, fetch_round)
     if request.isolation_level not in ISOLATION_LEVELS:
         if context.facts.records.unknown_isolation_level_closes_connection:
             raise CloseConnection(f"unknown isolation level {request.isolation_level}")
-        return _error_response_with_nulls_by_release(
-            request, ErrorCode.UNKNOWN_SERVER_ERROR, context
-        )
-    return _Fetch(request, context, sessions, fetch_round).respond()
+        if fetch.finds_any_partition():
+            return _error_response_with_nulls_by_release(
+                request, ErrorCode.UNKNOWN_SERVER_ERROR, context
+            )
+    return fetch.respond()
 
 
 def _error_response_with_nulls_by_release(
@@ -147,8 +149,14 @@ class _Fetch:
         self._wait_resources: WaitResources | None = None
         self._wait: PendingResponse[FetchResponse] | None = None
 
-    def respond(self) -> FetchResponse | PendingResponse[FetchResponse]:
+    def finds_any_partition(self) -> bool:
+        """Return whether a permitted partition exists; `respond` need not look again."""
         self._find_partitions()
+        return any(True for _ in self._existing_partitions())
+
+    def respond(self) -> FetchResponse | PendingResponse[FetchResponse]:
+        if not self._partitions:
+            self._find_partitions()
         if self.reader.is_follower:
             error = _replica_error(self.reader.replica_id, self._context)
             if error is not NO_ERROR and any(True for _ in self._existing_partitions()):

@@ -112,12 +112,16 @@ error_response = mirroring_error_builder(TxnOffsetCommitResponse)
 def _response_in_request_order(
     request: TxnOffsetCommitRequest, codes: Iterable[ErrorCode]
 ) -> TxnOffsetCommitResponse:
-    """Return the rows as in the request, with duplicate topics, if all were passed to the group."""
+    """Return the rows as in the request, with duplicate topics, if all were passed to the group.
+
+    Topics without partitions are left out.
+    """
     remaining_codes = iter(codes)
     response = error_response(request, NO_ERROR, None)
     for topic in response.topics:
         for partition in topic.partitions:
             partition.error_code = next(remaining_codes)
+    response.topics = [topic for topic in response.topics if topic.partitions]
     return response
 
 

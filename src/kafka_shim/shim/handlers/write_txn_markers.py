@@ -34,7 +34,7 @@ def handle(request: WriteTxnMarkersRequest, context: RequestContext) -> WriteTxn
         return error_response(request, denial, None)
     rows: dict[int, list[_MarkerResult]] = {}
     for marker in request.markers:
-        if marker.topics:
+        if any(topic.partition_indexes for topic in marker.topics):
             rows.setdefault(marker.producer_id, []).extend(
                 _write_marker_to_partitions(marker, context)
             )
