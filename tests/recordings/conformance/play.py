@@ -124,7 +124,7 @@ class Play:
         return run
 
     def _play_run(self, peer: SocketPeer, run: list[int]) -> None:
-        """Send the requests of a run at the same time; repeat those with a temporary error."""
+        """Send a run's requests at the same time, and repeat those that fail."""
         steps = [self._scenario.steps[number] for number in run]
         requests = [self._request(step) for step in steps]
         calls = [
@@ -133,7 +133,9 @@ class Play:
         ]
         responses = peer.ask_all(steps[0].user, calls, PATIENCE_MS)
         for number, step, request, response in zip(run, steps, requests, responses, strict=True):
-            is_final = isinstance(response, str) or not has_code(response, TRANSIENT)
+            is_final = response != CLOSED and (
+                isinstance(response, str) or not has_code(response, TRANSIENT)
+            )
             final = response if is_final else self._settled(step, request)
             self._found[number] = self._plain(step, final)
 

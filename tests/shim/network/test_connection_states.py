@@ -56,6 +56,9 @@ class Transport:
     def is_closing(self) -> bool:
         return self.is_closed
 
+    def can_write_eof(self) -> bool:
+        return False
+
     def write(self, content: bytes | memoryview) -> None:
         assert not self.is_closed
         self.sent += bytes(content)

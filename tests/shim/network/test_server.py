@@ -162,6 +162,17 @@ async def test_wrong_credentials_fail_with_a_message_and_close_the_connection(
         assert broker.cluster.counters.failed_logins == 1
 
 
+async def test_after_a_failed_authentication_the_stream_ends_without_a_reset() -> None:
+    """Recorded from 4.4.0: also if the client goes on sending."""
+    async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
+        assert (await log_in(wire, "alice", "wrong")).error_code == 58
+        for _ in range(3):
+            wire.writer.write(bytes(100_000))
+            await wire.writer.drain()
+            await asyncio.sleep(0.05)
+        assert await wire.reader.read() == b""
+
+
 async def test_an_unsupported_mechanism_returns_the_list_of_mechanisms() -> None:
     async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
         ask = SaslHandshakeRequest(mechanism="GSSAPI")

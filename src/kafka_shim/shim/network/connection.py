@@ -35,6 +35,7 @@ _YIELDED = ConnectionState.YIELDED
 _TURN_S = 0.005  # how long a connection handles requests before others do
 _FLUSH_BYTES = 64 * 1024  # responses are sent at the latest above this size
 _BYTES_BEHIND_PENDING_REQUEST = 16 * 1024  # bytes that are read behind a pending request
+_DISCARDING_SECONDS = 1.0  # how long bytes behind a failed authentication are read
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -163,6 +164,8 @@ class Connection(asyncio.BufferedProtocol):
         return self._host.receive_buffer
 
     def buffer_updated(self, nbytes: int) -> None:
+        if self._state is ConnectionState.CLOSED:
+            return
         self.last_used_ms = self._cluster.clock.now_ms()
         try:
             frames = self._splitter.feed(self._host.receive_buffer[:nbytes])
@@ -396,7 +399,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def close(self, reason: str) -> None:
         """Close after the responses so far were sent, and log why."""
-        if self._transport is None or self._transport.is_closing():
+        is_closed = self._state is ConnectionState.CLOSED
+        if is_closed or self._transport is None or self._transport.is_closing():
             return
         self._cluster.counters.closed += 1
         self._reason = reason
@@ -408,7 +412,22 @@ class Connection(asyncio.BufferedProtocol):
         self._frames.clear()
         self._flush(immediately=True)
         self._transition(ConnectionEvent.CLOSED)
-        self._transport.close()
+        is_failed = session is not None and session.phase is AuthenticationPhase.FAILED
+        if is_failed and not self._transport.is_closing() and self._transport.can_write_eof():
+            self._end_after_error(self._transport)
+        else:
+            self._transport.close()
+
+    def _end_after_error(self, transport: asyncio.Transport) -> None:
+        """End the stream, and discard what the client sends until it closes, or for a second.
+
+        Unread bytes would make the system reset the connection, and the client could lose the
+        error response.
+        """
+        transport.write_eof()
+        transport.resume_reading()
+        loop = asyncio.get_running_loop()
+        self._scheduled_handling = loop.call_later(_DISCARDING_SECONDS, transport.close)
 
 
 def _new_session(

@@ -169,5 +169,6 @@ def process_raw_sasl_message(frame: bytes, session: Session, cluster: Cluster) -
     try:
         step = process_sasl_message(frame, session, cluster)
     except SaslFailure as failure:
+        session.phase = AuthenticationPhase.FAILED
         raise CloseConnection(str(failure)) from failure
     return len(step.message).to_bytes(4, "big") + step.message
