@@ -9,6 +9,7 @@ import pytest
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
 from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
@@ -38,6 +39,7 @@ from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
+from kafka_shim.protocol.messages.offset_fetch import OffsetFetchRequest
 from kafka_shim.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from kafka_shim.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -321,6 +323,45 @@ def test_markers_for_missing_partitions_are_answered() -> None:
     response = stage.ask(ApiKey.WRITE_TXN_MARKERS, 1, request)
     codes = [marker.topics[0].partitions[0].error_code for marker in response.markers]
     assert codes == [0, 3]
+
+
+def test_markers_for_a_repeated_partition_are_answered() -> None:
+    stage = Stage()
+    stage.topic("orders")
+    marker = WritableTxnMarker(
+        producer_id=7, topics=[WritableTxnMarkerTopic(name="orders", partition_indexes=[0, 0])]
+    )
+    response = stage.ask(ApiKey.WRITE_TXN_MARKERS, 1, WriteTxnMarkersRequest(markers=[marker]))
+    assert [row.error_code for row in response.markers[0].topics[0].partitions] == [0]
+
+
+def test_offset_fetch_without_groups_is_answered() -> None:
+    assert Stage("3.9").ask(ApiKey.OFFSET_FETCH, 8, OffsetFetchRequest(groups=[])).groups == []
+
+
+def test_no_transactions_are_answered() -> None:
+    request = AddPartitionsToTxnRequest(transactions=[])
+    response = Stage().ask(ApiKey.ADD_PARTITIONS_TO_TXN, 4, request)
+    assert response.results_by_transaction == []
+
+
+def test_a_member_that_names_each_protocol_twice_joins() -> None:
+    protocols = [JoinGroupRequestProtocol(name=name) for name in ("range", "sticky") * 2]
+    request = JoinGroupRequest(
+        group_id="g", session_timeout_ms=10_000, protocol_type="consumer", protocols=protocols
+    )
+    response = Stage("2.8").ask(ApiKey.JOIN_GROUP, 0, request)
+    assert (response.error_code, response.protocol_name) == (0, "range")
+
+
+def test_null_records_of_a_repeated_partition_are_answered_once() -> None:
+    stage = Stage("2.8")
+    stage.topic("orders")
+    request = produce_request("orders", None)
+    rows = request.topic_data[0].partition_data
+    rows.append(produce_request("orders", batch([b"x"])).topic_data[0].partition_data[0])
+    response = stage.ask(ApiKey.PRODUCE, 7, request)
+    assert [row.index for row in response.responses[0].partition_responses] == [0]
 
 
 def test_only_loggers_that_were_unknown_are_left_out_of_the_comparison() -> None:

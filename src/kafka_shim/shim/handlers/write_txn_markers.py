@@ -20,6 +20,7 @@ from kafka_shim.protocol.messages.write_txn_markers import (
     WriteTxnMarkersRequest,
     WriteTxnMarkersResponse,
 )
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.duplicates import distinct, rows_by_topic_deduplicated
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
@@ -32,13 +33,19 @@ def handle(request: WriteTxnMarkersRequest, context: RequestContext) -> WriteTxn
     denial = context.access.denial_error(WRITE_TXN_MARKERS)
     if denial is not ErrorCode.NONE:
         return error_response(request, denial, None)
+    if any(marker.producer_id < 0 and _has_partitions(marker) for marker in request.markers):
+        raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR, "a marker has no producer id")
     rows: dict[int, list[_MarkerResult]] = {}
     for marker in request.markers:
-        if any(topic.partition_indexes for topic in marker.topics):
+        if _has_partitions(marker):
             rows.setdefault(marker.producer_id, []).extend(
                 _write_marker_to_partitions(marker, context)
             )
     return _response_by_producer_id(rows)
+
+
+def _has_partitions(marker: WritableTxnMarker) -> bool:
+    return any(topic.partition_indexes for topic in marker.topics)
 
 
 def error_response(
@@ -117,7 +124,7 @@ def _marker_error(
 ) -> ErrorCode:
     if not partition.is_led_with_open_log_by(context.node_id):
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
-    if marker.producer_id < 0 or marker.producer_epoch < 0:
+    if marker.producer_epoch < 0:
         return ErrorCode.UNKNOWN_SERVER_ERROR
     known = partition.log.producers.get_producer(marker.producer_id)
     if known is None:

@@ -1,6 +1,6 @@
 """The form in which brokers answer about the state of share partitions (KIP-932)."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
 
@@ -28,15 +28,17 @@ class ShareStateRequestTopic(Protocol[RequestPartition_co]):
 
 
 def results_by_topic(
-    topics: Iterable[ShareStateRequestTopic[RequestPartition]],
+    topics: Sequence[ShareStateRequestTopic[RequestPartition]],
     build_topic_result: Callable[[bytes, list[Row]], Result],
     build_partition_row: Callable[[bytes, RequestPartition], Row],
 ) -> list[Result]:
     """Return a result for each topic, with a row for each partition.
 
     If a partition is requested repeatedly, each request takes effect, and its row is the last one.
-    Topics without partitions are left out.
+    If any topic has no partitions, nothing is done, and the response is empty.
     """
+    if not all(topic.partitions for topic in topics):
+        return []
     rows_by_topic: dict[bytes, dict[int, Row]] = {}
     for topic in topics:
         for partition in topic.partitions:
