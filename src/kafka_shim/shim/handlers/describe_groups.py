@@ -30,7 +30,7 @@ def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeG
     names = request.groups
     if not context.facts.groups.describe_groups_lists_each_repeated_group:
         names = list(dict.fromkeys(names))
-    allowed, denied = context.access.split_allowed(DESCRIBE_GROUPS, names, str)
+    allowed, denied = context.access.split_each_allowed(DESCRIBE_GROUPS, names)
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
     return DescribeGroupsResponse(
         groups=[_failed_group(group_id, refused, context) for group_id in denied]

@@ -158,6 +158,17 @@ class Access(msgspec.Struct, eq=False):
             denied = [item for text, item in rows if not granted[text]]
         return allowed, denied
 
+    def split_each_allowed(
+        self, requirement: Requirement, names: Iterable[str]
+    ) -> tuple[list[str], list[str]]:
+        """Return allowed and denied names; a repeated name is checked, and logged, repeatedly."""
+        self.was_consulted = True
+        allowed: list[str] = []
+        denied: list[str] = []
+        for name in names:
+            (allowed if self.allows(requirement, name) else denied).append(name)
+        return allowed, denied
+
     def filter_visible(
         self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]
     ) -> list[Item]:

@@ -54,8 +54,8 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
         if self.protocol not in context.cluster.groups.settings.enabled_protocols:
             context.access.declare_no_further_checks()
             raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
-        allowed, denied = context.access.split_allowed(
-            self.group_requirement, request.group_ids, str
+        allowed, denied = context.access.split_each_allowed(
+            self.group_requirement, request.group_ids
         )
         if "" in allowed and not context.facts.groups.describe_rejects_empty_group_id_alone:
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
