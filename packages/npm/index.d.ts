@@ -33,6 +33,8 @@ export interface Fault {
   trigger?: {
     onCall?: number; times?: number; everyTime?: boolean; withProbability?: number; seed?: number;
   };
+  /** An error if it never fires when the broker stops; by default a warning. */
+  mustFire?: boolean;
 }
 
 /** The state and the settings of a broker: the keys of `POST /brokers`. */

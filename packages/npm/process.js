@@ -24,13 +24,20 @@ exports.call = async (url, method, path, body, token = process.env.KAFKA_SHIM_CO
   const options = { method, headers, body: body === undefined ? undefined : JSON.stringify(body) };
   const response = await fetch(url + path, options);
   const text = await response.text();
-  if (response.ok) return JSON.parse(text);
+  if (response.ok) return reported(JSON.parse(text));
   let reason = text;
   try {
     reason = JSON.parse(text).error;
   } catch {} // not JSON: shown as it is
   throw new Error(`kafka-shim: ${method} ${path}: ${reason} (status ${response.status})`);
 };
+
+/** Print what a test has set up without effect; throw an Error if a fault had to fire. */
+function reported(body) {
+  for (const warning of body.warnings ?? []) console.warn(`kafka-shim: ${warning}`);
+  if (body.failures?.length) throw new Error(`kafka-shim: ${body.failures.join("\n")}`);
+  return body;
+}
 
 async function start() {
   const command = findCommand();

@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from kafka_shim.shim.control.broker_bodies import BrokerRow
+from kafka_shim.shim.control.broker_bodies import CreatedBroker
 from kafka_shim.shim.control.broker_registry import CREATED_MAX
 from tests.docs.shown import ROOT
 
@@ -29,8 +29,8 @@ def test_code_on_the_page_is_that_of_the_examples() -> None:
 def test_the_response_on_the_page_has_the_fields_of_the_api() -> None:
     [text] = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     shown = msgspec.json.decode(text)
-    row = msgspec.convert(shown, BrokerRow)
-    assert list(shown) == list(BrokerRow.__struct_fields__)
+    row = msgspec.convert(shown, CreatedBroker)
+    assert list(shown) == list(CreatedBroker.__struct_fields__)
     assert row.path == f"/brokers/{row.id}"
 
 

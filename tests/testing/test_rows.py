@@ -34,7 +34,7 @@ def test_faults_take_the_keywords_of_the_control_api() -> None:
         name: without_none(of)
         for shape in (spec.Match, spec.Trigger)
         for name, of in get_type_hints(shape).items()
-    }
+    } | {"must_fire": bool}
     assert set(get_type_hints(spec.Trigger)) == faults._TRIGGERS
 
 

@@ -1,6 +1,8 @@
 package kafkashim
 
 import (
+	"io"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -89,6 +91,54 @@ func TestABrokerIsStoppedAfterItsTest(t *testing.T) {
 	t.Run("test", func(t *testing.T) { stopped = Start(t) })
 	err := stopped.control.call("GET", stopped.Path+"/topics", nil, nil)
 	if err == nil || !strings.Contains(err.Error(), "status 404") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// output returns what a function prints on standard error, and the error of its last call.
+func output(t *testing.T, run func(broker *Broker) error, options ...Option) (string, error) {
+	t.Helper()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr := os.Stderr
+	os.Stderr = writer
+	var last error
+	t.Run("test", func(t *testing.T) { last = run(Start(t, options...)) })
+	os.Stderr = stderr
+	writer.Close()
+	text, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text), last
+}
+
+func TestWhatHasNoEffectIsPrinted(t *testing.T) {
+	acl := ACL{Principal: "User:alice", Allow: []string{"Write"}, Topic: "orders"}
+	unknown := ACL{Principal: "User:dora", Allow: []string{"Write"}, Topic: "orders"}
+	denied := ACL{Principal: "User:ANONYMOUS", Deny: []string{"Write"}, Topic: "orders"}
+	printed, _ := output(t, func(broker *Broker) error {
+		broker.RemoveACLs(acl)
+		broker.AddACLs(denied)
+		return nil
+	}, unknown, Fault{Action: Action{DelayMs: 1}, Match: Match{API: "Produce"}})
+	for _, expected := range []string{
+		"was not removed", "User:ANONYMOUS is a super user", "`User:dora` for Write", "never fired",
+	} {
+		if !strings.Contains(printed, expected) {
+			t.Errorf("%q is not in %s", expected, printed)
+		}
+	}
+}
+
+func TestAFaultThatMustFireIsAnError(t *testing.T) {
+	_, err := output(t, func(broker *Broker) error {
+		broker.AddFault(Fault{Action: Action{DelayMs: 1}, Match: Match{API: "Produce"}, MustFire: true})
+		return broker.control.call("DELETE", broker.Path+"/faults", nil, nil)
+	})
+	if err == nil || !strings.Contains(err.Error(), "never fired") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -66,6 +66,8 @@ type Fault struct {
 	Action  Action  `json:"action"`
 	Match   Match   `json:"match"`
 	Trigger Trigger `json:"trigger"`
+
+	MustFire bool `json:"must_fire,omitempty"` // the test fails if it never fires; otherwise that is a warning
 }
 
 func (f Fault) apply(s settings) { s["faults"] = append(s["faults"].([]Fault), f) }

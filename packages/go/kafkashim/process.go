@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -102,8 +103,23 @@ func (c ControlAPI) call(method, path string, body, result any) error {
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s %s: %s (status %d)", method, path, text, response.StatusCode)
 	}
-	if result == nil {
-		return nil
+	if err := reportSetup(text); err != nil || result == nil {
+		return err
 	}
 	return json.Unmarshal(text, result)
+}
+
+// reportSetup prints what a test has set up without effect; faults that had to fire, and did not, are an error.
+func reportSetup(response []byte) error {
+	var report struct{ Warnings, Failures []string }
+	if json.Unmarshal(response, &report) != nil {
+		return nil // not an object, such as metrics
+	}
+	for _, warning := range report.Warnings {
+		fmt.Fprintln(os.Stderr, "kafka-shim: warning:", warning)
+	}
+	if len(report.Failures) > 0 {
+		return errors.New(strings.Join(report.Failures, "\n"))
+	}
+	return nil
 }

@@ -48,6 +48,29 @@ test("options become the state of the broker", async (t) => {
   assert.deepEqual([fault.match, fault.trigger], [{ client_id: "x" }, { on_call: 3 }]);
 });
 
+test("what has no effect is printed", async (t) => {
+  const printed = t.mock.method(console, "warn", () => {});
+  const unknown = { ...MAY_WRITE, principal: "User:dora" };
+  const broker = await startUntilStopped({ users: { alice: "a" }, acls: [unknown] });
+  await broker.removeAcls(MAY_WRITE);
+  await broker.addAcls({ principal: "User:ANONYMOUS", deny: "Write", topic: "orders" });
+  await broker.addFault({ action: { delayMs: 1 }, match: { api: "Produce" } });
+  await broker.stop();
+  const text = printed.mock.calls.map((call) => call.arguments[0]).join("\n");
+  assert.match(text, /`User:alice` for Write on Topic `orders` does not exist, so it was not removed/);
+  assert.match(text, /User:ANONYMOUS is a super user/);
+  assert.match(text, /`User:dora` for Write on Topic `orders` has no effect: there is no such user/);
+  assert.match(text, /fault 1 \(delay_ms 1; api Produce\) never fired/);
+});
+
+test("a fault that must fire is an error if it never does, and one that cannot is rejected", async () => {
+  const broker = await startUntilStopped({ topics: ["orders"] });
+  const never = { action: { delayMs: 1 }, match: { api: "Heartbeat", topic: "orders" } };
+  await assert.rejects(broker.addFault(never), /cannot fire/);
+  await broker.addFault({ action: { delayMs: 1 }, match: { api: "Produce" }, mustFire: true });
+  await assert.rejects(broker.stop(), /never fired/);
+});
+
 test("a reset returns to the state at the start", async (t) => {
   const broker = await start(t, { topics: ["orders"] });
   await broker.createTopic("payments", { partitions: 2, configs: { "cleanup.policy": "compact" } });

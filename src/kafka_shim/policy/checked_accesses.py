@@ -1,6 +1,6 @@
 """The accesses that brokers check, and samples that stand for unnamed principals and hosts."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from itertools import chain
 
@@ -13,7 +13,7 @@ from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.policy.decision_function import DecisionFunction
 from kafka_shim.policy.formats.fields import AclWithLine
 from kafka_shim.policy.name_sets import NameSet, names_covered_by_pattern
-from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.protocol.enums import Operation, Permission, ResourceType
 
 UNNAMED_PRINCIPAL = "User:\0nobody in particular"
 """A principal that no ACL names; stands for `User:*`."""
@@ -64,15 +64,21 @@ def ineffective_operation_message(acl: Acl, release: str) -> str | None:
 
 
 def ineffective_acl_messages(
-    acls_with_lines: Iterable[AclWithLine], release: str
+    acls_with_lines: Iterable[AclWithLine], release: str, super_users: Collection[str] = ()
 ) -> Iterator[tuple[int | None, str]]:
     """Yield the line and a message for each ACL that can neither allow nor deny anything."""
     for acl, line in acls_with_lines:
         message = ineffective_operation_message(acl, release)
+        if acl.permission is Permission.DENY and acl.principal in super_users:
+            message = f"it denies, and {acl.principal} is a super user"
         if message is not None:
-            operation, kind = camel_case(acl.operation), camel_case(acl.resource_type)
-            about = f"`{acl.principal}` for {operation} on {kind} `{acl.resource_name}`"
-            yield line, f"the ACL of {about} has no effect: {message}"
+            yield line, f"the ACL of {acl_title(acl)} has no effect: {message}"
+
+
+def acl_title(acl: Acl) -> str:
+    """Return whom an ACL is about, and what."""
+    operation, kind = camel_case(acl.operation), camel_case(acl.resource_type)
+    return f"`{acl.principal}` for {operation} on {kind} `{acl.resource_name}`"
 
 
 @cache

@@ -34,6 +34,17 @@ def read_request_partitions(
     )
 
 
+def can_name_partitions(api_key: int, version: int) -> bool:
+    """Return whether requests of an API can name a partition."""
+    spec = message_spec_with_checked_version(f"{api_name(api_key)}Request", version)
+    return any(
+        field.element_kind == "int32" and field.name in _FIELDS and field.versions.has(version)
+        for struct in (spec.top_level_struct, *spec.structs_inner_first)
+        if struct.name not in _STRUCTS_WITHOUT_ACCESS
+        for field in struct.fields
+    )
+
+
 def _iterate_partitions(
     message: Any, struct: StructSpec, topic: Topic | None
 ) -> Iterator[tuple[Topic, int]]:

@@ -135,7 +135,10 @@ class Broker:
             create_missing_initial_state(self.cluster)
         self.cluster.policy.copy_acls_to_brokers()
         for fault in self.cluster.config.faults:
-            self.faults.add(fault)
+            try:
+                self.faults.add(fault)
+            except ValueError as error:  # FaultError, whose module is imported with the first fault
+                raise ConfigError(f"faults: {error}") from error
 
     def take_snapshot(self) -> "Snapshot":
         """Return a snapshot of the state (see shim/state/snapshot.py)."""

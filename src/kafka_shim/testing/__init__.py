@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         WhoCanRow,
     )
     from kafka_shim.testing.rule import Rule
+    from kafka_shim.testing.setup_warnings import SetupWarning, UnmetFaultError
     from kafka_shim.testing.transport import BrokerError
 
 __all__ = [
@@ -84,11 +85,13 @@ __all__ = [
     "RequestRow",
     "Row",
     "Rule",
+    "SetupWarning",
     "TelemetryPushRow",
     "TopicOptions",
     "TopicPartitionRow",
     "TopicRow",
     "TransactionRow",
+    "UnmetFaultError",
     "WhoCanRow",
     "start",
 ]
@@ -102,6 +105,7 @@ _MODULES = (
     "rule",
     "transport",
     "faults",
+    "setup_warnings",
     "groups",
     "cassette",
     "policy",

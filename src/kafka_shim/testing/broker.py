@@ -1,6 +1,7 @@
 """A running broker as a test sees it."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, TypedDict, TypeVar, Unpack
 
@@ -28,10 +29,12 @@ from kafka_shim.testing.rows import (
     WhoCanRow,
 )
 from kafka_shim.testing.settings import Settings, with_default_principal_type
+from kafka_shim.testing.setup_warnings import UnmetFaultError, warn_at_caller
 from kafka_shim.testing.transport import BrokerError, Transport
 from kafka_shim.testing.unknown_name import unknown_name_message
 
 _PAGE = 1000
+_SETUP_PATHS = ("/acls", "/faults")
 _NUMBER_MAX = 2**31 - 1
 _PASSWORD_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 _AnyRow = TypeVar("_AnyRow", bound=Row)
@@ -56,7 +59,10 @@ class KafkaBroker:
         self._settings = settings
         self._passwords = settings.initial_passwords()
         self._snapshot_passwords: dict[int, dict[str, str]] = {}
-        self.acls = Acls(self._call_control_api, settings.release)
+        self._has_setup = settings.has_state_file
+        """Whether anything was set up since the last check that can turn out to have no effect."""
+        self._reported: set[str] = set()
+        self.acls = Acls(self._call_control_api)
         self.topics = Topics(self._call_control_api)
         self.groups = Groups(self._call_control_api)
         self.users = Users(self._call_control_api, self._passwords)
@@ -213,11 +219,15 @@ class KafkaBroker:
     # the state
 
     def reset(self) -> None:
-        """Restore the initial state, and remove faults, requests and decisions; clients are
-        disconnected.
+        """Check the set-up, restore the initial state, and remove faults, requests and decisions;
+        clients are disconnected.
         """
-        self._call_control_api("POST", "/reset")
-        self._replace_passwords(self._settings.initial_passwords())
+        try:
+            self.check_setup()
+        finally:
+            self._transport.call("POST", "/reset", {}, None)
+            self._reported.clear()
+            self._replace_passwords(self._settings.initial_passwords())
 
     def snapshot(self) -> int:
         """Save the state, and return its number for `restore`."""
@@ -288,8 +298,32 @@ class KafkaBroker:
         """Return the metrics in the format of Prometheus."""
         return str(self._call_control_api("GET", "/metrics"))
 
+    def check_setup(self) -> None:
+        """Warn about what was set up and has had no effect: faults that never fired, ACLs of
+        unknown users. Raise UnmetFaultError if a fault with `must_fire=True` never fired.
+        """
+        warn_at_caller(self.check_faults().values())
+
+    def check_faults(self) -> dict[str, str]:
+        """Check the faults only; return warnings about ACLs by unknown principals."""
+        if not self._has_setup:
+            return {}
+        self._has_setup = False
+        unknown: dict[str, str] = self._call_control_api("GET", "/warnings")["unknown_users"]
+        return unknown
+
+    @property
+    def user_names(self) -> set[str]:
+        """The users whose passwords are known here."""
+        return set(self._passwords)
+
     def stop(self) -> None:
-        self._transport.stop()
+        """Check the set-up, and end the broker; a second time does nothing."""
+        try:
+            with suppress(BrokerError):  # it has been stopped, or does not answer
+                self.check_setup()
+        finally:
+            self._transport.stop()
 
     def __enter__(self) -> "KafkaBroker":
         return self
@@ -300,12 +334,29 @@ class KafkaBroker:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if error is not None:  # which says more than what had no effect because of it
+            self._has_setup = False
         self.stop()
 
     def _call_control_api(
         self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None
     ) -> Any:
-        return self._transport.call(method, path, query or {}, body)
+        self._has_setup |= method == "POST" and path in _SETUP_PATHS
+        result = self._transport.call(method, path, query or {}, body)
+        if isinstance(result, dict):
+            self._report_setup(result)
+        return result
+
+    def _report_setup(self, result: Mapping[str, Any]) -> None:
+        """Warn once about each thing without effect; raise UnmetFaultError about faults that had to
+        fire.
+        """
+        warnings, failures = result.get("warnings", ()), result.get("failures", ())
+        new = [text for text in warnings if text not in self._reported]
+        self._reported.update(warnings)
+        warn_at_caller(new)
+        if failures:
+            raise UnmetFaultError("\n".join(failures))
 
     def _all_pages(
         self, kind: type[_AnyRow], collection: str, filters: Mapping[str, Any], after: int

@@ -15,6 +15,7 @@ class FaultOptions(TypedDict, total=False):
     """The keywords of every kind of fault: which requests it matches, and when it affects them.
 
     All given conditions must hold. Without a trigger, only the first matching request is affected.
+    With `must_fire`, the test fails if the fault never fires.
     """
 
     api: ApiName
@@ -31,9 +32,11 @@ class FaultOptions(TypedDict, total=False):
     every_time: bool
     with_probability: float
     seed: int
+    must_fire: bool
 
 
 _TRIGGERS = frozenset({"on_call", "times", "every_time", "with_probability", "seed"})
+_CONDITIONS = FaultOptions.__annotations__.keys() - _TRIGGERS - {"must_fire"}
 
 
 class InjectedFault:
@@ -69,7 +72,8 @@ class Faults:
     """Adds faults. Each method also takes conditions (`api`, `version`, `client_id`,
     `principal`, `topic`, `partition`, `group`, `transactional_id`, `node_id`) and a trigger:
     `on_call=n`, `times=n`, `every_time=True`, `with_probability=p, seed=n`; by default the first
-    matching request.
+    matching request. A fault that cannot fire is an error, one that never fired a warning when the
+    test has ended; with `must_fire=True`, an error.
     """
 
     def __init__(self, call_control_api: ControlCall) -> None:
@@ -168,11 +172,12 @@ class Faults:
         wrong = next((name for name in options if name not in FaultOptions.__annotations__), None)
         if wrong is not None:
             raise TypeError(unknown_name_message("keyword", wrong, FaultOptions.__annotations__))
-        match = {name: value for name, value in options.items() if name not in _TRIGGERS}
+        match = {name: value for name, value in options.items() if name in _CONDITIONS}
         if "principal" in match:
             match["principal"] = with_default_principal_type(match["principal"])
         trigger = {name: value for name, value in options.items() if name in _TRIGGERS}
-        body = {"action": action, "match": match, "trigger": trigger}
+        must_fire = options.get("must_fire", False)
+        body = {"action": action, "match": match, "trigger": trigger, "must_fire": must_fire}
         return InjectedFault(
             self._call_control_api, self._call_control_api("POST", "/faults", body)["id"]
         )

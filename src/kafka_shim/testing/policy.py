@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from kafka_shim.authorizer.acl_names import parse_operation, parse_resource
 from kafka_shim.authorizer.model import Action, Actor, is_principal
 from kafka_shim.policy.acl_files import read_accepted_acls
@@ -16,21 +14,37 @@ from kafka_shim.policy.policy import Policy
 from kafka_shim.policy.verdicts import explanation_lines
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.testing.names import OperationName
+from kafka_shim.testing.setup_warnings import warn_at_caller
 from kafka_shim.text.input_errors import InputError
 
 
-class PolicyDecision(msgspec.Struct, frozen=True):
-    """An answer, which is true or false in a condition; a failed `assert` shows its reason."""
+class PolicyDecision:
+    """An answer, which is true or false in a condition; a failed `assert` shows its reason.
 
-    is_true: bool
-    question: str
-    reason: str
+    An answer that nobody has read is a warning: an `assert` is missing.
+    """
+
+    def __init__(self, question: str, reason: str, *, is_true: bool) -> None:
+        self.question = question
+        self.reason = reason
+        self._is_true = is_true
+        self._is_read = False
+
+    @property
+    def is_true(self) -> bool:
+        """Return whether the answer is yes."""
+        self._is_read = True
+        return self._is_true
 
     def __bool__(self) -> bool:
         return self.is_true
 
     def __repr__(self) -> str:
         return f"<{self.is_true}: {self.question}: {self.reason}>"
+
+    def __del__(self) -> None:
+        if not self._is_read:
+            warn_at_caller([f"nobody has read this answer, write assert: {self!r}"])
 
 
 class KafkaPolicy:
@@ -56,16 +70,20 @@ class KafkaPolicy:
         action = Action(parse_operation(operation), *parse_resource(resource))
         decision = self._authorizer.authorize(Actor(principal, host), action)
         question = f"{principal} {operation} {resource} from {host}"
-        return PolicyDecision(decision.allowed, question, decision_rule_text(decision))
+        return PolicyDecision(question, decision_rule_text(decision), is_true=decision.allowed)
 
     def holds(self, **expectation: Any) -> PolicyDecision:
-        """Return whether an expectation of `kafka-shim policy test` holds, true or false, with the
-        reason. The keywords are the keys of a file, with `_` for `-`. Raise ValueError if the
-        expectation is invalid.
+        """Assert an expectation of `kafka-shim policy test`; return the decision, which is true.
+
+        The keywords are the keys of a file, with `_` for `-`. Raise AssertionError, with the
+        reason, if the expectation does not hold, and ValueError if it is invalid.
         """
         entry: Mapping[str, Any] = {key.replace("_", "-"): v for key, v in expectation.items()}
         parsed_expectation = parse_expectation(entry, "expectation", self.release)
         verdict = ExpectationChecker(self._authorizer).check_expectation(parsed_expectation)
         reason = "; ".join(line.strip() for line in explanation_lines(verdict))
         question = ", ".join(f"{key}={value!r}" for key, value in expectation.items())
-        return PolicyDecision(verdict.holds, question, reason)
+        decision = PolicyDecision(question, reason, is_true=verdict.holds)
+        if not decision:
+            raise AssertionError(repr(decision))
+        return decision

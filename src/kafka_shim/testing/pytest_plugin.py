@@ -6,7 +6,7 @@ nothing.
 
 import sys
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,22 @@ _IN_USE: "pytest.StashKey[list[tuple[KafkaBroker, int, int]]]" = pytest.StashKey
 
 _CASSETTE: "pytest.StashKey[KafkaCassette]" = pytest.StashKey()
 """The cassette of a test, until its mismatches are reported."""
+
+_FAILED: pytest.StashKey[bool] = pytest.StashKey()
+"""Set if a test has failed, which says more than what it has set up without effect."""
+
+_OBEYED: pytest.StashKey[set[str]] = pytest.StashKey()
+"""The fixtures that a test got, which obey the markers of `_FIXTURE_OF_MARKER`."""
+
+_FIXTURE_OF_MARKER = {
+    "kafka_broker": "kafka_broker",
+    "kafka_acls": "kafka_broker",
+    "kafka_cassette": "kafka_cassette",
+}
+_OTHER_BROKERS = frozenset({"kafka_broker_session", "kafka_broker_factory"})
+
+_USERS: pytest.StashKey[tuple[dict[str, tuple[Any, str]], set[str]]] = pytest.StashKey()
+"""The session's ACLs of unknown users, by principal with a test and a text; and known users."""
 
 _SHARED: "pytest.StashKey[dict[str, KafkaBroker]]" = pytest.StashKey()
 """The brokers of a session, by what they were started with."""
@@ -81,6 +97,19 @@ def pytest_configure(config: pytest.Config) -> None:
         " kafka_version='3.9' or tls=True",
     )
     config.stash[_SHARED] = {}
+    config.stash[_USERS] = {}, set()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None]:
+    """Warn after the last test about ACLs of users that no test had."""
+    yield
+    unknown, known = item.config.stash[_USERS] if nextitem is None else ({}, set())
+    for principal, (node, text) in unknown.items():
+        if principal not in known:
+            from kafka_shim.testing.setup_warnings import SetupWarning  # noqa: PLC0415 - see the module's docstring
+
+            node.warn(SetupWarning(text))
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -92,7 +121,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def kafka_broker(request: pytest.FixtureRequest) -> "KafkaBroker":
+def kafka_broker(request: pytest.FixtureRequest) -> Iterator["KafkaBroker"]:
     """Return a broker in its initial state: unauthenticated clients are allowed everything,
     users need ACLs.
 
@@ -104,9 +133,13 @@ def kafka_broker(request: pytest.FixtureRequest) -> "KafkaBroker":
     with _report_warnings_at_test(request.node):
         broker = _shared_broker(request.config, options)
         for marker in request.node.iter_markers("kafka_acls"):
+            if not marker.args and not marker.kwargs:
+                raise pytest.UsageError("the marker kafka_acls has no ACL, as in allow='Read'")
             broker.acls.add(*marker.args, **marker.kwargs)
+    _note_obeyed(request.node, "kafka_broker")
     _note_broker_of_test(request.node, broker)
-    return broker
+    yield broker
+    _check_setup(request.node, broker)
 
 
 @pytest.fixture(scope="session")
@@ -115,6 +148,7 @@ def kafka_broker_session(request: pytest.FixtureRequest) -> Iterator["KafkaBroke
     with _report_warnings_at_test(request.node):
         broker = _start_broker(request.config, _options_of_param(request))
     yield broker
+    _check_setup(request.node, broker)
     broker.stop()
 
 
@@ -130,6 +164,7 @@ def kafka_broker_factory(request: pytest.FixtureRequest) -> Iterator["BrokerFact
         def start(**options: "Unpack[Options]") -> "KafkaBroker":
             broker = _start_broker(request.config, options)
             started.callback(broker.stop)
+            started.callback(_check_setup, request.node, broker)
             _note_broker_of_test(request.node, broker)
             return broker
 
@@ -158,6 +193,7 @@ def kafka_cassette(request: pytest.FixtureRequest) -> Iterator["KafkaCassette"]:
     fails the test.
     """
     cassette = request.node.stash[_CASSETTE] = _start_cassette(request)
+    _note_obeyed(request.node, "kafka_cassette")
     yield cassette
     mismatches = cassette.mismatches()
     if mismatches and _CASSETTE in request.node.stash:
@@ -165,8 +201,45 @@ def kafka_cassette(request: pytest.FixtureRequest) -> Iterator["KafkaCassette"]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_call(item: pytest.Item) -> None:
-    """Remember where a session's broker was when the test began."""
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Fail a test whose markers no fixture of it can obey."""
+    fixtures = set(getattr(item, "fixturenames", ()))
+    if "request" not in fixtures:  # with it, a test can get fixtures while it runs
+        _require_obeyed_markers(item, fixtures)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Fail on markers of a class or a module none of whose tests has a broker that obeys them."""
+    if any("::" in str(word) for word in config.args):
+        return  # the tests that were not chosen are unknown
+    obeying: dict[tuple[Any, str], bool] = {}
+    for item in items:
+        for node, marker in item.iter_markers_with_node():
+            fixture = _FIXTURE_OF_MARKER.get(marker.name)
+            if fixture is not None and node is not item:
+                names = getattr(item, "fixturenames", ())
+                key = node, marker.name
+                obeying[key] = obeying.get(key, False) or fixture in names or "request" in names
+    for (node, name), is_obeyed in obeying.items():
+        if not is_obeyed:
+            fixture = _FIXTURE_OF_MARKER[name]
+            raise pytest.UsageError(
+                f"{node.nodeid}: the marker {name} has no effect, since no test there uses the"
+                f" fixture {fixture}"
+            )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Remember where a session's broker was when the test began; check its markers afterwards."""
+    _note_broker_of_session(item)
+    yield
+    if "request" in getattr(item, "fixturenames", ()):
+        obeyed: set[str] = item.stash.get(_OBEYED, set())
+        _require_obeyed_markers(item, obeyed)
+
+
+def _note_broker_of_session(item: pytest.Item) -> None:
     broker = (getattr(item, "funcargs", None) or {}).get("kafka_broker_session")
     if broker is None:
         return
@@ -183,6 +256,8 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add denials and refused authentications to the report of a failed test."""
     report = yield
+    if report.failed:
+        item.stash[_FAILED] = True
     if call.when == "call" and report.failed:
         for broker, last_request, last_authentication in item.stash.get(_IN_USE, []):
             denials = _safe_text(_denials_text, broker, last_request)
@@ -253,6 +328,50 @@ def _start_cassette(request: pytest.FixtureRequest) -> "KafkaCassette":
     path = request.path.parent / "cassettes" / f"{name}.ktrace"
     addresses = {"upstream": upstream, "upstream_config": files[:1]}
     return KafkaCassette(path, mode=mode, **addresses, **keywords)
+
+
+def _note_obeyed(node: Any, fixture: str) -> None:
+    node.stash.setdefault(_OBEYED, set()).add(fixture)
+
+
+def _require_obeyed_markers(item: pytest.Item, fixtures: Collection[str]) -> None:
+    """Fail if a marker needs a fixture that the test lacks. Markers of a class or a module are for
+    those of its tests that use the fixture, but a test with another broker would miss them.
+    """
+    for node, marker in item.iter_markers_with_node():
+        fixture = _FIXTURE_OF_MARKER.get(marker.name)
+        if fixture is None or fixture in fixtures:
+            continue
+        others = _OTHER_BROKERS.intersection(getattr(item, "fixturenames", ()))
+        if node is item or others:
+            instead = f" instead of {', '.join(sorted(others))}" if others else ""
+            pytest.fail(
+                f"the marker {marker.name} has no effect: use the fixture {fixture}{instead}",
+                pytrace=False,
+            )
+
+
+def _check_setup(node: Any, broker: "KafkaBroker") -> None:
+    """Warn about what a test has set up without effect; fail if a fault had to fire.
+
+    Unknown users are for the end of the session, since another test can be theirs.
+    """
+    from kafka_shim.testing.setup_warnings import UnmetFaultError  # noqa: PLC0415 - see the module's docstring
+    from kafka_shim.testing.transport import BrokerError  # noqa: PLC0415 - as above
+
+    failure = ""
+    with _report_warnings_at_test(node):
+        try:
+            unknown, known = node.config.stash[_USERS]
+            known.update(f"User:{name}" for name in broker.user_names)
+            for principal, text in broker.check_faults().items():
+                unknown.setdefault(principal, (node, text))
+        except UnmetFaultError as error:
+            failure = str(error)
+        except BrokerError:
+            return  # the test has stopped it
+    if failure and not node.stash.get(_FAILED, False):
+        pytest.fail(failure, pytrace=False)
 
 
 def _error_text(error: Exception) -> str:

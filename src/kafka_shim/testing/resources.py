@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Unpack
 from urllib.parse import quote
 
-from kafka_shim.testing.ineffective_acls import warn_about_ineffective_rules
 from kafka_shim.testing.rows import (
     AclRow,
     CompactedPartitionRow,
@@ -25,21 +24,20 @@ _PAGE = 1000
 class Acls:
     """The ACLs: rules as in the state file, `{"principal": ..., "allow": ..., "topic": ...}`."""
 
-    def __init__(self, call_control_api: Any, release: str | None = None) -> None:
+    def __init__(self, call_control_api: Any) -> None:
         self._call_control_api = call_control_api
-        self._release = release
 
     def add(self, *rules: Mapping[str, Any], **rule: Unpack[Rule]) -> None:
         """Add rules; one may be given by keywords: `add(principal="alice", allow="Write", ...)`.
 
-        A rule that can neither allow nor deny anything, such as Write on a group, is a warning.
+        A rule without effect is a warning: Write on a group, a denial for a super user and, when
+        the test has ended, a principal that is no user.
         """
         added = _rules_with_principal_types(rules, rule)
         self._call_control_api("POST", "/acls", {"acls": added})
-        warn_about_ineffective_rules(added, self._release)
 
     def remove(self, *rules: Mapping[str, Any], **rule: Unpack[Rule]) -> list[AclRow]:
-        """Remove exactly these; return those that existed."""
+        """Remove exactly these, and return them. One that does not exist is a warning."""
         removed = self._call_control_api(
             "POST", "/acls/remove", {"acls": _rules_with_principal_types(rules, rule)}
         )

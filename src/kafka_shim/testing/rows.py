@@ -373,3 +373,4 @@ class FaultRow(Row):
     action: dict[str, Any]
     match: dict[str, Any]
     trigger: dict[str, Any]
+    must_fire: bool

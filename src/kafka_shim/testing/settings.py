@@ -21,12 +21,9 @@ from kafka_shim.shim.settings.options import (
     Place,
     options_of_place,
 )
-from kafka_shim.testing.ineffective_acls import (
-    warn_about_ineffective_acls_of_file,
-    warn_about_ineffective_rules,
-)
 from kafka_shim.testing.option_names import check_option_names
 from kafka_shim.testing.options import Options
+from kafka_shim.testing.setup_warnings import warn_about_acls_of_file
 from kafka_shim.testing.transport import BrokerError
 from kafka_shim.text.message_text import safe_text
 
@@ -130,13 +127,26 @@ class Settings:
                 serve_arguments += _serve_arguments(option, values[option.key])
         return serve_arguments
 
-    def warn_about_ineffective_acls(self) -> None:
-        """Warn at the caller's line about initial ACLs that can neither allow nor deny anything."""
+    def warn_about_acls_of_file(self) -> None:
+        """Warn at the caller's line about ACLs of a file that have no effect."""
         if self._acl_file is not None:
-            warn_about_ineffective_acls_of_file(self._acl_file, self.release)
-            return
-        rules = [rule_with_principal_types(rule) for rule in self._options.get("acls", ())]
-        warn_about_ineffective_rules(rules, self.release)
+            super_users = self._options["super_users"]
+            warn_about_acls_of_file(self._acl_file, self.release, super_users)
+
+    def initial_rules(self) -> list[dict[str, Any]]:
+        """Return the ACLs that the test itself lists."""
+        rules = () if self._acl_file is not None else self._options.get("acls", ())
+        return [rule_with_principal_types(rule) for rule in rules]
+
+    @property
+    def uses_acls(self) -> bool:
+        """Return whether ACLs decide, and not a class of the user, or nobody."""
+        return bool(self._options.get("authorizer", "standard") == "standard")
+
+    @property
+    def has_state_file(self) -> bool:
+        """Return whether a state file sets the broker up, possibly with faults."""
+        return "state" in self._options
 
     @property
     def release(self) -> str | None:
@@ -151,7 +161,6 @@ class Settings:
     def _write_state_file(self, folder: Path) -> Path:
         """Write the initial state: the keywords, added to the given state file."""
         given_options = self._state_from_file
-        rules = () if self._acl_file is not None else self._options.get("acls", ())
         content = given_options | {
             "topics": _topics_by_name(given_options.get("topics"))
             | _topics_by_name(self._options.get("topics")),
@@ -162,7 +171,7 @@ class Settings:
             ],
             "acls": [
                 *(given_options.get("acls") or ()),
-                *(rule_with_principal_types(rule) for rule in rules),
+                *self.initial_rules(),
             ],
         }
         path = folder / "state.yaml"

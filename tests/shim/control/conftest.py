@@ -23,9 +23,9 @@ def api(process: KafkaBroker) -> Iterator[Http]:
     yield found
     for row in found.ask("GET", "/brokers")[1]["brokers"]:
         if row["id"] != "first":
-            works(found.ask("DELETE", row["path"]), bodies.Done)
+            works(found.ask("DELETE", row["path"]), bodies.SetupReport)
 
 
 @pytest.fixture
 def create(api: Http) -> Create:
-    return lambda **body: works(api.ask("POST", "/brokers", body), broker_bodies.BrokerRow)
+    return lambda **body: works(api.ask("POST", "/brokers", body), broker_bodies.CreatedBroker)

@@ -36,10 +36,10 @@ def test_a_broker_is_created_and_removed(api: Http, create: Create) -> None:
     assert made["path"] == f"/brokers/{made['id']}"
     assert set(made["bootstrap_servers"]) == {"PLAINTEXT", "SASL_PLAINTEXT"}
     assert topics_of(made) == {"orders"}
-    assert works(api.ask("GET", made["path"]), broker_bodies.BrokerRow) == made
+    assert works(api.ask("GET", made["path"]), broker_bodies.BrokerRow).items() <= made.items()
     listed = works(api.ask("GET", "/brokers"), broker_bodies.BrokerRows)["brokers"]
     assert [row["id"] for row in listed] == ["first", made["id"]]
-    works(api.ask("DELETE", made["path"]), bodies.Done)
+    works(api.ask("DELETE", made["path"]), bodies.SetupReport)
     assert not any(is_listening(address) for address in made["bootstrap_servers"].values())
     for method, path in ("GET", ""), ("DELETE", ""), ("GET", "/health"), ("POST", "/reset"):
         fails(api.ask(method, made["path"] + path), 404, f"unknown broker `{made['id']}`")
@@ -50,9 +50,9 @@ def test_brokers_share_nothing(api: Http, process: KafkaBroker, create: Create) 
     everybody = {"action": {"error": "TOPIC_AUTHORIZATION_FAILED"}, "match": {"api": "Produce"}}
     works(api.ask("POST", f"{first['path']}/faults", everybody), bodies.FaultRow)
     user = {"name": "alice", "password": "a"}
-    works(api.ask("POST", f"{first['path']}/users", user), bodies.Done)
+    works(api.ask("POST", f"{first['path']}/users", user), bodies.SetupReport)
     rule = {"principal": "User:alice", "allow": ["Write"], "topic": "orders"}
-    works(api.ask("POST", f"{first['path']}/acls", {"acls": [rule]}), bodies.CreatedAcls)
+    works(api.ask("POST", f"{first['path']}/acls", {"acls": [rule]}), bodies.AclRows)
     number = works(api.ask("POST", f"{first['path']}/snapshots"), bodies.SnapshotRow)["id"]
 
     assert produce(client(second)) is None
@@ -75,7 +75,7 @@ def test_a_reset_affects_one_broker_only(api: Http, create: Create) -> None:
     for made in first, second:
         assert produce(client(made)) is None
     with closing(_connected(first)) as hung_up, closing(_connected(second)) as kept:
-        works(api.ask("POST", f"{first['path']}/reset"), bodies.Done)
+        works(api.ask("POST", f"{first['path']}/reset"), bodies.SetupReport)
         assert hung_up.recv(1) == b""
         assert is_open(kept)
     ends = [
@@ -103,7 +103,7 @@ def test_a_port_in_use_is_a_conflict(api: Http, create: Create) -> None:
 def test_clients_of_a_removed_broker_are_disconnected(api: Http, create: Create) -> None:
     made, other = create(), create()
     peers = [_connected(row) for row in (made, made, other)]
-    works(api.ask("DELETE", made["path"]), bodies.Done)
+    works(api.ask("DELETE", made["path"]), bodies.SetupReport)
     with closing(peers[0]), closing(peers[1]), closing(peers[2]):
         assert [peer.recv(1) for peer in peers[:2]] == [b"", b""]
         assert is_open(peers[2])
@@ -115,11 +115,12 @@ def _connected(row: Any) -> socket.socket:
 
 def test_many_brokers_are_created_and_used_at_once(api: Http) -> None:
     def live(number: int) -> str | None:
-        made = works(api.ask("POST", "/brokers", {"topics": ["orders"]}), broker_bodies.BrokerRow)
+        answer = api.ask("POST", "/brokers", {"topics": ["orders"]})
+        made = works(answer, broker_bodies.CreatedBroker)
         outcome = produce(client(made))
         [topic] = api.ask("GET", f"{made['path']}/topics")[1]["topics"]
         assert topic["end_offsets"] == [1]
-        works(api.ask("DELETE", made["path"]), bodies.Done)
+        works(api.ask("DELETE", made["path"]), bodies.SetupReport)
         return outcome
 
     with ThreadPoolExecutor(8) as pool:
@@ -138,7 +139,7 @@ def test_calls_need_the_token_below_the_base_path_too(tmp_path: Path) -> None:
     with Serving(tmp_path, *words) as api:
         fails(api.ask("POST", "/brokers", {}), 401, "control token")
         known = {"Authorization": "Bearer t"}
-        made = works(api.ask("POST", "/brokers", {}, **known), broker_bodies.BrokerRow)
+        made = works(api.ask("POST", "/brokers", {}, **known), broker_bodies.CreatedBroker)
         fails(api.ask("GET", f"{made['path']}/topics"), 401, "control token")
         works(api.ask("GET", f"{made['path']}/topics", **known), bodies.TopicRows)
 
@@ -152,8 +153,8 @@ def test_without_open_files_creation_fails_and_brokers_continue(tmp_path: Path) 
         fails(response, 409, "too many open files")
         assert 1 < len(made) < 6
         for row in made:
-            works(api.ask("DELETE", row["path"]), bodies.Done)
-        works(api.ask("POST", "/brokers", {"brokers": 5}), broker_bodies.BrokerRow)
+            works(api.ask("DELETE", row["path"]), bodies.SetupReport)
+        works(api.ask("POST", "/brokers", {"brokers": 5}), broker_bodies.CreatedBroker)
 
 
 def test_clients_of_a_removed_broker_cannot_reach_another_one(create: Create, api: Http) -> None:
@@ -161,7 +162,7 @@ def test_clients_of_a_removed_broker_cannot_reach_another_one(create: Create, ap
     made = create()
     admin = AdminClient(client(made))
     admin.list_topics(timeout=20)
-    works(api.ask("DELETE", made["path"]), bodies.Done)
+    works(api.ask("DELETE", made["path"]), bodies.SetupReport)
     create()
     with pytest.raises(KafkaException):
         admin.list_topics(timeout=0.5)

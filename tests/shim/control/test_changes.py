@@ -103,6 +103,7 @@ def test_changes_are_undone(api: Http, shared: KafkaBroker) -> None:
     api.ask("DELETE", "/faults")
     undo(api, changes(api)[-1])
     assert [row.action for row in shared.faults.list()] == [{"error": "REQUEST_TIMED_OUT"}]
+    api.ask("DELETE", "/faults")
 
 
 def test_a_stopped_broker_and_its_leaders_are_changes() -> None:

@@ -100,7 +100,7 @@ def _values(broker: KafkaBroker, topic: str) -> list[bytes | None]:
 
 @pytest.mark.client
 def test_users_are_added_and_removed(api: Http, broker: KafkaBroker) -> None:
-    works(api.ask("POST", "/users", {"name": "carol", "password": "c"}), bodies.Done)
+    works(api.ask("POST", "/users", {"name": "carol", "password": "c"}), bodies.SetupReport)
     assert "carol" in works(api.ask("GET", "/users"), bodies.UserNames)["users"]
     broker.acls.add(principal="carol", allow="Write", topic="seeded")
     config = broker.config("bob") | {"sasl.username": "carol", "sasl.password": "c"}
@@ -113,21 +113,22 @@ def test_users_are_added_and_removed(api: Http, broker: KafkaBroker) -> None:
 
 def test_acls_are_added_listed_and_removed(api: Http) -> None:
     rule = {"principal": "User:alice", "allow": ["Read", "Write"], "topic": "orders"}
-    created = works(api.ask("POST", "/acls", {"acls": [rule]}), bodies.CreatedAcls)
+    created = works(api.ask("POST", "/acls", {"acls": [rule]}), bodies.AclRows)
     assert created["warnings"] == []
     added = created["acls"]
     assert [acl["operation"] for acl in added] == ["READ", "WRITE"]
     other = {**added[0], "principal": "User:bob"}
-    works(api.ask("POST", "/acls", {"acls": [other]}), bodies.CreatedAcls)
+    works(api.ask("POST", "/acls", {"acls": [other]}), bodies.AclRows)
     assert works(api.ask("GET", "/acls?principal=User%3Abob"), bodies.AclRows)["acls"] == [other]
-    gone = works(api.ask("POST", "/acls/remove", {"acls": [added[0]]}), bodies.AclRows)["acls"]
-    assert gone == [added[0]]
-    again = works(api.ask("POST", "/acls/remove", {"acls": [added[0]]}), bodies.AclRows)["acls"]
-    assert again == []
+    gone = works(api.ask("POST", "/acls/remove", {"acls": [added[0]]}), bodies.AclRows)
+    assert gone == {"acls": [added[0]], "warnings": []}
+    again = works(api.ask("POST", "/acls/remove", {"acls": [added[0]]}), bodies.AclRows)
+    assert again["acls"] == []
+    assert "does not exist, so it was not removed" in again["warnings"][0]
     left = works(api.ask("GET", "/acls"), bodies.AclRows)["acls"]
     assert sorted(acl["principal"] for acl in left) == ["User:alice", "User:bob"]
     ineffective = {"principal": "User:alice", "allow": "Write", "group": "billing"}
-    warned = works(api.ask("POST", "/acls", {"acls": [ineffective]}), bodies.CreatedAcls)
+    warned = works(api.ask("POST", "/acls", {"acls": [ineffective]}), bodies.AclRows)
     assert ["has no effect" in warning for warning in warned["warnings"]] == [True]
     fails(
         api.ask("POST", "/acls", {"acls": [{"principal": "User:x"}]}),
@@ -191,10 +192,10 @@ def test_a_snapshot_is_taken_restored_and_deleted(api: Http, broker: KafkaBroker
     before = broker.state()
     number = works(api.ask("POST", "/snapshots"), bodies.SnapshotRow)["id"]
     assert produce(config, "orders") is None
-    works(api.ask("POST", "/reset"), bodies.Done)
+    works(api.ask("POST", "/reset"), bodies.SetupReport)
     assert [topic["name"] for topic in broker.state().topics] == ["seeded"]
     for _ in range(2):
-        works(api.ask("POST", f"/snapshots/{number}/restore"), bodies.Done)
+        works(api.ask("POST", f"/snapshots/{number}/restore"), bodies.SetupReport)
         assert broker.state() == before
         assert produce(config, "orders") is None
     works(api.ask("DELETE", f"/snapshots/{number}"), bodies.Done)
@@ -214,10 +215,10 @@ def test_faults_are_added_released_and_removed(api: Http) -> None:
     assert len(works(api.ask("GET", "/faults"), bodies.FaultRows)["faults"]) == 2
     released = api.ask("POST", f"/faults/{paused['id']}/release")
     assert works(released, bodies.ReleasedResponses)["released"] == 0
-    works(api.ask("DELETE", f"/faults/{paused['id']}"), bodies.Done)
+    works(api.ask("DELETE", f"/faults/{paused['id']}"), bodies.SetupReport)
     fails(api.ask("GET", f"/faults/{paused['id']}"), 404, "unknown fault")
     assert works(api.ask("GET", f"/faults/{made['id']}"), bodies.FaultRow) == made
-    works(api.ask("DELETE", "/faults"), bodies.Done)
+    works(api.ask("DELETE", "/faults"), bodies.SetupReport)
     assert works(api.ask("GET", "/faults"), bodies.FaultRows)["faults"] == []
     fails(api.ask("POST", "/faults", {"action": {"eror": 1}}), 400, "eror")
     fails(api.ask("POST", "/faults", {"action": {"error": "NOPE"}}), 400, "NOPE")

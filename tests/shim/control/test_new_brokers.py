@@ -70,7 +70,7 @@ def test_initial_acls_are_not_delayed(api: Http, create: Create) -> None:
     number = works(api.ask("POST", f"{made['path']}/snapshots"), bodies.SnapshotRow)["id"]
     for path in "reset", f"snapshots/{number}/restore":
         assert produce(client(made, "alice", "a")) is None
-        works(api.ask("POST", f"{made['path']}/{path}"), bodies.Done)
+        works(api.ask("POST", f"{made['path']}/{path}"), bodies.SetupReport)
     assert produce(client(made, "alice", "a")) is None
 
 
@@ -159,7 +159,7 @@ def test_certificates_are_signed_by_the_authority_of_the_process(tmp_path: Path)
     with Serving(tmp_path, *words) as api:
         body = {"listeners": ["SSL://127.0.0.1:0"], "authorizer": "none", "topics": ["orders"]}
         for _ in range(2):
-            made = works(api.ask("POST", "/brokers", body), broker_bodies.BrokerRow)
+            made = works(api.ask("POST", "/brokers", body), broker_bodies.CreatedBroker)
             config = {
                 "bootstrap.servers": made["bootstrap_servers"]["SSL"],
                 "security.protocol": "SSL",

@@ -1,6 +1,7 @@
 """Records that are searched and cut, produced by key; offsets by time and shift; faults off."""
 
 import pytest
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from kafka.partitioner.default import murmur2
 
@@ -77,3 +78,5 @@ def test_a_disabled_fault_matches_nothing(process: KafkaBroker, api: Http) -> No
     AdminClient(process.config()).list_topics(timeout=20)
     assert fault.calls == 0
     assert api.ask("POST", f"/faults/{row['id']}/enable")[1]["is_disabled"] is False
+    with pytest.raises(KafkaException):
+        AdminClient(process.config()).list_topics(timeout=20)

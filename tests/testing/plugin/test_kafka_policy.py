@@ -67,7 +67,8 @@ def test_invalid_questions_are_rejected(tmp_path: Path) -> None:
     for words in (("a", "Read", "topic:t"), ("User:a", "Fly", "topic:t"), ("User:a", "Read", "t")):
         with pytest.raises(ValueError, match="`"):
             policy.allows(*words)
-    assert not policy.holds(principal="User:alice", can="produce-idempotent", topic="orders")
+    with pytest.raises(AssertionError, match="False: principal="):
+        policy.holds(principal="User:alice", can="produce-idempotent", topic="orders")
 
 
 def test_all_files_of_a_folder_are_read(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import msgspec
 from kafka_shim.protocol.codec.catalogue import api_name, message_spec_with_checked_version
 from kafka_shim.protocol.codec.codecs import message_reader
 from kafka_shim.protocol.codec.message_spec import ZERO_UUID
-from kafka_shim.protocol.codec.resource_names_source import resource_names_source
+from kafka_shim.protocol.codec.resource_names_source import name_lists, resource_names_source
 
 _TRANSACTION_COORDINATOR = 1
 
@@ -45,6 +45,15 @@ def names_reader(message_name: str, version: int) -> NamesReader:
     return resource_names_source(spec, version, constants).compile(
         f"names reader of {message_name} v{version}"
     )
+
+
+@cache
+def names_in_requests(api_key: int, version: int) -> frozenset[str]:
+    """Return the attributes of `ResourceNames` that requests of an API can fill."""
+    message_name = f"{api_name(api_key)}Request"
+    if message_name == "FindCoordinatorRequest":
+        return frozenset({"groups", "transactional_ids"} if version else {"groups"})
+    return name_lists(message_spec_with_checked_version(message_name, version), version)
 
 
 def read_resource_names(api_key: int, version: int, frame: bytes, pos: int) -> ResourceNames:

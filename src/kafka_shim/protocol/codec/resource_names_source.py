@@ -4,7 +4,7 @@ Other fields are skipped: those of fixed width by arithmetic, strings by their l
 the last name are not read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from struct import Struct
 
 from kafka_shim.protocol.codec import runtime
@@ -30,6 +30,11 @@ def resource_names_source(
     `constants` has ResourceNames and NOTHING.
     """
     return _NamesReaderGenerator(WireLayout(message, version), constants).generate()
+
+
+def name_lists(message: MessageSpec, version: int) -> frozenset[str]:
+    """Return the lists of `ResourceNames` that a request of this version can fill."""
+    return frozenset(_NamesReaderGenerator(WireLayout(message, version), {}).name_lists())
 
 
 class _NamesReaderGenerator:
@@ -80,6 +85,15 @@ class _NamesReaderGenerator:
         return any(
             self._has_resource_name(field, struct) for field in self._layout.untagged_fields(struct)
         )
+
+    def name_lists(self) -> Iterator[str]:
+        """Yield the list of each field with a resource's name."""
+        message = self._layout.message
+        for struct in (message.top_level_struct, *message.structs_inner_first):
+            for field in self._layout.untagged_fields(struct):
+                list_name = self._list_name_for_field(field, struct)
+                if list_name is not None:
+                    yield list_name
 
     def _list_name_for_field(self, field: FieldSpec, struct: StructSpec) -> str | None:
         """Return the list for a field's value; None if it is not the name of a resource."""

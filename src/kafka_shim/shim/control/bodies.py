@@ -186,13 +186,9 @@ class AclRules(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class AclRows(msgspec.Struct):
-    """ACLs."""
-
-    acls: list[AclRow]
-
-
-class CreatedAcls(msgspec.Struct):
-    """ACLs that exist now, and warnings about those that can neither allow nor deny anything."""
+    """ACLs that exist, that were added, or that were removed. `warnings` are about added ACLs
+    without effect, ACLs that did not exist, and a principal that seems to be misspelt.
+    """
 
     acls: list[AclRow]
     warnings: list[str]
@@ -325,11 +321,14 @@ class DecisionRows(msgspec.Struct):
 
 
 class NewFault(msgspec.Struct, forbid_unknown_fields=True):
-    """A fault to set: its effect (`action`), the requests (`match`), and when (`trigger`)."""
+    """A fault to set: its effect (`action`), the requests (`match`), and when (`trigger`). With
+    `must_fire`, it is a failure if it never fires.
+    """
 
     action: Effect
     match: Match = Match()
     trigger: Trigger = Trigger()
+    must_fire: bool = False
 
 
 class FaultRow(msgspec.Struct):
@@ -342,6 +341,7 @@ class FaultRow(msgspec.Struct):
     action: Effect
     match: Match
     trigger: Trigger
+    must_fire: bool
 
 
 class FaultRows(msgspec.Struct):
@@ -373,6 +373,24 @@ class Done(msgspec.Struct):
     """Success."""
 
     done: bool = True
+
+
+class SetupReport(msgspec.Struct):
+    """Success. `warnings` are about what a test has set up without effect; `failures` are about
+    faults that had to fire, and did not.
+    """
+
+    done: bool
+    warnings: list[str]
+    failures: list[str]
+
+
+class CurrentSetup(SetupReport):
+    """What has had no effect so far. `unknown_users` are warnings about ACLs by principals that no
+    client has had so far.
+    """
+
+    unknown_users: dict[str, str]
 
 
 class ErrorBody(msgspec.Struct):

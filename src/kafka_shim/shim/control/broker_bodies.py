@@ -84,6 +84,12 @@ class BrokerRow(msgspec.Struct):
     bootstrap_servers: dict[str, str]
 
 
+class CreatedBroker(BrokerRow):
+    """A broker that was created, with warnings about ACLs without effect."""
+
+    warnings: list[str]
+
+
 class BrokerRows(msgspec.Struct):
     """Brokers, in the order in which they were created."""
 

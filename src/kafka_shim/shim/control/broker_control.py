@@ -1,6 +1,5 @@
 """What the control API can do with a broker, without HTTP."""
 
-import itertools
 import re
 from collections.abc import Iterator, Mapping, Sized
 from contextlib import contextmanager
@@ -12,7 +11,6 @@ from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
-from kafka_shim.policy.checked_accesses import ineffective_acl_messages
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly, parse_distinct_acls
 from kafka_shim.policy.formats.yaml_rules import parse_acl_content
 from kafka_shim.protocol.errors import DecodeError
@@ -42,6 +40,7 @@ from kafka_shim.shim.control.group_control import GroupControl
 from kafka_shim.shim.control.history_queries import HistoryQueries
 from kafka_shim.shim.control.least_acls_query import least_acls_response
 from kafka_shim.shim.control.node_control import NodeControl
+from kafka_shim.shim.control.setup_warnings import SetupWarnings, missing_acl_warnings
 from kafka_shim.shim.control.state_bodies import AclText
 from kafka_shim.shim.control.topic_record_control import TopicRecordControl
 from kafka_shim.shim.control.transaction_rows import transactions_and_limited_producers
@@ -65,9 +64,6 @@ _CONTROL_ACTOR = Actor("User:ANONYMOUS", "127.0.0.1")
 ACLS_PER_STEP = 100
 """ACLs that are created before clients can be served."""
 
-WARNINGS_MAX = 20
-"""Warnings of one call."""
-
 Row = dict[str, Any]
 
 TIME_MS_MAX = 253_402_300_799_999
@@ -86,6 +82,7 @@ class BrokerControl:
         self.history = broker.enable_history()
         self.history_queries = HistoryQueries(self.history)
         self.faults = FaultControl(broker)
+        self.setup = SetupWarnings(broker, self.history)
         self.records = TopicRecordControl(broker.cluster)
         self.groups = GroupControl(broker.cluster)
 
@@ -150,9 +147,11 @@ class BrokerControl:
         }
 
     async def reset_broker(self) -> dict[str, Any]:
+        report = self.setup.report()
+        self.setup.forget_acls()
         await self._broker.start_all_nodes()
         self._broker.reset_to_initial_state()
-        return {"done": True}
+        return report
 
     def take_snapshot(self) -> dict[str, Any]:
         self._snapshot_id += 1
@@ -161,9 +160,10 @@ class BrokerControl:
 
     async def restore_snapshot(self, snapshot_id: str) -> dict[str, Any]:
         snapshot = self._snapshots[self._snapshot_id_or_404(snapshot_id)]
+        report = self.setup.report()
         await self._broker.start_all_nodes()
         self._broker.restore_snapshot(snapshot)
-        return {"done": True}
+        return report
 
     def delete_snapshot(self, snapshot_id: str) -> dict[str, Any]:
         del self._snapshots[self._snapshot_id_or_404(snapshot_id)]
@@ -241,8 +241,9 @@ class BrokerControl:
     def set_user(self, user: NewUser) -> dict[str, Any]:
         if not user.name or not user.password:
             raise ControlError(400, "a user needs a name and a password")
+        warnings = self.setup.warn_about_principal(f"User:{user.name}")
         self._cluster.users.set_configured_user(user.name, user.password)
-        return {"done": True}
+        return {"done": True, "warnings": warnings, "failures": []}
 
     def remove_user(self, name: str) -> dict[str, Any]:
         if name not in self._cluster.users.configured_names():
@@ -251,25 +252,26 @@ class BrokerControl:
         return {"done": True}
 
     def list_acls(self, principal: str | None = None) -> Row:
-        acl_filter = AclFilter(principal=principal)
-        return {"acls": self._acl_objects(acl_filter)}
+        acls = self._acl_objects(AclFilter(principal=principal))
+        warnings = [] if acls or principal is None else self.setup.warn_about_principal(principal)
+        return {"acls": acls, "warnings": warnings}
 
     def _acl_objects(self, acl_filter: AclFilter) -> list[dict[str, str]]:
         return acls_to_objects(list(authorizer_or_409(self._cluster).acls(acl_filter)))
 
     def add_acls(self, rules: AclRules) -> Row:
-        return self._create_acls_raising_first_rejection(_parse_acl_rules(rules))
+        acls = _parse_acl_rules(rules)
+        return {"acls": self._create_acls(acls), "warnings": self.setup.note_acls(acls)}
 
     def import_acls(self, acl_text: AclText) -> Row:
         """Add ACLs from a text in any known format."""
         if acl_text.format is not None:
             _check_format(acl_text.format)
         try:
-            return self._create_acls_raising_first_rejection(
-                parse_distinct_acls(acl_text.text, acl_text.format)
-            )
+            acls = parse_distinct_acls(acl_text.text, acl_text.format)
         except AclTextError as error:
             raise ControlError(400, str(error)) from error
+        return {"acls": self._create_acls(acls), "warnings": self.setup.warn_about_acls(acls)}
 
     def export_acls(self, query: Mapping[str, str]) -> Row:
         """Return all ACLs, or those of a principal, as text. Raise ControlError if the format
@@ -286,10 +288,8 @@ class BrokerControl:
                 400, f"the ACLs cannot be written as {acl_format}: {error}"
             ) from error
 
-    def _create_acls_raising_first_rejection(self, acls: list[Acl]) -> Row:
-        """Create the ACLs; raise ControlError about the first one that Kafka rejects. Warn about
-        those that have no effect.
-        """
+    def _create_acls(self, acls: list[Acl]) -> list[Row]:
+        """Create the ACLs; raise ControlError about the first one that Kafka rejects."""
         authorizer = authorizer_or_409(self._cluster)
         rejections: list[str] = []
         for start in range(0, len(acls), ACLS_PER_STEP):
@@ -301,8 +301,7 @@ class BrokerControl:
                     rejections.append(f"{acls_to_objects([acl])[0]}: {reason}")
         if rejections:
             raise ControlError(400, f"Kafka rejects the ACL {rejections[0]}")
-        warnings = _warnings_about_ineffective_acls(acls, self._cluster.release)
-        return {"acls": acls_to_objects(acls), "warnings": warnings}
+        return acls_to_objects(acls)
 
     def remove_acls(self, rules: AclRules) -> Row:
         authorizer_or_409(self._cluster)
@@ -310,7 +309,8 @@ class BrokerControl:
         removed: list[Acl] = []
         for start in range(0, len(acls), ACLS_PER_STEP):
             removed += remove_exact_acls(self._cluster, acls[start : start + ACLS_PER_STEP])
-        return {"acls": acls_to_objects(removed)}
+        missing = [acl for acl in acls if acl not in removed]
+        return {"acls": acls_to_objects(removed), "warnings": missing_acl_warnings(missing)}
 
     def access_matrix(self, query: Mapping[str, str]) -> Row:
         return access_matrix(self._cluster, self.history, query)
@@ -401,12 +401,6 @@ def _parse_acl_rules(rules: AclRules) -> list[Acl]:
         return parse_acl_content(rules.acls)
     except AclTextError as error:
         raise ControlError(400, str(error)) from error
-
-
-def _warnings_about_ineffective_acls(acls: list[Acl], release: str) -> list[str]:
-    """Return warnings about ACLs that can neither allow nor deny anything."""
-    messages = ineffective_acl_messages(((acl, 0) for acl in acls), release)
-    return [message for _, message in itertools.islice(messages, WARNINGS_MAX)]
 
 
 def _check_format(acl_format: str) -> None:

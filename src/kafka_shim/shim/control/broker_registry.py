@@ -94,9 +94,11 @@ class BrokerRegistry:
             raise ControlError(_http_status_of_start_error(error), str(error)) from error
         finally:
             self._starting.discard(broker_id)
-        self._running[broker_id] = RunningBroker(broker, BrokerControl(broker), clock)
+        control = BrokerControl(broker)
+        self._running[broker_id] = RunningBroker(broker, control, clock)
         log.info("broker created", broker=broker_id, created=self._created_count)
-        return self.broker_row(broker_id)
+        warnings = control.setup.note_acls(config.acls)
+        return {**self.broker_row(broker_id), "warnings": warnings}
 
     async def remove_broker(self, broker_id: str) -> dict[str, Any]:
         running = self._running_or_404(broker_id)
@@ -105,9 +107,10 @@ class BrokerRegistry:
                 409, f"broker `{FIRST}` cannot be removed: it runs as long as its process"
             )
         del self._running[broker_id]
+        report = running.control.setup.report()
         await running.stop()
         log.info("broker removed", broker=broker_id, created=self._created_count)
-        return {"done": True}
+        return report
 
     async def remove_created_brokers(self) -> None:
         """Stop all brokers that were created."""

@@ -5,6 +5,7 @@ from typing import Any
 
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
+from kafka_shim.shim.control.setup_warnings import report_unmet_faults
 from kafka_shim.shim.faults.fault import Fault
 from kafka_shim.shim.faults.spec import FaultError
 from kafka_shim.text.whole_number import parse_whole_number
@@ -36,12 +37,14 @@ class FaultControl:
         return self._fault_or_404(fault_id).json_row()
 
     def remove_all_faults_sending_held_responses(self) -> dict[str, Any]:
+        report = report_unmet_faults(self._faults)
         self._faults.remove_all()
-        return {"done": True}
+        return report
 
     def remove_fault_sending_held_responses(self, fault_id: str) -> dict[str, Any]:
-        self._faults.remove(self._fault_or_404(fault_id).fault_id)
-        return {"done": True}
+        fault = self._fault_or_404(fault_id)
+        self._faults.remove(fault.fault_id)
+        return report_unmet_faults([fault])
 
     def switch_fault(self, fault_id: str, *, is_disabled: bool) -> dict[str, Any]:
         fault = self._fault_or_404(fault_id)

@@ -46,6 +46,7 @@ class Fault:
         self.calls = 0
         self.fired = 0
         self.is_disabled = False
+        self.revoked_nothing = False
         self.api = parse_api_name(spec.match.api)
         check_fault_spec(spec)
         self.error = parse_error_code(spec.action.error)
@@ -107,6 +108,32 @@ class Fault:
             fires = self.calls <= (1 if trigger.times is None else trigger.times)
         self.fired += fires
         return fires
+
+    def unmet_text(self) -> str | None:
+        """Return why the fault has had no effect; None if it had one, by chance had none, or is
+        switched off.
+        """
+        if self.is_disabled:
+            return None
+        if self.revoked_nothing:
+            return f"{self._title()} fired, and the ACL that it revokes did not exist"
+        if self.fired:
+            return None
+        if self.calls and self.spec.trigger.with_probability and not self.spec.must_fire:
+            return None
+        reason = f"its trigger chose none of {self.calls} matching requests"
+        if not self.calls:
+            reason = "no request matched"
+        return f"{self._title()} never fired: {reason}"
+
+    def _title(self) -> str:
+        """Return the fault in short, with its number."""
+        fields: dict[str, Any] = msgspec.to_builtins(self.spec)
+        effects = ", ".join(
+            name if value is True else f"{name} {value}" for name, value in fields["action"].items()
+        )
+        conditions = ", ".join(f"{name} {value}" for name, value in fields["match"].items())
+        return f"fault {self.fault_id} ({effects}{'; ' if conditions else ''}{conditions})"
 
     def hold_response(self, send_response: Callable[[], None]) -> None:
         self._held_responses.append(send_response)

@@ -47,7 +47,7 @@ def _apply_early_effects(fault: Fault, context: RequestContext) -> None:
         if fault.granted:
             authorizer.create_acls(actor, fault.granted)
         if fault.revoked:
-            remove_exact_acls(context.cluster, fault.revoked)
+            fault.revoked_nothing = not remove_exact_acls(context.cluster, fault.revoked)
     if fault.denial is not None:
         context.access.denied_by_fault = _denied_by_either(
             context.access.denied_by_fault, fault.denial

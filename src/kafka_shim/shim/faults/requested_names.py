@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.protocol.errors import ProtocolError
 
+_TOPIC = 2
+"""The type of a config resource."""
+
 if TYPE_CHECKING:
     from kafka_shim.protocol.codec.resource_names import ResourceNames
     from kafka_shim.shim.request.context import RequestContext
@@ -23,6 +26,7 @@ class RequestedNames:
         return [
             *self._resource_names.topics,
             *self._existing_topic_names(self._resource_names.topic_ids),
+            *(name for kind, name in self._resource_names.config_resources if kind == _TOPIC),
         ]
 
     @property

@@ -95,11 +95,12 @@ class Effect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class FaultSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A fault as people write it."""
+    """A fault as people write it; its test fails if `must_fire` is set and it never fires."""
 
     action: Effect
     match: Match = Match()
     trigger: Trigger = Trigger()
+    must_fire: bool = False
 
 
 _EFFECT_NAMES = Effect.__struct_fields__

@@ -12,8 +12,8 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.control.bodies import Done
-from kafka_shim.shim.control.broker_bodies import BrokerRow
+from kafka_shim.shim.control.bodies import SetupReport
+from kafka_shim.shim.control.broker_bodies import CreatedBroker
 from kafka_shim.testing import KafkaBroker
 from tests.docs.shown import ROOT
 from tests.shim.control.inspector.page import TABS, Page, needs_browser, send
@@ -225,7 +225,7 @@ def test_a_token_is_asked_for_and_kept(chrome: Any, tmp_path: Path) -> None:
 @needs_browser
 def test_each_broker_has_its_own_page(chrome: Any, broker: KafkaBroker) -> None:
     api = Http(str(broker.control_url))
-    made = works(api.ask("POST", "/brokers", {"topics": ["own"]}), BrokerRow)
+    made = works(api.ask("POST", "/brokers", {"topics": ["own"]}), CreatedBroker)
     page = Page(chrome, f"{broker.control_url}{made['path']}")
     servers = made["bootstrap_servers"]["PLAINTEXT"]
     AdminClient({"bootstrap.servers": servers, "client.id": "mine"}).list_topics(timeout=20)
@@ -233,7 +233,7 @@ def test_each_broker_has_its_own_page(chrome: Any, broker: KafkaBroker) -> None:
     page.tab("matrix")
     page.wait(lambda: "own" in page.element("#body").text)
     assert "payments" not in page.element("#body").text
-    works(api.ask("DELETE", made["path"]), Done)
+    works(api.ask("DELETE", made["path"]), SetupReport)
 
 
 def test_the_page_loads_nothing_from_elsewhere(broker: KafkaBroker) -> None:

@@ -16,6 +16,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 /** The HTTP API of a kafka-shim process; the token is null or empty if it has none. */
 record ControlApi(String url, String token) {
     private static final HttpClient HTTP = HttpClient.newHttpClient();
+    private static final System.Logger LOG = System.getLogger("kafka-shim");
     static final ObjectMapper JSON = new ObjectMapper();
     private static final ObjectMapper YAML = new YAMLMapper();
 
@@ -26,6 +27,15 @@ record ControlApi(String url, String token) {
         } catch (JsonProcessingException error) {
             throw new IllegalArgumentException("invalid YAML: " + text, error);
         }
+    }
+
+    /** Logs what a test has set up without effect; it is an error if a fault had to fire. */
+    private static JsonNode reported(JsonNode response) {
+        response.path("warnings").forEach(warning -> LOG.log(System.Logger.Level.WARNING, warning.asText()));
+        if (!response.path("failures").isEmpty()) {
+            throw new AssertionError(response.get("failures").toPrettyString());
+        }
+        return response;
     }
 
     /** Returns the response; an error says what was wrong. */
@@ -41,7 +51,7 @@ record ControlApi(String url, String token) {
                 String reason = "%s %s: %s (status %d)";
                 throw new IllegalStateException(reason.formatted(method, path, response.body(), response.statusCode()));
             }
-            return JSON.readTree(response.body());
+            return reported(JSON.readTree(response.body()));
         } catch (IOException error) {
             throw new UncheckedIOException(method + " " + url + path, error);
         } catch (InterruptedException error) {

@@ -5,8 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
@@ -84,6 +88,44 @@ class KafkaShimTest {
             kafka.broker().reset();
             assertEquals(List.of(0L), kafka.broker().endOffsets("orders"));
         }
+    }
+
+    @Test
+    void whatHasNoEffectIsLogged() {
+        List<String> logged = new ArrayList<>();
+        Logger logger = Logger.getLogger("kafka-shim");
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord entry) {
+                logged.add(entry.getMessage());
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        logger.addHandler(handler);
+        try (var broker = KafkaShimBroker.start(new BrokerSettings().acl(MAY_WRITE.replace("alice", "dora")))) {
+            broker.removeAcl(MAY_WRITE);
+            broker.addAcl("{principal: User:ANONYMOUS, deny: [Write], topic: orders}");
+            broker.addFault("{action: {delay_ms: 1}, match: {api: Produce}}");
+        } finally {
+            logger.removeHandler(handler);
+        }
+        String text = String.join("\n", logged);
+        for (var expected : List.of("was not removed", "ANONYMOUS is a super user", "`User:dora`", "never fired")) {
+            assertTrue(text.contains(expected), expected + " is not in " + text);
+        }
+    }
+
+    @Test
+    void aFaultThatMustFireIsAnError() {
+        var broker = KafkaShimBroker.start(new BrokerSettings());
+        broker.addFault("{action: {delay_ms: 1}, match: {api: Produce}, must_fire: true}");
+        var error = assertThrows(AssertionError.class, broker::close);
+        assertTrue(error.getMessage().contains("never fired"), error.getMessage());
     }
 
     @Test
