@@ -78,8 +78,13 @@ def test_a_damaged_cassette_is_reported_as_that(
     trace = asyncio.run(record(tmp_path / "orders", _list_topics))
     [segment] = trace.iterdir()
     segment.write_bytes(segment.read_bytes()[:-8])
-    main(["run", "--playback", str(segment), "--", "true"])
-    assert f"{segment} is damaged: " in capsys.readouterr().err
+    words = ["run", "--playback", str(segment), "--playback-report", str(tmp_path / "report.json")]
+    assert main([*words, "--", "true"]) == EXIT_MISMATCH
+    assert f"damaged: {segment}: " in capsys.readouterr().err
+    [damage] = json.loads((tmp_path / "report.json").read_text())["damage"]
+    assert damage.startswith(f"{segment}: ")
+    assert main([*words, "--accept-damage", "--", "true"]) == 0
+    assert "accepted damage:" in capsys.readouterr().err
 
 
 def test_the_service_on_the_page_plays_to_other_containers(tmp_path: Path) -> None:

@@ -158,10 +158,9 @@ async def _play(
         speed=args.speed,
         error_for_mismatches=_error_for_mismatches(args.on_mismatch),
         masks=RecordMasks(recorded),
+        accepts_damage=bool(args.accept_damage),
     )
     index = TraceIndex(args.playback)
-    for damage in index.damage:
-        print(f"kafka-shim: {damage.path} is damaged: {damage.reason}", file=sys.stderr)
     if not index.count:
         raise ConfigError(f"--playback: `{args.playback}` has no requests")
     state, episodes = PlaybackState(index, options), None

@@ -49,7 +49,12 @@ class KafkaCassette:
             repeated += [("upstream", upstream), ("upstream-config", upstream_config)]
         options |= {"playback": path, "playback_mode": mode, "log_level": "error"}
         arguments = [f"--{name}={value}" for name, values in repeated for value in values]
-        arguments += [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+        for name, value in options.items():
+            option = f"--{name.replace('_', '-')}"
+            if not isinstance(value, bool):
+                arguments.append(f"{option}={value}")
+            elif value:
+                arguments.append(option)
         self._process = ServeProcess(
             lambda folder: [*arguments, f"--playback-report={folder / 'report.json'}"]
         )

@@ -88,7 +88,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         "kafka_cassette(name, match='order', users={}, masks=(), on_mismatch='INVALID_REQUEST',"
-        " speed=None):"
+        " speed=None, accept_damage=False):"
         " the cassette that kafka_cassette plays, cassettes/NAME.ktrace next to the test",
     )
     config.addinivalue_line(

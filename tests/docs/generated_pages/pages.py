@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from tests.docs.generated_pages.cassettes import cassettes_page
 from tests.docs.generated_pages.error_codes import error_codes_page
 from tests.docs.generated_pages.http_api import http_api_page
 from tests.docs.generated_pages.log_lines import log_lines_page
@@ -14,6 +15,7 @@ from tests.docs.generated_pages.trace_tables import tables_page
 from tests.docs.generated_pages.variables import environment_page
 
 PAGES: Final[dict[str, Callable[[], str]]] = {
+    "docs/guides/cassettes.md": cassettes_page,
     "docs/reference/environment.md": environment_page,
     "docs/reference/errors.md": error_codes_page,
     "docs/reference/http-api.md": http_api_page,

@@ -21,7 +21,7 @@ from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.protocol.responses import error_codes_by_name
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.traces.cassettes.playback_report import MismatchError
-from kafka_shim.traces.cassettes.playback_state import PlaybackOptions, PlaybackState
+from kafka_shim.traces.cassettes.playback_state import MatchMode, PlaybackOptions, PlaybackState
 from kafka_shim.traces.cassettes.player import AwaitedResponse, PlayedConnection
 from kafka_shim.traces.cassettes.trace_index import TraceIndex
 from kafka_shim.traces.identities.message_fields import NOT_READY_ERRORS
@@ -33,9 +33,10 @@ CASSETTES = sorted((Path(__file__).parent / "recorded").glob("*/*.ktrace"))
 PASSWORD = "alice-secret"
 
 
+@pytest.mark.parametrize("match", [MatchMode.ORDER, MatchMode.STRICT], ids=lambda mode: mode.value)
 @pytest.mark.parametrize("cassette", CASSETTES, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_recorded_requests_get_their_recorded_errors(cassette: Path) -> None:
-    options = PlaybackOptions(users={"alice": PASSWORD})
+def test_recorded_requests_get_their_recorded_errors(cassette: Path, match: MatchMode) -> None:
+    options = PlaybackOptions(users={"alice": PASSWORD}, match=match)
     played = _Playback(PlaybackState(TraceIndex(cassette), options), TraceEvents(cassette))
     compared = [*played.compared_responses()]
     assert len(compared) > 50
@@ -47,6 +48,7 @@ def test_recorded_requests_get_their_recorded_errors(cassette: Path) -> None:
     assert differing == []
     report = played.state.finished_report()
     assert (report.unsent, report.changes, report.early) == ([], {}, {})
+    assert report.failures == []
 
 
 def test_there_are_cassettes_of_all_clients_with_all_releases() -> None:

@@ -352,6 +352,11 @@ OPTIONS: list[BrokerOption] = [
         why_no_keyword=_SEE_PLAYBACK,
     ),
     BrokerOption(
+        "accept_damage", Kind.FLAG, PLAYBACK,
+        "Play a damaged file without what cannot be read (default: exit with 3 at the end)",
+        places=COMMAND, is_for_playback=True, why_no_keyword=_SEE_PLAYBACK,
+    ),
+    BrokerOption(
         "on_mismatch", Kind.TEXT, PLAYBACK,
         "Respond to a request that was not recorded with this error (default:"
         " INVALID_REQUEST), or close the connection",

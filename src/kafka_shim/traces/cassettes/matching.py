@@ -8,6 +8,11 @@ from typing import Any, NamedTuple
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.messages.metadata import MetadataRequest
+from kafka_shim.traces.cassettes.api_kinds import (
+    BEFORE_AUTHENTICATION,
+    GROUP_HEARTBEATS,
+    REBALANCES,
+)
 from kafka_shim.traces.cassettes.interactions import Interaction
 from kafka_shim.traces.cassettes.playback_report import MismatchError
 from kafka_shim.traces.cassettes.playback_state import MatchMode, PlaybackState
@@ -18,11 +23,6 @@ from kafka_shim.traces.cassettes.request_content import (
     RecordContent,
     content_of_fields,
     field_differences,
-)
-from kafka_shim.traces.cassettes.touched_state import (
-    BEFORE_AUTHENTICATION,
-    GROUP_HEARTBEATS,
-    REBALANCES,
 )
 
 PLAYED_MAX = 50

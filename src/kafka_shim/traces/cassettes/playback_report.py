@@ -76,6 +76,7 @@ class PlaybackReport(msgspec.Struct):
     `repeated` responses were sent again, such as those to heartbeats. `changes` are differences
     that were tolerated, `early` responses that were sent before a change that precedes them in the
     recording, `unsent` recorded changes that no client sent: mismatches, too, if `requires_all`.
+    `damage` are the parts of the trace that cannot be read: failures unless `accepts_damage`.
     """
 
     requires_all: bool = False
@@ -83,6 +84,8 @@ class PlaybackReport(msgspec.Struct):
     repeated: int = 0
     recorded_anew: int = 0
     undecodable: int = 0
+    damage: list[str] = []
+    accepts_damage: bool = False
     mismatch_count: int = 0
     mismatches: Counter[Mismatch] = msgspec.field(default_factory=Counter)
     changes: Counter[str] = msgspec.field(default_factory=Counter)
@@ -98,7 +101,9 @@ class PlaybackReport(msgspec.Struct):
             f"mismatch ({each.kind}): {each}" + (f" ({count} times)" if count > 1 else "")
             for each, count in self.mismatches.items()
         ]
-        return mismatches + [f"not sent: {each}" for each in self.unsent if self.requires_all]
+        missing = [f"not sent: {each}" for each in self.unsent if self.requires_all]
+        damage = [f"damaged: {each}" for each in self.damage if not self.accepts_damage]
+        return mismatches + missing + damage
 
     def add_mismatch(self, mismatch: Mismatch) -> None:
         self.mismatch_count += 1
@@ -140,6 +145,7 @@ class PlaybackReport(msgspec.Struct):
     def lists(self) -> Mapping[str, list[str]]:
         """What else is reported, by headings."""
         return {
+            "accepted damage": self.damage if self.accepts_damage else [],
             "tolerated differences": [f"{each} ({n} times)" for each, n in self.changes.items()],
             "early responses": [f"{each} ({n} times)" for each, n in self.early.items()],
             f"{self.unsent_count} recorded changes that were not sent": self.unsent,

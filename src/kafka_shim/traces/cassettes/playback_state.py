@@ -8,10 +8,17 @@ from enum import Enum
 import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.traces.cassettes.api_kinds import REQUIRED_IN_STRICT
 from kafka_shim.traces.cassettes.playback_report import UNSENT_KEPT_MAX, PlaybackReport
 from kafka_shim.traces.cassettes.touched_state import StateCounts
 from kafka_shim.traces.cassettes.trace_index import TraceIndex
 from kafka_shim.traces.record_masks import RecordMasks
+
+_REQUIRED = (
+    "(sequence is not null or"
+    f" (topic is null and api_key in ({', '.join(str(int(key)) for key in REQUIRED_IN_STRICT)})))"
+)
+"""The recorded changes, in SQL."""
 
 
 class MatchMode(Enum):
@@ -30,7 +37,7 @@ class PlaybackOptions(msgspec.Struct, frozen=True):
 
     `speed` 1 responds after the recorded time, 2 after half of it, None as soon as possible.
     `error_for_mismatches` is in responses to requests that were not recorded; None: the connection
-    is closed. `masks` are those of the trace.
+    is closed. `masks` are those of the trace. `accepts_damage`: a damaged trace is no failure.
     """
 
     match: MatchMode = MatchMode.ORDER
@@ -38,6 +45,7 @@ class PlaybackOptions(msgspec.Struct, frozen=True):
     speed: float | None = None
     error_for_mismatches: ErrorCode | None = None
     masks: RecordMasks = RecordMasks()
+    accepts_damage: bool = False
 
 
 class PlaybackState:
@@ -47,9 +55,14 @@ class PlaybackState:
         self.index = index
         self.options = options
         self.report = PlaybackReport(
-            requires_all=options.match is MatchMode.STRICT, undecodable=index.undecodable
+            requires_all=options.match is MatchMode.STRICT,
+            undecodable=index.undecodable,
+            damage=[f"{each.path}: {each.reason}" for each in index.damage],
+            accepts_damage=options.accepts_damage,
         )
         self.changes: Counter[str] = Counter()
+        self.fetched_ends: dict[tuple[str, int], set[int]] = {}
+        """By topic and partition, the offsets behind the records that clients got."""
         self.next_change = asyncio.Event()
 
     def count_changes(self, parts: Iterable[str]) -> None:
@@ -78,7 +91,7 @@ class PlaybackState:
         """Return the report, with the recorded changes that no client sent."""
         report = self.report
         report.unsent, report.unsent_count = [], 0
-        for each in self.index.table.select("sequence is not null and is_played=0 order by id"):
+        for each in self.index.table.select(f"{_REQUIRED} and is_played=0 order by id"):
             report.unsent_count += 1
             if len(report.unsent) < UNSENT_KEPT_MAX:
                 record = "" if each.topic is None else f": {self.index.record(each).text}"

@@ -5,7 +5,7 @@ client gets the recorded batches, once the records in them were sent. There are 
 clients then name all partitions each time.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -30,12 +30,16 @@ from kafka_shim.protocol.records.complete_batches import complete_batches
 from kafka_shim.traces.cassettes.interactions import Interaction
 from kafka_shim.traces.cassettes.matching import Principal, Sender, Sent, due_counterpart
 from kafka_shim.traces.cassettes.playback_report import MismatchError
-from kafka_shim.traces.cassettes.playback_state import PlaybackState
+from kafka_shim.traces.cassettes.playback_state import MatchMode, PlaybackState
 from kafka_shim.traces.cassettes.request_content import (
+    ContentField,
+    FieldDifference,
+    field_differences,
     records_in_complete_batches,
+    settings_fields,
 )
 from kafka_shim.traces.cassettes.touched_state import TRANSACTIONS, records_of_topic
-from kafka_shim.traces.identities.message_fields import topic_name
+from kafka_shim.traces.identities.message_fields import topic_name, topic_partitions
 
 _LASTING_ERRORS = frozenset(
     {
@@ -48,6 +52,7 @@ _LASTING_ERRORS = frozenset(
 """Errors that a client gets until something is changed; others were gone by themselves."""
 
 _FETCHES_MAX = 50
+_OFFSETS_SHOWN = 5
 _BY_PRINCIPAL = f"api_key={ApiKey.FETCH:d} and principal=coalesce(?, principal)"
 _UNSENT_RECORD = (
     f"topic=? and partition=? and api_key={ApiKey.PRODUCE:d} and offset between ? and ?"
@@ -67,6 +72,8 @@ class PlayedProduce:
     sender: Sender
     allows_new_records: bool = False
     matches: list[Interaction] = field(default_factory=list)
+    settings: list[ContentField] = field(default_factory=list)
+    """Those of the request, apart from its records."""
 
     @property
     def latency_us(self) -> int:
@@ -75,6 +82,7 @@ class PlayedProduce:
 
     def response(self, request: Any) -> ProduceResponse:
         """Return the response. Raise MismatchError for records that the request must not have."""
+        self.settings = settings_fields(request)
         try:
             response = ProduceResponse([self._topic(topic) for topic in request.topic_data])
         except MismatchError:
@@ -115,6 +123,7 @@ class PlayedProduce:
             sent = Sent(name, self.header, self.sender, record.fields, record=record)
             try:
                 match = due_counterpart(self.state, sent)
+                self._require_recorded_settings(sent, match)
             except MismatchError as error:
                 if not self.allows_new_records or error.kind == "order":
                     raise
@@ -123,6 +132,14 @@ class PlayedProduce:
                 self.state.index.table.set_played(match)
                 self.matches.append(match)
         return new
+
+    def _require_recorded_settings(self, sent: Sent, match: Interaction) -> None:
+        """Raise MismatchError if the request differs apart from its records, and must not."""
+        is_exact = self.state.options.match is MatchMode.STRICT
+        recorded = settings_fields(self.state.index.request(match))
+        for each in field_differences(recorded, self.settings, is_exact=is_exact):
+            reason = f"{sent.name} was sent with other settings than recorded"
+            raise MismatchError("content", reason, match, each)
 
 
 def _batch_of_records(blob: bytes, numbers: list[int]) -> bytes:
@@ -145,6 +162,8 @@ def fetch_response(
 
     Raise MismatchError for a topic that the principal never fetched.
     """
+    if state.options.match is MatchMode.STRICT:
+        _require_recorded_fetch(state, request, principal)
     response = FetchResponse()
     has_content = is_last
     for topic in request.topics:
@@ -157,6 +176,44 @@ def fetch_response(
             has_content |= bool(data.records or data.error_code)
             topic_row.partitions.append(data)
     return response if has_content else None
+
+
+def _require_recorded_fetch(state: PlaybackState, request: Any, principal: Principal) -> None:
+    """Raise MismatchError for settings with which the principal never fetched, and for an offset
+    that it never fetched from and that follows no records that it got.
+    """
+    sent, by_principal = settings_fields(request), state.index.fetch_settings
+    recorded = (
+        [row for rows in by_principal.values() for row in rows]
+        if principal is None
+        else by_principal.get(principal, [])
+    )
+    differences = [
+        (row, [*field_differences(settings_fields(state.index.request(row)), sent, is_exact=True)])
+        for row in recorded
+    ]
+    nearest, fields = min(differences, key=lambda each: len(each[1]), default=(None, []))
+    if fields:
+        reason = "Fetch was sent with other settings than recorded"
+        raise MismatchError("content", reason, nearest, fields[0])
+    for topic, partition, row in topic_partitions(request, state.index.topic_names):
+        place, offset = (topic, partition), row.fetch_offset
+        if offset in state.fetched_ends.get(place, ()):
+            continue
+        known = [
+            each.number
+            for each in state.index.table.select(
+                f"topic=? and partition=? and {_BY_PRINCIPAL}", *place, principal
+            )
+        ]
+        if offset not in known:
+            difference = FieldDifference("fetch_offset", _numbers_text(known), str(offset))
+            reason = f"{topic}-{partition} was not fetched from this offset"
+            raise MismatchError("content", reason, None, difference)
+
+
+def _numbers_text(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, sorted(set(numbers))[:_OFFSETS_SHOWN])) or "none"
 
 
 class _FetchedOffset(NamedTuple):
@@ -240,6 +297,7 @@ class _FetchedOffset(NamedTuple):
         if not available or available[-1].last_offset < self.offset:
             return None
         end_offset = available[-1].last_offset + 1
+        self.state.fetched_ends.setdefault((self.topic, self.partition), set()).add(end_offset)
         high_watermark = recorded.high_watermark if end_offset > row.offset else end_offset
         return msgspec.structs.replace(
             recorded,

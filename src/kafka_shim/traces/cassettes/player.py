@@ -18,6 +18,7 @@ from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import NoResponse
+from kafka_shim.traces.cassettes.api_kinds import COUNTED_CHANGES, GROUP_HEARTBEATS, REBALANCES
 from kafka_shim.traces.cassettes.interactions import Interaction
 from kafka_shim.traces.cassettes.matching import (
     Sender,
@@ -31,13 +32,7 @@ from kafka_shim.traces.cassettes.playback_state import MatchMode, PlaybackState
 from kafka_shim.traces.cassettes.played_authentication import PlayedAuthentication
 from kafka_shim.traces.cassettes.played_records import PlayedProduce, fetch_response
 from kafka_shim.traces.cassettes.request_content import field_differences, request_fields
-from kafka_shim.traces.cassettes.touched_state import (
-    COUNTED_CHANGES,
-    GROUP_HEARTBEATS,
-    REBALANCES,
-    groups_only,
-    touched_state,
-)
+from kafka_shim.traces.cassettes.touched_state import groups_only, touched_state
 from kafka_shim.traces.cassettes.trace_index import client_without_suffix
 from kafka_shim.traces.identities.id_mapping import IdMapping
 from kafka_shim.traces.proxy.client_listeners import Address

@@ -6,7 +6,7 @@ their default values, so a request has the same content in each version that can
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from itertools import compress
 from typing import Any, NamedTuple
@@ -15,10 +15,13 @@ import msgspec
 
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.messages.fetch import FetchRequest
 from kafka_shim.protocol.messages.metadata import MetadataRequest
 from kafka_shim.protocol.records.complete_batches import complete_batches
 from kafka_shim.protocol.records.record_codec import Headers
+from kafka_shim.traces.cassettes.api_kinds import ADMIN_CHANGES
 from kafka_shim.traces.identities.message_fields import (
+    CLIENT_SETTINGS,
     COMPARED_EXACTLY_ONLY,
     NEVER_COMPARED,
     row_identity,
@@ -63,19 +66,36 @@ class Content(NamedTuple):
 
     exact: bytes
     loose: bytes
-    """Without the fields in COMPARED_EXACTLY_ONLY."""
+    """Without tolerated fields."""
 
 
 def request_fields(
     message: Any, version: int, topic_names: Mapping[bytes, str]
 ) -> list[ContentField]:
     """Return the fields that are compared; `topic_names` has the names of topic ids."""
-    spec = load_message_spec(type(message).__name__).top_level_struct
-    fields = [*_struct_fields(spec, message, topic_names, "", is_exact_only=False)]
+    spec = load_message_spec(type(message).__name__)
+    tolerated = CLIENT_SETTINGS if spec.api_key in ADMIN_CHANGES else COMPARED_EXACTLY_ONLY
+    struct = spec.top_level_struct
+    fields = [*_struct_fields(struct, message, topic_names, tolerated, "", is_exact_only=False)]
     if isinstance(message, MetadataRequest) and version == 0 and not message.topics:
         # all topics, as null in later versions; clients use it to find the brokers, too
         fields.append(ContentField("topics", None, is_compared_exactly_only=True))
     return fields
+
+
+def settings_fields(message: Any) -> list[ContentField]:
+    """Return the fields of a Produce or Fetch request, apart from its records and partitions."""
+    spec = load_message_spec(type(message).__name__).top_level_struct
+    plain = StructSpec(spec.name, tuple(field for field in spec.fields if field.struct is None))
+    fields = _struct_fields(plain, message, {}, COMPARED_EXACTLY_ONLY, "", is_exact_only=False)
+    if not isinstance(message, FetchRequest):
+        return [*fields]
+    is_tolerated = "partition_max_bytes" in COMPARED_EXACTLY_ONLY
+    limits = {row.partition_max_bytes for topic in message.topics for row in topic.partitions}
+    return [
+        *fields,
+        *(ContentField("partition_max_bytes", limit, is_tolerated) for limit in limits),
+    ]
 
 
 def content_of_fields(api_key: int, fields: Iterable[ContentField]) -> Content:
@@ -95,11 +115,13 @@ def _struct_fields(
     spec: StructSpec,
     message: Any,
     topic_names: Mapping[bytes, str],
+    tolerated: Container[str],
     path: str,
     *,
     is_exact_only: bool,
 ) -> Iterator[ContentField]:
-    """Yield the fields of a struct whose own path, with a dot at its end, is `path`.
+    """Yield the fields of a struct whose own path, with a dot at its end, is `path`; `tolerated`
+    fields are compared exactly only.
 
     A topic has its name, in whichever way the request identifies it.
     """
@@ -113,7 +135,7 @@ def _struct_fields(
         if field.attribute in NEVER_COMPARED or (is_name_of_row and topic is not None):
             continue
         field_path = f"{path}{'name' if is_name_of_row else field.attribute}"
-        exact_only = is_exact_only or field.attribute in COMPARED_EXACTLY_ONLY
+        exact_only = is_exact_only or field.attribute in tolerated
         if field.struct is None or value is None:
             if field.is_array and value and field.element_kind in _UNORDERED_SCALARS:
                 value = sorted(value)
@@ -124,6 +146,7 @@ def _struct_fields(
                     field.struct,
                     row,
                     topic_names,
+                    tolerated,
                     f"{field_path}{label}.",
                     is_exact_only=exact_only,
                 )

@@ -22,6 +22,7 @@ from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
 from kafka_shim.trace_format.entries import Entry, Request, Response
 from kafka_shim.trace_format.segments import Block, Damage, read_segment
+from kafka_shim.traces.cassettes.api_kinds import COUNTED_CHANGES
 from kafka_shim.traces.cassettes.interactions import Interaction, InteractionTable
 from kafka_shim.traces.cassettes.request_content import (
     ContentField,
@@ -30,10 +31,10 @@ from kafka_shim.traces.cassettes.request_content import (
     digest,
     records_in_complete_batches,
     request_fields,
+    settings_fields,
 )
 from kafka_shim.traces.cassettes.touched_state import (
     ADMIN_EXCEPT_TOPICS,
-    COUNTED_CHANGES,
     TRANSACTIONS,
     StateCounts,
     records_of_topic,
@@ -93,6 +94,9 @@ class TraceIndex:
         self._pending: dict[ConnectionId, dict[int, _PendingRequest]] = {}
         self._fetch_offsets: dict[ConnectionId, dict[tuple[str, int], int]] = {}
         """Of each connection, since incremental requests name only what changes."""
+        self.fetch_settings: dict[str, list[Interaction]] = {}
+        """By principal, a Fetch request with each combination of settings."""
+        self._fetch_contents: set[tuple[str, bytes]] = set()
         self._last_empty: dict[tuple[str, str, int], tuple[int, ...]] = {}
         events = TraceEvents(trace)
         for event in events:
@@ -106,7 +110,7 @@ class TraceIndex:
         }
         self.principal_without_sasl = principals.pop() if len(principals) == 1 else None
         """None if it depends on the certificate, which a trace does not have."""
-        del self._pending, self._fetch_offsets, self._last_empty
+        del self._pending, self._fetch_offsets, self._fetch_contents, self._last_empty
 
     def _add_event(self, event: Event) -> None:
         self.principals.add(event.principal)
@@ -145,6 +149,10 @@ class TraceIndex:
             changes = Counter(records_of_topic(str(each.topic)) for each in records)
         elif key == ApiKey.FETCH:
             self._note_fetch_offsets(event.connection_id, message)
+            settings = content_of_fields(key, settings_fields(message)).exact
+            if (event.principal, settings) not in self._fetch_contents:
+                self._fetch_contents.add((event.principal, settings))
+                self.fetch_settings.setdefault(event.principal, []).append(row)
         else:
             fields = request_fields(message, version, self.topic_names)
             reads, changed = touched_state(key, message, fields)
@@ -241,7 +249,8 @@ class TraceIndex:
         for topic, partition, row in topic_partitions(response, self.topic_names):
             batches = [*complete_batches(row.records)]
             place = request.principal, topic, partition
-            ends = row.error_code, row.high_watermark, row.last_stable_offset, row.log_start_offset
+            offset = offsets.get((topic, partition), -1)
+            ends = row.error_code, row.high_watermark, row.last_stable_offset, offset
             if not batches and self._last_empty.get(place) == ends:
                 continue
             self._last_empty[place] = () if batches else ends
@@ -252,7 +261,7 @@ class TraceIndex:
                 id=next(self._ids),
                 topic=topic,
                 partition=partition,
-                number=offsets.get((topic, partition), -1),
+                number=offset,
                 offset=batches[-1].last_offset if batches else -1,
                 error=row.error_code,
                 encoded_state=self._encoded_state(read_parts),

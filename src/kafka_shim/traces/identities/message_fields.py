@@ -76,34 +76,46 @@ IDS = {
 }
 """Ids that a broker gives out and clients give back, with the kind of each."""
 
-_MEMBERSHIP = frozenset(name for name, kind in IDS.items() if kind in ("member", "generation"))
+MEMBERSHIP = frozenset(name for name, kind in IDS.items() if kind in ("member", "generation"))
+"""Ids of members of groups, and of their generations."""
 
-NEVER_COMPARED = (IDS.keys() - _MEMBERSHIP) | frozenset(
+BROKERS_POSITIONS = frozenset(
     {
-        # positions in a broker's sessions and logs
         "session_epoch", "replica_directory_id", "current_leader_epoch", "leader_epoch",
         "last_fetched_epoch", "committed_leader_epoch", "log_start_offset", "high_watermark",
-        # secrets, measurements and the client's own version
-        "auth_bytes", "hmac", "salt", "salted_password", "metrics", "client_software_name",
-        "client_software_version", "unknown_tags",
     }
 )  # fmt: skip
+"""Positions in a broker's sessions and logs."""
+
+SECRETS = frozenset({"auth_bytes", "hmac", "salt", "salted_password"})
+
+CLIENTS_OWN = frozenset(
+    {"metrics", "client_software_name", "client_software_version", "unknown_tags"}
+)
+"""What a client measures, its version, and fields of later versions."""
+
+NEVER_COMPARED = (IDS.keys() - MEMBERSHIP) | BROKERS_POSITIONS | SECRETS | CLIENTS_OWN
 """Fields of requests that differ between two runs by nature."""
 
-COMPARED_EXACTLY_ONLY = _MEMBERSHIP | frozenset(
+PARTS_OF_MEMBERS = frozenset(
     {
-        # what a member is and has: the second run's members get other parts
         "metadata", "assignment", "assignments", "topic_partitions", "process_id", "topology",
-        "share_session_epoch", "acknowledgement_batches", "epoch",
-        # where a consumer was when its timer fired
-        "committed_offset", "committed_metadata", "offset",
-        # a client's settings, which its next version may change
+        "share_session_epoch", "acknowledgement_batches", "epoch", "committed_metadata",
+    }
+)  # fmt: skip
+"""What a member of a group is and has: the second run's members get other parts."""
+
+CLIENT_SETTINGS = frozenset(
+    {
         "timeout_ms", "session_timeout_ms", "rebalance_timeout_ms", "transaction_timeout_ms",
         "max_wait_ms", "min_bytes", "max_bytes", "partition_max_bytes", "max_records",
         "batch_size", "rack_id", "reason", "allow_auto_topic_creation", "isolation_level",
         "replica_id", "user_endpoint", "client_tags", "acks",
     }
 )  # fmt: skip
+"""Settings of a client, which its next version may change."""
+
+COMPARED_EXACTLY_ONLY = MEMBERSHIP | PARTS_OF_MEMBERS | CLIENT_SETTINGS
 """Fields that a request with the same meaning can have otherwise: a playback chooses by them."""
 
 LONG_IDS = frozenset({"topic", "cluster", "member", "instance", "records"})
