@@ -196,8 +196,9 @@ class Client(line_loop.PolledClient):
         done = self._admin.delete_acls([_acl(row) for row in filters])
 
         def outcome(number: int) -> Any:
-            _, acls, error = done[number]
-            return _error(error.errno) or {"acls": [_shown(acl) for acl in acls]}
+            acl_filter, acls, error = done[number]
+            shown = {"filter": _shown(acl_filter), "acls": [_shown(acl) for acl in acls]}
+            return _error(error.errno) or shown
 
         return items(range(len(filters)), outcome)
 

@@ -11,6 +11,7 @@ from kafka_shim.conformance.evidence import (
     why_successful_command_lacks_request,
 )
 from kafka_shim.conformance.reported_results import CommandRun
+from kafka_shim.conformance.requested_content import SentRequest
 from kafka_shim.protocol.enums import ApiKey, Operation
 from kafka_shim.protocol.messages.create_delegation_token import (
     CreateDelegationTokenResponse,
@@ -175,7 +176,7 @@ def run(command: str, ok: dict[str, Any], **fields: Any) -> CommandRun:
 
 
 def exchange(api: ApiKey, response: Any, number: int = 1) -> ObservedExchange:
-    return ObservedExchange(number, api, (), response)
+    return ObservedExchange(number, api, (), response, SentRequest(api, 0, None))
 
 
 def topic_run(**fields: Any) -> CommandRun:

@@ -19,6 +19,7 @@ from kafka_shim.conformance.evidence import (
 from kafka_shim.conformance.fixtures import PASSWORD, USER
 from kafka_shim.conformance.frames import HistoryWithResponses, ReportedExchange
 from kafka_shim.conformance.reported_results import CommandRun
+from kafka_shim.conformance.requested_content import SentRequest
 from kafka_shim.policy.formats.yaml_rules import parse_rule
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.codec.catalogue import is_flexible
@@ -279,7 +280,7 @@ class CaseContext:
         if response.unsupported:
             raise UnsupportedByDriverError(command)
         self.last_response = response
-        run = CommandRun(command, fields, response, first_request)
+        run = CommandRun(command, fields, response, first_request, client)
         self._command_runs.append(run)
         self._check_success_has_request(run)
         return response
@@ -317,7 +318,13 @@ class CaseContext:
         frames = self._frames
         assert frames is not None
         return [
-            ObservedExchange(each.number, each.api, each.errors or (), frames.usable_response(each))
+            ObservedExchange(
+                each.number,
+                each.api,
+                each.errors or (),
+                frames.usable_response(each),
+                SentRequest(each.api, each.version, each.request_message_or_none()),
+            )
             for each in frames
             if each.client_id != CLIENT_ID
         ]

@@ -4,6 +4,7 @@ A driver may report `ok` without having used its client. So each command that su
 sent one of its requests, and what it reports must be what the responses to them contain.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,6 +13,13 @@ from kafka_shim.conformance.reported_results import (
     CONSUMING_COMMANDS,
     RESULT_CHECKS,
     CommandRun,
+    received_records,
+)
+from kafka_shim.conformance.requested_content import (
+    SentRequest,
+    committed_rows,
+    first_other_request,
+    names_of_items,
 )
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
@@ -72,6 +80,7 @@ APIS_OF_COMMANDS: Mapping[str, tuple[ApiKey, ...]] = {
 A transaction without records and offsets ends without a request. `open`, `close`, `set_login` and
 `wait` need none.
 """
+_COMMIT = "commit_offsets"
 _SENT_BEFORE = frozenset(
     {"begin", "commit", "abort", "consume", "consume_assigned", "consume_share"}
 )
@@ -85,6 +94,7 @@ class ObservedExchange(NamedTuple):
     api: ApiKey
     errors: tuple[int, ...]
     response: Any
+    request: SentRequest
 
 
 def why_successful_command_lacks_request(
@@ -105,12 +115,30 @@ def first_untrue_result(
 ) -> tuple[str, str] | None:
     """Return what a command should have reported, and what it did, if responses do not show it."""
     for run in _value_runs(runs):
-        untrue = _denial_without_response(run, exchanges) or _result_without_response(
-            run, exchanges
+        untrue = (
+            _denial_without_response(run, exchanges)
+            or _missing_item(run)
+            or _result_without_response(run, exchanges)
         )
         if untrue is not None:
             return untrue
-    return None
+    for number, run in enumerate(runs):
+        sent = [each.request for each in _exchanges_during(runs, number, exchanges)]
+        earlier = [each for each in runs[:number] if each.command == run.command]
+        other = first_other_request(run, earlier, sent)
+        if other is not None:
+            return other
+    return _first_wrong_commit(runs, exchanges)
+
+
+def _missing_item(run: CommandRun) -> tuple[str, str] | None:
+    """Return the names of a command that its answer lacks, or has and must not have."""
+    if run.response.ok is None or "items" not in run.response.ok:
+        return None
+    names, reported = names_of_items(run.fields), set(run.response.ok["items"])
+    if not names or reported == names:
+        return None
+    return f"items {sorted(names)}", f"`{run.command}` reported {sorted(reported)}"
 
 
 def _relevant_exchanges(
@@ -172,3 +200,59 @@ def _value_runs(runs: Sequence[CommandRun]) -> Iterator[CommandRun]:
             for value in run.response.ok["values"]
         ]
         yield CommandRun(command, {}, DriverResponse(ok={"values": consumed}), 0)
+
+
+def _first_wrong_commit(
+    runs: Sequence[CommandRun], exchanges: Sequence[ObservedExchange]
+) -> tuple[str, str] | None:
+    """Return a committed position that the records of the only consumer do not explain.
+
+    It is behind each record whose value was reported, and at most behind all that were received.
+    """
+    consumers = {run.client for run in runs if run.command in (*CONSUMING_COMMANDS, _COMMIT)}
+    if len(consumers) > 1:
+        return None
+    for number, run in enumerate(runs):
+        if run.command != _COMMIT or run.response.ok is None:
+            continue
+        reported = Counter(_reported_values(runs[:number]))
+        for exchange in _exchanges_during(runs, number, exchanges):
+            received = received_records(
+                each.response for each in exchanges if each.number < exchange.number
+            )
+            for _, topic, partition, offset in committed_rows(exchange.request):
+                records = received.get((topic, partition)) or received.get(("", partition))
+                lowest, highest = _positions(records or {}, reported)
+                if records and not lowest <= offset <= highest:
+                    positions = f"{lowest}" if lowest == highest else f"{lowest} to {highest}"
+                    return f"a commit of {positions}", f"the client committed {offset}"
+    return None
+
+
+def _positions(records: Mapping[int, bytes | None], reported: Counter[bytes]) -> tuple[int, int]:
+    """Return the lowest and the highest position of a consumer that has received records."""
+    unseen = reported.copy()
+    lowest = min(records, default=0)
+    for offset in sorted(records):
+        value = records[offset]
+        if value is not None and unseen[value]:
+            unseen[value] -= 1
+            lowest = offset + 1
+    return lowest, max(records, default=0) + 1
+
+
+def _reported_values(runs: Iterable[CommandRun]) -> Iterator[bytes]:
+    for run in runs:
+        if run.command in CONSUMING_COMMANDS and run.response.ok is not None:
+            yield from (value.encode() for value in run.response.ok["values"])
+
+
+def _exchanges_during(
+    runs: Sequence[CommandRun], number: int, exchanges: Iterable[ObservedExchange]
+) -> Iterator[ObservedExchange]:
+    """Yield the exchanges that began during a run, before the next one."""
+    first = runs[number].first_request
+    end = min((run.first_request for run in runs[number + 1 :]), default=None)
+    for each in exchanges:
+        if first <= each.number and (end is None or each.number < end):
+            yield each

@@ -20,6 +20,7 @@ class CommandRun(NamedTuple):
     fields: Mapping[str, Any]
     response: DriverResponse
     first_request: int
+    client: str = ""
 
 
 ResultCheck = Callable[[CommandRun, Sequence[Any]], tuple[str, str] | None]
@@ -186,6 +187,27 @@ def _first_setting_with_other_value(
     return None
 
 
+def _first_acl_of_other_filter(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
+    """Compare the ACLs of each item with the result that the response has at its filter's place."""
+    filters, (first, *_) = run.fields.get("filters", ()), (*responses, None)
+    if len(responses) != 1 or len(first.filter_results) != len(filters):
+        return None  # a request for each filter, or a repeated one
+    for name, result in _results_by_name(run):
+        number = int(name or 0)
+        if result.get("filter", filters[number]) != filters[number]:
+            return (
+                f"for `{name}` the filter {filters[number]}",
+                f"`{run.command}` reported {result['filter']}",
+            )
+        returned = Counter(_acls_of_filter(first.filter_results[number]))
+        for acl in result["acls"]:
+            shown = next((each for each in +returned if _is_shown_as(each, acl)), None)
+            if shown is None:
+                return f"for `{name}` the ACLs of its filter", f"`{run.command}` reported {acl}"
+            returned[shown] -= 1
+    return None
+
+
 def _first_acl_in_only_one_of_both(
     run: CommandRun, responses: Sequence[Any]
 ) -> tuple[str, str] | None:
@@ -209,11 +231,13 @@ def _returned_acls(response: Any) -> Iterator[tuple[str, ...]]:
         for acl in resource.acls:
             yield _acl_fields(resource, acl)
     for result in getattr(response, "filter_results", ()):
-        if result.error_code:
-            continue
-        for acl in result.matching_acls:
-            if not acl.error_code:
-                yield _acl_fields(acl, acl)
+        yield from _acls_of_filter(result)
+
+
+def _acls_of_filter(result: Any) -> Iterator[tuple[str, ...]]:
+    for acl in () if result.error_code else result.matching_acls:
+        if not acl.error_code:
+            yield _acl_fields(acl, acl)
 
 
 def _acl_fields(resource: Any, acl: Any) -> tuple[str, ...]:
@@ -314,7 +338,7 @@ def _first_value_reported_more_often_than_received(
 ) -> tuple[str, str] | None:
     assert run.response.ok is not None
     reported = Counter(value.encode() for value in run.response.ok["values"])
-    received = Counter(value for response in responses for value in _record_values(response))
+    received = Counter(value for response in responses for value in _received_values(response))
     for value, count in reported.items():
         if count > received[value]:
             return (
@@ -324,19 +348,42 @@ def _first_value_reported_more_often_than_received(
     return None
 
 
-def _record_values(response: Any) -> Iterator[bytes | None]:
+def _received_values(response: Any) -> Iterator[bytes | None]:
     for topic in getattr(response, "responses", ()):
         for partition in getattr(topic, "partitions", ()):
-            blob = bytes(getattr(partition, "records", None) or b"")
-            try:
-                if len(blob) > _MAGIC_AT and blob[_MAGIC_AT] < 2:
-                    records = read_message_set(blob, allows_truncated_end=True)
-                    yield from (record.value for record in records)
-                    continue
-                for batch in iterate_batches(blob, allows_truncated_end=True):
-                    yield from (record.value for record in batch.records())
-            except ProtocolError:
-                continue
+            for _, value in partition_records(partition):
+                yield value
+
+
+def received_records(
+    responses: Iterable[Any],
+) -> dict[tuple[str, int], dict[int, bytes | None]]:
+    """Return the values that Fetch responses have, by topic and partition, and by offset.
+
+    A response with an id of the topic has no name: it is empty.
+    """
+    received: dict[tuple[str, int], dict[int, bytes | None]] = {}
+    for response in responses:
+        for topic in getattr(response, "responses", ()):
+            for partition in getattr(topic, "partitions", ()):
+                place = topic.topic, partition.partition_index
+                received.setdefault(place, {}).update(partition_records(partition))
+    return received
+
+
+def partition_records(partition: Any) -> Iterator[tuple[int, bytes | None]]:
+    """Yield offset and value of each readable record of a partition, in any format."""
+    blob = bytes(getattr(partition, "records", None) or b"")
+    try:
+        if len(blob) > _MAGIC_AT and blob[_MAGIC_AT] < 2:
+            for record in read_message_set(blob, allows_truncated_end=True):
+                yield record.offset, record.value
+            return
+        for batch in iterate_batches(blob, allows_truncated_end=True):
+            for record in batch.records():
+                yield record.offset, record.value
+    except ProtocolError:
+        return
 
 
 _MAGIC_AT = 16
@@ -380,7 +427,7 @@ RESULT_CHECKS: Mapping[str, tuple[ResultCheck, ...]] = {
     "committed": (_COMMITTED_OFFSET_CHECK,),
     "describe_configs": (_first_setting_with_other_value,),
     "describe_acls": (_first_acl_in_only_one_of_both,),
-    "delete_acls": (_first_acl_in_only_one_of_both,),
+    "delete_acls": (_first_acl_of_other_filter, _first_acl_in_only_one_of_both),
     "create_token": (_unreported_token,),
     "describe_tokens": (_tokens_other_than_in_responses,),
     "describe_scram_users": (_check_that_field_was_returned("mechanisms", _scram_mechanisms),),

@@ -1,8 +1,8 @@
 """A whole broker: cluster and listeners together, started and stopped as one."""
 
 import sys
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config
@@ -135,10 +135,18 @@ class Broker:
             create_missing_initial_state(self.cluster)
         self.cluster.policy.copy_acls_to_brokers()
         for fault in self.cluster.config.faults:
-            try:
-                self.faults.add(fault)
-            except ValueError as error:  # FaultError, whose module is imported with the first fault
-                raise ConfigError(f"faults: {error}") from error
+            self._check_fault(fault)
+            self.faults.add(fault)
+
+    def _check_fault(self, fields: Mapping[str, Any]) -> None:
+        """Raise ConfigError if a fault cannot fire."""
+        from kafka_shim.shim.faults.reachability import require_reachable  # noqa: PLC0415 - faults are rare
+        from kafka_shim.shim.faults.spec import FaultError  # noqa: PLC0415 - as above
+
+        try:
+            require_reachable(fields, self.cluster)
+        except FaultError as error:
+            raise ConfigError(f"faults: {error}") from error
 
     def take_snapshot(self) -> "Snapshot":
         """Return a snapshot of the state (see shim/state/snapshot.py)."""

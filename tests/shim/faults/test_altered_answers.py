@@ -8,6 +8,7 @@ from kafka.protocol.metadata import MetadataResponse
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
+from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.faults.spec import FaultError
 from kafka_shim.shim.observing.request_history import History
 from tests.shim.faults.sample_requests import HEARTBEAT, metadata
@@ -118,14 +119,11 @@ def test_an_inflexible_version_gets_no_tagged_fields(stage: Stage) -> None:
 )
 def test_invalid_alterations_are_rejected(action: Any, api: str | None, text: str) -> None:
     with pytest.raises(FaultError, match=text):
-        Stage().dispatcher.faults.add({"action": action, "match": {"api": api}})
+        Faults().add({"action": action, "match": {"api": api}})
 
 
 def test_every_response_of_the_newest_release_can_be_altered() -> None:
-    dispatcher = Stage(RELEASES[-1]).dispatcher
-    for api in dispatcher.apis.advertised:
-        dispatcher.faults.add(
-            {"action": {"set": {}, "corrupt": True}, "match": {"api": api.wire_name}}
-        )
+    for api in Stage(RELEASES[-1]).dispatcher.apis.advertised:
+        Faults().add({"action": {"set": {}, "corrupt": True}, "match": {"api": api.wire_name}})
         with pytest.raises(FaultError, match="unknown field `x`"):
-            dispatcher.faults.add({"action": {"set": {"x": 1}}, "match": {"api": api.wire_name}})
+            Faults().add({"action": {"set": {"x": 1}}, "match": {"api": api.wire_name}})

@@ -10,6 +10,7 @@ from kafka_shim.protocol.messages.fetch import FetchPartition, FetchRequest, Fet
 from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.faults.fault import Fault
+from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.faults.spec import FaultError
 from tests.shim.faults.sample_requests import BROKEN, HEARTBEAT, UNKNOWN_MEMBER, metadata
 from tests.shim.play import Stage
@@ -101,8 +102,9 @@ def test_with_probability_a_seed_always_selects_the_same_requests(stage: Stage) 
         ({}, True),
     ],
 )
-def test_a_fault_affects_only_matching_requests(match: dict[str, Any], strikes: bool) -> None:
-    stage = Stage(brokers=2)
+def test_a_fault_affects_only_matching_requests(
+    stage: Stage, match: dict[str, Any], strikes: bool
+) -> None:
     fault = stage.dispatcher.faults.add({"action": {"error": BROKEN}, "match": match})
     assert beats(stage, 1) == [strikes]
     assert fault.calls == strikes
@@ -209,7 +211,7 @@ def test_several_faults_apply_together(stage: Stage) -> None:
     ],
 )
 def test_invalid_faults_are_rejected(written: dict[str, Any], text: str) -> None:
-    faults = Stage().dispatcher.faults
+    faults = Faults()
     with pytest.raises(FaultError, match=text):
         faults.add(written)
     assert not faults.by_id

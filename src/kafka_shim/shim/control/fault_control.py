@@ -7,6 +7,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
 from kafka_shim.shim.control.setup_warnings import report_unmet_faults
 from kafka_shim.shim.faults.fault import Fault
+from kafka_shim.shim.faults.reachability import require_reachable
 from kafka_shim.shim.faults.spec import FaultError
 from kafka_shim.text.whole_number import parse_whole_number
 
@@ -29,6 +30,7 @@ class FaultControl:
         if isinstance(action, Mapping) and needs & action.keys():
             authorizer_or_409(self._cluster)
         try:
+            require_reachable(fault_json, self._cluster)
             return self._faults.add(fault_json).json_row()
         except FaultError as error:
             raise ControlError(400, str(error)) from error

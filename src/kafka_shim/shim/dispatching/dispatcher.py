@@ -74,7 +74,7 @@ class Dispatcher:
         self._apis_by_frame_start: dict[bytes, ServedApi] = {}
         """Those that were requested already, by the key and version that a frame begins with."""
         self.interceptors = InterceptorChain(self._call_handler)
-        self.faults = Faults(cluster, self._set_fault_interceptor)
+        self.faults = Faults(self._set_fault_interceptor)
         cluster.when_throttles_changed = self._set_quota_interceptor
         self._set_quota_interceptor()
         self.response_cache: ResponseCache | None = None

@@ -1,12 +1,14 @@
 """Find faults that no request can reach: a topic on Heartbeat, a version that is not served."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.codec.resource_names import names_in_requests
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.partitions import can_name_partitions
+from kafka_shim.shim.faults.fault import Fault, parse_fault_spec
 from kafka_shim.shim.faults.spec import FaultError, FaultSpec, Match
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.known_principals import known_principals
@@ -20,12 +22,15 @@ _LISTS_BY_CONDITION = {
 Request = tuple[ApiKey, int]
 
 
-def require_reachable(spec: FaultSpec, api: ApiKey | None, cluster: Cluster) -> None:
-    """Raise FaultError if no request to this cluster can reach the fault, or change by it.
+def require_reachable(fields: Mapping[str, Any], cluster: Cluster) -> None:
+    """Raise FaultError if a fault is invalid, or no request to this cluster can reach it, or change
+    by it.
 
     A name that looks misspelt is an error too, unless the fault must fire: then its test fails
     later, if it was indeed misspelt.
     """
+    fault = Fault(0, parse_fault_spec(fields))
+    spec, api = fault.spec, fault.api
     match = spec.match
     requests = list(_requests(api, match.version, cluster.release))
     _require_served(requests, match, cluster.release)
