@@ -35,6 +35,7 @@ SHIM_ONLY_CASES = (
     ("logins.false-broker.nonce-*", "sends a nonce that is not an extension of the client's"),
     ("logins.false-broker.certificate", "has a certificate for another host"),
     ("logins.unknown-code", "returns an error code that no release defines"),
+    ("trouble.fetch-session.lost", "returns FETCH_SESSION_ID_NOT_FOUND (70) for one request"),
     ("trouble.*.retried", "returns the error for one request"),
     ("trouble.*.reports-final-error", "returns the error for one request, whatever it contains"),
     ("trouble.*.closed-*", "closes the connection at one request"),

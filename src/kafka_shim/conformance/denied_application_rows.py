@@ -51,7 +51,7 @@ APPLICATION_DENIALS: tuple[DeniedCommand, ...] = (
         29,
         (allow_on_topic("Describe"), allow_on_topic("All", name=ALLOWED)),
         (DENIED, ALLOWED),
-        settings={"linger_ms": "50"},
+        settings={"linger_ms": "500"},  # so that both are in one request
     ),
     DeniedCommand(
         "transactional-id-write",

@@ -69,7 +69,8 @@ def first_other_request(
     known |= {_without_topic(row) for row in known}
     for row in sent:
         if content.is_exact and row not in known:
-            return f"a request with {_rows_text(asked)}", f"the client sent {_row_text(row)}"
+            rows = [*content.asked(run.fields)]
+            return f"a request with {_rows_text(rows)}", f"the client sent {_row_text(row)}"
     return None
 
 

@@ -12,6 +12,7 @@ FAMILIES = (
     "idempotence",
     "transaction_results",
     "consumer_positions",
+    "kept_state",
     "versions",
     "strange_responses",
     "large",
