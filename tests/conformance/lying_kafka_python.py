@@ -171,6 +171,15 @@ PLANTS: Mapping[str, Callable[[Commands], None]] = {
         "describe_configs",
         each_item(with_field("settings", lambda all_: dict.fromkeys(all_, "0"))),
     ),
+    "reports values in another order": told(
+        "consume", with_field("values", lambda values: values[::-1])
+    ),
+    "reports offsets in another order": told(
+        "produce", with_field("offsets", lambda offsets: offsets[::-1])
+    ),
+    "makes up a setting": told(
+        "describe_configs", each_item(with_field("settings", lambda all_: {**all_, "made.up": "0"}))
+    ),
     "repeats a value": told("consume", with_field("values", lambda values: [*values, *values])),
 }
 

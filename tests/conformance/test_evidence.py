@@ -157,18 +157,21 @@ ACL = {
     "permission": "ALLOW",
 }
 CREATED = CreateDelegationTokenResponse(token_id="one", hmac=b"secret")
-TOKENS = DescribeDelegationTokenResponse(tokens=[DescribedDelegationToken(token_id="one")])
+TOKENS = DescribeDelegationTokenResponse(
+    tokens=[DescribedDelegationToken("User", "alice", token_id="one")]
+)
+ALICES_TOKEN = {"token_id": "one", "owner": "User:alice"}
 PASSWORDS = DescribeUserScramCredentialsResponse(
     results=[DescribeUserScramCredentialsResult("alice", 0, None, [CredentialInfo(2)])]
 )
-FETCHED = FetchResponse(
-    responses=[
-        FetchableTopicResponse(
-            topic="orders",
-            partitions=[PartitionData(records=batch([b"a", b"a"]))],
-        )
-    ]
-)
+
+
+def fetched(*values: bytes) -> FetchResponse:
+    partition = PartitionData(records=batch([*values]))
+    return FetchResponse(responses=[FetchableTopicResponse("orders", partitions=[partition])])
+
+
+FETCHED = fetched(b"a", b"a")
 
 
 def run(command: str, ok: dict[str, Any], **fields: Any) -> CommandRun:
@@ -250,11 +253,17 @@ LISTED = exchange(ApiKey.METADATA, TOPICS)
         (run("create_token", {"token_id": "one", "hmac": ""}), CREATED, False),
         (run("describe_tokens", {"tokens": [{"token_id": "one"}]}), TOKENS, True),
         (run("describe_tokens", {"tokens": []}), TOKENS, False),
+        (run("describe_tokens", {"tokens": [ALICES_TOKEN]}), TOKENS, True),
+        (run("describe_tokens", {"tokens": [{**ALICES_TOKEN, "owner": "User:b"}]}), TOKENS, False),
         (scram_run("SCRAM-SHA-512"), PASSWORDS, True),
         (scram_run("SCRAM-SHA-256"), PASSWORDS, False),
         (run("consume", {"values": ["a", "a"]}), FETCHED, True),
         (run("consume", {"values": ["a", "a", "a"]}), FETCHED, False),
         (run("consume", {"values": ["b"]}), FETCHED, False),
+        (run("consume", {"values": ["a", "b"]}), fetched(b"a", b"b", b"c"), True),
+        (run("consume", {"values": ["b", "c"]}), fetched(b"a", b"b", b"c"), True),
+        (run("consume", {"values": ["a", "c"]}), fetched(b"a", b"b", b"c"), False),
+        (run("consume", {"values": ["b", "a"]}), fetched(b"a", b"b", b"c"), False),
     ],
 )
 def test_a_result_is_that_of_the_responses(

@@ -68,6 +68,15 @@ LIES = {
     "makes up a group": ("versions.basics.list-groups", "the groups"),
     "loses a broker": ("versions.basics.describe-cluster", "for `the cluster` the brokers"),
     "reports another setting": ("versions.basics.describe-configs", "reported '0'"),
+    "reports values in another order": (
+        "versions.basics.consume-classic",
+        "the values a and b",
+    ),
+    "reports offsets in another order": (
+        "versions.basics.consume-classic",
+        "the offset of each record, in their order",
+    ),
+    "makes up a setting": ("versions.basics.describe-configs", "reported made.up"),
     "repeats a value": ("versions.basics.consume-classic", "."),
 }
 """The case that notices a lie of `lying_kafka_python.py`, and words of its report."""

@@ -184,6 +184,10 @@ def _first_setting_with_other_value(
             reported = item["settings"][config.name]
             if (reported or "") != (config.value or ""):
                 return f"{config.name}={config.value}", f"`{run.command}` reported {reported!r}"
+        names = {config.name for config in result.configs or ()}
+        made_up = [name for name in item.get("settings", ()) if name not in names]
+        if made_up and not result.error_code:
+            return "the settings in the response", f"`{run.command}` reported {made_up[0]}"
     return None
 
 
@@ -281,11 +285,18 @@ def _tokens_other_than_in_responses(
     run: CommandRun, responses: Sequence[Any]
 ) -> tuple[str, str] | None:
     assert run.response.ok is not None
-    returned = sorted({token.token_id for response in responses for token in response.tokens})
+    tokens = {token.token_id: token for response in responses for token in response.tokens}
     reported = sorted(token["token_id"] for token in run.response.ok["tokens"])
-    if reported == returned:
-        return None
-    return f"the tokens {returned}", f"`{run.command}` reported {reported}"
+    if reported != sorted(tokens):
+        return f"the tokens {sorted(tokens)}", f"`{run.command}` reported {reported}"
+    for row in run.response.ok["tokens"]:
+        token = tokens[row["token_id"]]
+        owner = f"{token.principal_type}:{token.principal_name}"
+        returned = {"owner": owner, "hmac": _token_identity(token)[1]}
+        for name, value in returned.items():
+            if row.get(name, value) != value:
+                return f"the {name} {value}", f"`{run.command}` reported {row[name]}"
+    return None
 
 
 def _reported_offsets_not_in_responses(
@@ -309,6 +320,14 @@ def _reported_offsets_not_in_responses(
             f"offsets of {count} records, from {' or '.join(map(str, first_offsets))} on",
             f"`{run.command}` reported {offsets}",
         )
+    partitions = {
+        partition.index
+        for response in responses
+        for topic in response.responses
+        for partition in topic.partition_responses
+    }
+    if len(partitions) == 1 and offsets != sorted(set(offsets)):
+        return "the offset of each record, in their order", f"`{run.command}` reported {offsets}"
     return None
 
 
@@ -346,6 +365,40 @@ def _first_value_reported_more_often_than_received(
                 f"`{run.command}` reported {value[:100]!r} {count} times",
             )
     return None
+
+
+def _values_in_other_order(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
+    """Return what a consumer should have reported that skips a record or changes their order.
+
+    Partitions are left out from which a record was received twice, or another one may be hidden: a
+    record of an aborted transaction.
+    """
+    assert run.response.ok is not None
+    counts = Counter(value for response in responses for value in _received_values(response))
+    positions = {value.encode(): at for at, value in enumerate(run.response.ok["values"])}
+    for records in received_records(responses).values():
+        values = [records[offset] for offset in sorted(records)]
+        is_clear = all(value is not None and counts[value] == 1 for value in values)
+        order = [positions[value] for value in values if value is not None and value in positions]
+        if not is_clear or not order or _has_aborted_transactions(responses):
+            continue
+        seen = [at for at, value in enumerate(values) if value in positions]
+        if order != sorted(order) or seen != [*range(seen[0], seen[-1] + 1)]:
+            text = b", ".join(value for value in values if value is not None).decode()
+            return (
+                f"the values of a partition in their order: {text[:100]}",
+                f"`{run.command}` reported {run.response.ok['values']}",
+            )
+    return None
+
+
+def _has_aborted_transactions(responses: Sequence[Any]) -> bool:
+    return any(
+        getattr(partition, "aborted_transactions", None)
+        for response in responses
+        for topic in getattr(response, "responses", ())
+        for partition in getattr(topic, "partitions", ())
+    )
 
 
 def _received_values(response: Any) -> Iterator[bytes | None]:
@@ -433,8 +486,8 @@ RESULT_CHECKS: Mapping[str, tuple[ResultCheck, ...]] = {
     "describe_scram_users": (_check_that_field_was_returned("mechanisms", _scram_mechanisms),),
     "produce": (_reported_offsets_not_in_responses,),
     "produce_to_several": (_item_offset_not_in_responses,),
-    "consume": (_first_value_reported_more_often_than_received,),
-    "consume_assigned": (_first_value_reported_more_often_than_received,),
+    "consume": (_first_value_reported_more_often_than_received, _values_in_other_order),
+    "consume_assigned": (_first_value_reported_more_often_than_received, _values_in_other_order),
     "consume_share": (_first_value_reported_more_often_than_received,),
 }
 """What is checked of the result of a command."""
