@@ -53,6 +53,9 @@ def test_what_differs_is_printed_with_the_reason(tmp_path: Path, addresses: list
     assert done.returncode == 3
     report = json.loads(done.stdout)
     assert report["totals"]["different"] > 0
+    mistakes = [each["mistake"] for each in report["responseMistakes"]]
+    expected = "TOPIC_AUTHORIZATION_FAILED (29) instead of UNKNOWN_TOPIC_OR_PARTITION (3)"
+    assert f"Metadata returns {expected}" in mistakes
     assert "errorCode: 29, expected 3" in report["results"][0]["reason"]
     junit = vectors("run", str(wrong), *addresses, *SOME, "--format", "junit")
     assert f'failures="{report["totals"]["different"]}"' in junit.stdout
@@ -66,6 +69,38 @@ def test_a_broker_on_which_nothing_can_be_compared_has_not_passed() -> None:
         done = vectors("run", str(MATRIX), "--bootstrap-server", address, "--id", "*/m17/*")
     assert "0 equal, 0 different" in done.stdout, done.stderr
     assert done.returncode == 3
+
+
+def test_settings_that_differ_from_the_file_are_named() -> None:
+    users = {name: f"{name}-secret" for name in WHO}
+    with start(users=users) as broker:
+        done = vectors(
+            "run",
+            str(MATRIX),
+            "--bootstrap-server",
+            broker.bootstrap_servers,
+            "--sasl-server",
+            broker.listeners["SASL_PLAINTEXT"],
+            *("--id", "*/m194/*"),
+        )
+    assert done.returncode == 3, done.stderr
+    assert "the broker has group.share.assignment.interval.ms=1000, expected 0" in done.stdout
+    assert (
+        "ShareGroupDescribe returns no error instead of TOPIC_AUTHORIZATION_FAILED" in done.stdout
+    )
+
+
+def test_vectors_that_are_not_set_up_fail(addresses: list[str], tmp_path: Path) -> None:
+    content = json.loads(MATRIX.read_bytes())
+    content["groups"] = content["groups"][:2]
+    content["groups"][0]["given"]["acls"][0]["principal"] = "nobody"
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(json.dumps(content), encoding="utf-8")
+    done = vectors("run", str(wrong), *addresses)
+    assert done.returncode == 3, done.stderr
+    assert "0 different, 0 not served, 1 not set up" in done.stdout
+    junit = vectors("run", str(wrong), *addresses, "--format", "junit").stdout
+    assert 'failures="1"' in junit
 
 
 def test_a_broker_that_is_not_there_is_reported() -> None:

@@ -36,6 +36,14 @@ _NEWEST_WITH_NAMES = {
 _WAIT_S, _PAUSE_S = 60.0, 0.1
 
 
+class AclsError(ClientError):
+    """The broker does not hold the expected ACLs, but those in `held`."""
+
+    def __init__(self, held: set[Acl]) -> None:
+        super().__init__("the broker does not hold the expected ACLs")
+        self.held = held
+
+
 def send_in_newest_version_with_names(client: Client, api: ApiKey, request: msgspec.Struct) -> Any:
     """Send a request in the newest version that both sides have, without fields it lacks."""
     version = client.negotiated_version(api)
@@ -46,15 +54,10 @@ def send_in_newest_version_with_names(client: Client, api: ApiKey, request: msgs
 def create_visible_acls(client: Client, acls: Sequence[Acl]) -> None:
     """Create ACLs, and wait until the broker lists them."""
     create_acls(client, acls)
-
-    def missing_acl_error() -> int:
-        exist = set(acls) <= set(describe_acls(client))
-        return 0 if exist else int(ErrorCode.RESOURCE_NOT_FOUND)
-
-    retry_until_no_error("see the ACLs", missing_acl_error)
+    await_acls(client, lambda held: set(acls) <= held)
 
 
-def delete_all_acls(client: Client) -> None:
+def delete_all_acls(client: Client, wait_s: float = _WAIT_S) -> None:
     """Delete all ACLs, and wait until the broker lists none; it may have no authorizer."""
     try:
         delete_acls(client, [EVERY_ACL])
@@ -62,13 +65,26 @@ def delete_all_acls(client: Client) -> None:
         if error.code != ErrorCode.SECURITY_DISABLED:
             raise
         return
-    retry_until_no_error(
-        "delete the ACLs", lambda: int(ErrorCode.REQUEST_TIMED_OUT) if describe_acls(client) else 0
-    )
+    await_acls(client, lambda held: not held, wait_s)
+
+
+def await_acls(
+    client: Client, are_expected: Callable[[set[Acl]], bool], wait_s: float = _WAIT_S
+) -> None:
+    """Wait until the broker lists the expected ACLs. Raise AclsError after `wait_s`."""
+    deadline = time.monotonic() + wait_s
+    while not are_expected(held := set(describe_acls(client))):
+        if time.monotonic() > deadline:
+            raise AclsError(held)
+        time.sleep(_PAUSE_S)
 
 
 def commit_offset(
-    client: Client, group: str, topics: Sequence[str], partition: OffsetCommitRequestPartition
+    client: Client,
+    group: str,
+    topics: Sequence[str],
+    partition: OffsetCommitRequestPartition,
+    wait_s: float = _WAIT_S,
 ) -> None:
     """Commit an offset of a partition of each topic, as soon as the group has a coordinator."""
     rows = [OffsetCommitRequestTopic(name=topic, partitions=[partition]) for topic in topics]
@@ -86,11 +102,11 @@ def commit_offset(
         codes = (row.error_code for topic in response.topics for row in topic.partitions)
         return next((code for code in codes if code), 0)
 
-    retry_until_no_error(f"find the coordinator of {group}", coordinator_error)
-    retry_until_no_error(f"commit for {group}", commit_error)
+    retry_until_no_error(f"find the coordinator of {group}", coordinator_error, wait_s)
+    retry_until_no_error(f"commit for {group}", commit_error, wait_s)
 
 
-def delete_topics(client: Client, names: list[str]) -> None:
+def delete_topics(client: Client, names: list[str], wait_s: float = _WAIT_S) -> None:
     """Delete topics, and wait until they can be created again."""
     request = DeleteTopicsRequest(topic_names=names, timeout_ms=10_000)
     send_in_newest_version_with_names(client, ApiKey.DELETE_TOPICS, request)
@@ -100,9 +116,11 @@ def delete_topics(client: Client, names: list[str]) -> None:
         exist = deleted_names.intersection(topic_names(client))
         return int(ErrorCode.TOPIC_ALREADY_EXISTS) if exist else 0
 
-    retry_until_no_error(f"delete {', '.join(names)}", remaining_topic_error)
+    retry_until_no_error(f"delete {', '.join(names)}", remaining_topic_error, wait_s)
     retry_until_no_error(
-        f"have {', '.join(names)} to be creatable", lambda: _topic_exists_error(client, names)
+        f"have {', '.join(names)} to be creatable",
+        lambda: _topic_exists_error(client, names),
+        wait_s,
     )
 
 
@@ -115,9 +133,9 @@ def _topic_exists_error(client: Client, names: list[str]) -> int:
     return int(exists_code) if any(row.error_code == exists_code for row in response.topics) else 0
 
 
-def retry_until_no_error(task: str, attempt: Callable[[], int]) -> None:
-    """Call `attempt` until it returns no error. Raise ClientError after a minute."""
-    deadline = time.monotonic() + _WAIT_S
+def retry_until_no_error(task: str, attempt: Callable[[], int], wait_s: float = _WAIT_S) -> None:
+    """Call `attempt` until it returns no error. Raise ClientError after `wait_s`."""
+    deadline = time.monotonic() + wait_s
     while code := attempt():
         if time.monotonic() > deadline:
             raise ClientError(f"cannot {task}: {error_name_with_code(code)}")

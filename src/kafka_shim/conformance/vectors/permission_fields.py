@@ -1,9 +1,7 @@
-"""Reduce a response to what depends on permissions: error codes, operations, names."""
+"""Reduce a response to what depends on permissions: error codes, operations, names, content."""
 
 from collections.abc import Callable, Container, Iterator, Mapping
-from typing import Any
-
-import msgspec
+from typing import Any, Final
 
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
@@ -26,6 +24,30 @@ _LEFT_OUT = frozenset(
     }
 )
 """Fields with names of other things, such as those of all settings."""
+NOT_COMPARED: Final = frozenset(
+    {
+        *("throttleTimeMs", "errorMessage", "acknowledgeErrorMessage"),
+        *("partitionId", "allowReplicationFactorChange"),
+        *("tokenRequesterPrincipalType", "tokenRequesterPrincipalName"),
+    }
+)
+"""Fields of denied elements with texts, times, or values of the request."""
+_CONTENT = frozenset(
+    {
+        *("configs", "members", "assignment", "active_producers", "entries", "credential_infos"),
+        *("records", "hmac", "old_style_offsets", "state_batches", "synonyms"),
+    }
+)
+"""Fields with what an ACL protects, of which vectors of rules say whether it is there."""
+DENIALS: Final = frozenset({29, 30, 31, 53, 65})
+"""The error codes of what is denied."""
+SOME: Final = "<some>"
+"""Stands for any value that is not empty."""
+LISTS_IN_ORDER: Final[Mapping[ApiKey, str]] = {
+    ApiKey.CREATE_ACLS: "results",
+    ApiKey.DELETE_ACLS: "filterResults",
+}
+"""Lists whose elements only their order relates to the request."""
 APIS_THAT_LIST_EVERYTHING = frozenset(
     {
         ApiKey.METADATA,
@@ -41,23 +63,37 @@ APIS_THAT_LIST_EVERYTHING = frozenset(
     }
 )
 """APIs whose responses may contain what was on the broker before."""
-_IDENTIFYING = ("name", "groupId", "transactionalId", "resourceName", "topic", "topicName", "user")
+IDENTIFYING: Final = (
+    "name",
+    "groupId",
+    "transactionalId",
+    "resourceName",
+    "topic",
+    "topicName",
+    "user",
+)
 
 TopicIdName = Callable[[bytes], str]
 
 
-def permission_fields(api: ApiKey, version: int, response: Mapping[str, Any]) -> dict[str, Any]:
+def permission_fields(api: ApiKey, response: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a response that depend on permissions, in Kafka's spelling.
 
-    The response has attributes by name, as in `PlainResponses`. Elements of lists are in
-    no particular order.
+    The response has attributes by name. Elements of lists are in no particular order, except those
+    in LISTS_IN_ORDER.
     """
     spec = load_message_spec(f"{api.wire_name}Response").top_level_struct
-    return _permission_fields_of_struct(spec, response, version)
+    return _permission_fields_of_struct(spec, response)
+
+
+def rule_fields(api: ApiKey, response: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the same, with whether what is allowed has content; what is denied is empty."""
+    spec = load_message_spec(f"{api.wire_name}Response").top_level_struct
+    return _rule_fields_of_struct(spec, response, is_denied=False)
 
 
 class PlainResponses(PlainForm):
-    """Responses with attributes by name and without records; topic ids become names of topics."""
+    """Responses in Kafka's spelling and without records; topic ids become names of topics."""
 
     def __init__(self, topic_name: TopicIdName) -> None:
         self._topic_name = topic_name
@@ -66,10 +102,11 @@ class PlainResponses(PlainForm):
         return True
 
     def name(self, field: FieldSpec) -> str:
-        return field.attribute
+        return lower_first_letter(field.name)
 
-    def records(self, content: bytes | None) -> None:
-        """Return null: records do not depend on permissions."""
+    def records(self, content: bytes | None) -> str | None:
+        """Return only whether there are records."""
+        return SOME if content else None
 
     def leaf(self, field: FieldSpec, value: Any) -> Any:
         if field.element_kind == "uuid":
@@ -107,76 +144,6 @@ def texts_in(value: Any) -> Iterator[str]:
             yield from texts_in(row)
 
 
-def first_deviation_from_expected_ignoring_order(
-    expected: Any, actual: Any, path: str = ""
-) -> str | None:
-    """Return where a response lacks what is expected; None if all of it is there.
-
-    Lists are compared without their order, and null is an empty list; an object may have more
-    fields than expected.
-    """
-    if isinstance(expected, dict) and isinstance(actual, dict):
-        return _first_difference(expected, actual, path)
-    if isinstance(expected, list) and isinstance(actual, list):
-        return _first_list_difference_ignoring_order(expected, actual, path)
-    if expected in (None, []) and actual in (None, []):
-        return None
-    return (
-        None
-        if expected == actual
-        else f"{path}: {_json_text(actual)}, expected {_json_text(expected)}"
-    )
-
-
-def _first_difference(
-    expected: Mapping[str, Any], actual: Mapping[str, Any], path: str
-) -> str | None:
-    for name, value in expected.items():
-        where = f"{path}.{name}" if path else name
-        if name not in actual:
-            return f"{where} is missing"
-        difference = first_deviation_from_expected_ignoring_order(value, actual[name], where)
-        if difference is not None:
-            return difference
-    return None
-
-
-def _first_list_difference_ignoring_order(
-    expected: list[Any], actual: list[Any], path: str
-) -> str | None:
-    remaining = list(actual)
-    for element in expected:
-        match = next(
-            (
-                each
-                for each in remaining
-                if first_deviation_from_expected_ignoring_order(element, each) is None
-            ),
-            None,
-        )
-        if match is None:
-            nearest = next(
-                (each for each in remaining if _have_same_identifying_fields(element, each)), None
-            )
-            if nearest is not None:
-                return first_deviation_from_expected_ignoring_order(element, nearest, f"{path}[]")
-            return f"{path} has no {_json_text(element)}"
-        remaining.remove(match)
-    return f"{path} has also {_json_text(remaining[0])}" if remaining else None
-
-
-def _have_same_identifying_fields(left: Any, right: Any) -> bool:
-    if not isinstance(left, dict) or not isinstance(right, dict):
-        return False
-    return all(
-        left.get(name) == right.get(name) for name in (*_IDENTIFYING, "partitionIndex", "topicId")
-    )
-
-
-def _json_text(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
-
-
 def _has_no_name_outside_vector_group(
     element: Any, prefix: str, requested_names: Container[str]
 ) -> bool:
@@ -189,7 +156,7 @@ def _has_no_name_outside_vector_group(
     if "entity" in element:  # a client quota
         names = [component["entityName"] for component in element["entity"]]
     else:
-        names = [next((element[name] for name in _IDENTIFYING if name in element), None)]
+        names = [next((element[name] for name in IDENTIFYING if name in element), None)]
     return all(
         name is None
         or (name in requested_names and not str(name).isdigit() and not name.startswith("__"))
@@ -198,9 +165,7 @@ def _has_no_name_outside_vector_group(
     )
 
 
-def _permission_fields_of_struct(
-    spec: StructSpec, values: Mapping[str, Any], version: int
-) -> dict[str, Any]:
+def _permission_fields_of_struct(spec: StructSpec, values: Mapping[str, Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for field in spec.fields:
         if field.attribute not in values or not _depends_on_permissions(field):
@@ -208,8 +173,35 @@ def _permission_fields_of_struct(
         content = values[field.attribute]
         if field.struct is not None and content is not None:
             rows = content if field.is_array else [content]
-            reduced = [_permission_fields_of_struct(field.struct, row, version) for row in rows]
+            reduced = [_permission_fields_of_struct(field.struct, row) for row in rows]
             content = reduced if field.is_array else reduced[0]
+        fields[lower_first_letter(field.name)] = content
+    return fields
+
+
+def _rule_fields_of_struct(
+    spec: StructSpec, values: Mapping[str, Any], *, is_denied: bool
+) -> dict[str, Any]:
+    is_denied = is_denied or values.get("error_code") in DENIALS
+    fields: dict[str, Any] = {}
+    for field in spec.fields:
+        name = field.attribute
+        if name not in values or lower_first_letter(field.name) in NOT_COMPARED:
+            continue
+        content = values[name]
+        has_fields = _depends_on_permissions(field) or name in ("host", "tokens")
+        if is_denied and not has_fields:
+            continue
+        if field.struct is not None and content is not None and has_fields:
+            rows = content if field.is_array else [content]
+            reduced = [
+                _rule_fields_of_struct(field.struct, row, is_denied=is_denied) for row in rows
+            ]
+            content = reduced if field.is_array else reduced[0]
+        elif not has_fields:
+            if name not in _CONTENT:
+                continue
+            content = SOME if content else content
         fields[lower_first_letter(field.name)] = content
     return fields
 

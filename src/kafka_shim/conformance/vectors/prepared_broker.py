@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.client.acls import create_acls
 from kafka_shim.client.client import Client, ClientError
 from kafka_shim.client.preparation import (
+    AclsError,
+    await_acls,
     commit_offset,
-    create_visible_acls,
     delete_all_acls,
     delete_topics,
     retry_until_no_error,
@@ -17,6 +19,7 @@ from kafka_shim.client.preparation import (
 )
 from kafka_shim.client.topics import topic_names
 from kafka_shim.conformance.vectors.vector_files import AclEntry, Situation, VectorGroup
+from kafka_shim.policy.formats.kafka_list import format_acl_on_one_line
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
@@ -27,6 +30,10 @@ from kafka_shim.protocol.messages.create_topics import (
     CreateTopicsRequest,
 )
 from kafka_shim.protocol.messages.delete_groups import DeleteGroupsRequest
+from kafka_shim.protocol.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
 from kafka_shim.protocol.messages.describe_delegation_token import (
     DescribeDelegationTokenRequest,
 )
@@ -56,6 +63,10 @@ class SetupError(Exception):
     """The broker cannot be prepared; the text says why."""
 
 
+class AclsRemainError(Exception):
+    """The broker still holds ACLs after their deletion; the text names one."""
+
+
 class PreparedBroker(NamedTuple):
     """The topic ids of a prepared broker, by those in the file.
 
@@ -66,51 +77,68 @@ class PreparedBroker(NamedTuple):
     missing_types: frozenset[ResourceType]
 
 
-def prepare_broker(client: Client, given: Situation) -> PreparedBroker:
+def prepare_broker(client: Client, given: Situation, wait_s: float) -> PreparedBroker:
     """Create topics, committed offsets and ACLs as a super user.
 
-    Raise SetupError if the broker rejects something else than ACLs of RARE_TYPES.
+    Raise SetupError if the broker rejects something else than ACLs of RARE_TYPES, or does not show
+    everything within `wait_s`.
     """
     missing_types: frozenset[ResourceType] = frozenset()
     try:
-        ids = _create_topics(client, given)
+        ids = _create_topics(client, given, wait_s)
         for group in given.groups:
             partition = OffsetCommitRequestPartition(
                 partition_index=0, committed_offset=5, committed_metadata="x"
             )
-            commit_offset(client, group, list(given.topics)[:COMMITTED_TOPICS], partition)
+            commit_offset(client, group, list(given.topics)[:COMMITTED_TOPICS], partition, wait_s)
         acls = list({_acl_from_entry(entry) for entry in given.acls})
-        if acls:
-            missing_types = _create_acls_of_known_types(client, acls)
+        missing_types = _create_acls_of_known_types(client, acls, wait_s)
     except ClientError as error:
         raise SetupError(str(error)) from error
     return PreparedBroker(ids, missing_types)
 
 
-def _create_acls_of_known_types(client: Client, acls: Sequence[Acl]) -> frozenset[ResourceType]:
+def _create_acls_of_known_types(
+    client: Client, acls: Sequence[Acl], wait_s: float
+) -> frozenset[ResourceType]:
     """Create ACLs, without those of RARE_TYPES if the broker rejects them; return their types."""
     try:
-        _create_acls(client, acls)
+        _create_only_acls(client, acls, wait_s)
     except ClientError as error:
         common = [acl for acl in acls if acl.resource_type not in RARE_TYPES]
         if error.code != ErrorCode.INVALID_REQUEST or len(common) == len(acls):
             raise
-        if common:
-            _create_acls(client, common)
+        _create_only_acls(client, common, wait_s)
         return RARE_TYPES
     return frozenset()
 
 
-def _create_acls(client: Client, acls: Sequence[Acl]) -> None:
+def _create_only_acls(client: Client, acls: Sequence[Acl], wait_s: float) -> None:
     """Create ACLs; a broker without an authorizer has none, which is part of its file."""
+    expected = set(acls)
     try:
-        create_visible_acls(client, acls)
+        if acls:
+            create_acls(client, acls)
+        if ApiKey.DESCRIBE_ACLS in client.versions:
+            await_acls(client, lambda held: held == expected, wait_s)
+    except AclsError as error:
+        raise SetupError(_acl_difference(expected, error.held)) from error
     except ClientError as error:
         if error.code != ErrorCode.SECURITY_DISABLED:
             raise
 
 
-def _create_topics(client: Client, given: Situation) -> dict[bytes, bytes]:
+def _acl_difference(expected: set[Acl], held: set[Acl]) -> str:
+    """Return an ACL that the broker does not hold, or holds though it should not."""
+    missing = sorted(map(format_acl_on_one_line, expected - held))
+    extra = sorted(map(format_acl_on_one_line, held - expected))
+    if missing:
+        instead = f" but {extra[0]}" if extra else ""
+        return f"the broker does not hold the ACL {missing[0]}{instead}"
+    return f"the broker still holds the ACL {extra[0]}"
+
+
+def _create_topics(client: Client, given: Situation, wait_s: float) -> dict[bytes, bytes]:
     if not given.topics:
         return {}
     configs = [CreatableTopicConfig(name, value) for name, value in given.topic_settings.items()]
@@ -137,7 +165,7 @@ def _create_topics(client: Client, given: Situation) -> dict[bytes, bytes]:
                 return next(filter(None, codes), int(ErrorCode.LEADER_NOT_AVAILABLE))
         return next(filter(None, _end_offset_errors(client, list(given.topics))), 0)
 
-    retry_until_no_error("see the topics", missing_topic_error)
+    retry_until_no_error("see the topics", missing_topic_error, wait_s)
     return {
         uuid_bytes(given.topics[topic.name]): topic.topic_id
         for topic in described
@@ -176,14 +204,23 @@ def _acl_from_entry(entry: AclEntry) -> Acl:
     )
 
 
-def clean_broker(client: Client, group: VectorGroup, users: Mapping[str, Client]) -> None:
-    """Remove what a group of vectors has left. Raise ClientError if a request is not answered."""
+def clean_broker(
+    client: Client, group: VectorGroup, users: Mapping[str, Client], wait_s: float
+) -> None:
+    """Remove what a group of vectors has left, and all ACLs.
+
+    Raise AclsRemainError if ACLs are still there after `wait_s`, and ClientError if topics are, or
+    if a request is not answered.
+    """
     if ApiKey.DELETE_ACLS in client.versions:
-        delete_all_acls(client)
+        try:
+            delete_all_acls(client, wait_s)
+        except AclsError as error:
+            raise AclsRemainError(_acl_difference(set(), error.held)) from error
     prefix = group.given.prefix
     names = [name for name in topic_names(client) if name.startswith((f"{prefix}-", f"{prefix}."))]
     if names:
-        delete_topics(client, names)
+        delete_topics(client, names, wait_s)
     apis = {vector.when.api for vector in group.vectors}
     if ApiKey.CREATE_DELEGATION_TOKEN.wire_name in apis:
         for user in users.values():
@@ -196,6 +233,25 @@ def clean_broker(client: Client, group: VectorGroup, users: Mapping[str, Client]
         undo = _UNDO.get(vector.when.api)
         if undo is not None and not vector.when.request.get("validateOnly"):
             undo(client, vector.when.request)
+
+
+def setting_differences(client: Client, expected: Mapping[str, str]) -> list[str]:
+    """Return the settings of the broker that differ from those of a file, in words."""
+    brokers = send_in_newest_version_with_names(
+        client, ApiKey.METADATA, MetadataRequest(topics=[])
+    ).brokers
+    if ApiKey.DESCRIBE_CONFIGS not in client.versions or not brokers:
+        return []
+    resource = DescribeConfigsResource(_BROKER, str(brokers[0].node_id), list(expected))
+    response = send_in_newest_version_with_names(
+        client, ApiKey.DESCRIBE_CONFIGS, DescribeConfigsRequest([resource])
+    )
+    values = {row.name: row.value for result in response.results for row in result.configs}
+    return [
+        f"{name}={values[name]}, expected {value}"
+        for name, value in expected.items()
+        if values.get(name) not in (None, value)
+    ]
 
 
 def _expire_tokens(user: Client) -> None:

@@ -5,32 +5,37 @@ import hashlib
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from enum import Enum
-from typing import Any
+from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from kafka_shim.client.client import ClientError
 from kafka_shim.client.config import ClientConfig, Login
 from kafka_shim.client.version_fields import fit_to_version
 from kafka_shim.conformance.vectors.connection import CLOSED, WAITS, VectorConnection
+from kafka_shim.conformance.vectors.deviation import Deviation, first_deviation
 from kafka_shim.conformance.vectors.generated_values import fill_generated_values
 from kafka_shim.conformance.vectors.permission_fields import (
     APIS_THAT_LIST_EVERYTHING,
+    LISTS_IN_ORDER,
     PlainResponses,
-    first_deviation_from_expected_ignoring_order,
-    permission_fields,
     texts_in,
     without_names_of_other_vector_groups,
 )
 from kafka_shim.conformance.vectors.prepared_broker import (
+    AclsRemainError,
     PreparedBroker,
     SetupError,
     clean_broker,
     prepare_broker,
+    setting_differences,
 )
 from kafka_shim.conformance.vectors.vector_files import (
     Expectation,
+    Request,
     Vector,
     VectorFile,
     VectorGroup,
@@ -66,11 +71,19 @@ class VectorOutcome(Enum):
 
 
 class VectorResult(msgspec.Struct, frozen=True):
-    """The outcome of a vector; `reason` says what differs or is missing."""
+    """The outcome of a vector; `reason` says what differs or is missing.
+
+    `mistake` says in general what the broker does; with `is_decision`, its decision may be wrong.
+    `rule` and `case` are those of the group.
+    """
 
     vector: Vector
     outcome: VectorOutcome
     reason: str = ""
+    mistake: str = ""
+    is_decision: bool = True
+    rule: str = ""
+    case: str = ""
 
 
 class BrokerAddresses(msgspec.Struct, frozen=True):
@@ -86,28 +99,60 @@ class BrokerAddresses(msgspec.Struct, frozen=True):
 
 
 ResultListener = Callable[[VectorResult], None]
+SETUP_WAIT_S: Final = 10.0
+"""Time in which a broker must show what was created or deleted."""
+FURTHER_WAIT_S: Final = 0.1
+"""The same for a broker that has once not shown it."""
 
 
 class VectorRunner:
-    """Runs files of vectors on one broker; it waits `settle_s` after requests that change it."""
+    """Runs files of vectors on one broker; it waits `settle_s` after requests that change it.
 
-    def __init__(self, addresses: BrokerAddresses, *, settle_s: float = 0.0) -> None:
-        """Connect as a super user. Raise ClientError if that fails."""
+    `setting_differences` are the settings in which the broker differs from the files.
+    """
+
+    def __init__(
+        self,
+        addresses: BrokerAddresses,
+        *,
+        settle_s: float = 0.0,
+        wait_s: float = SETUP_WAIT_S,
+    ) -> None:
+        """Connect as a super user. Raise ClientError if that fails.
+
+        The broker must show once within `wait_s` what was created or deleted; then it is not
+        awaited any more.
+        """
         self._addresses = addresses
         self._settle_s = settle_s
+        self._wait_s = wait_s
+        self._remains = ""
+        self.setting_differences: dict[str, None] = {}
         self._super_user = self.open_connection(_ANONYMOUS)
 
     def run_file(self, vectors: VectorFile, on_result: ResultListener) -> None:
         """Run the groups of a file, and report each result."""
-        for group in vectors.groups:
-            self._run_group(group, vectors.why, on_result)
+        with suppress(ClientError):  # the set-up of the groups will say why
+            differences = setting_differences(self._super_user, vectors.broker.settings)
+            self.setting_differences |= dict.fromkeys(differences)
+        for at, group in enumerate(vectors.groups):
+            if at == 0:
+                self._clean_broker(group, {})
+
+            def report(result: VectorResult, group: VectorGroup = group) -> None:
+                on_result(replace(result, rule=group.rule, case=group.case))
+
+            self._run_group(group, vectors.why, report)
 
     def _run_group(
         self, group: VectorGroup, checks: Mapping[str, str], on_result: ResultListener
     ) -> None:
+        if self._remains:
+            self._clean_broker(group, {})
         try:
-            prepared = prepare_broker(self._super_user, group.given)
+            prepared = self._prepare_broker(group)
         except SetupError as error:
+            self._wait_s = FURTHER_WAIT_S
             for vector in group.vectors:
                 on_result(VectorResult(vector, VectorOutcome.NOT_SET_UP, str(error)))
             self._clean_broker(group, {})
@@ -118,11 +163,22 @@ class VectorRunner:
         self._clean_broker(group, group_run.non_anonymous_connections_by_name)
         group_run.close()
 
+    def _prepare_broker(self, group: VectorGroup) -> PreparedBroker:
+        if self._remains:
+            raise SetupError(self._remains)
+        return prepare_broker(self._super_user, group.given, self._wait_s)
+
     def _clean_broker(self, group: VectorGroup, users: Mapping[str, VectorConnection]) -> None:
         """Clean the broker; after an error connect again, since it may have closed connections."""
+        wait_s = 0.0 if self._remains else self._wait_s
+        self._remains = ""
         try:
-            clean_broker(self._super_user, group, users)
+            clean_broker(self._super_user, group, users, wait_s)
+        except AclsRemainError as error:
+            self._wait_s = FURTHER_WAIT_S
+            self._remains = str(error)
         except (ClientError, SetupError, OSError):
+            self._wait_s = FURTHER_WAIT_S
             self._super_user.close()
             self._super_user = self.open_connection(_ANONYMOUS)
 
@@ -243,10 +299,17 @@ class _GroupRun:
             self._connections.pop(vector.when.user).close()
         if not isinstance(response, str):
             self._store_response(vector, response)
-        reason = self._difference_from_expectation(vector, response)
-        self._settle(vector, is_equal=reason is None)
-        if reason is not None:
-            return VectorResult(vector, VectorOutcome.DIFFERENT, reason)
+        deviation = self._deviation(vector, response)
+        self._settle(vector, is_equal=deviation is None)
+        if deviation is not None:
+            mistake = f"{vector.when.api} {deviation.mistake}"
+            return VectorResult(
+                vector,
+                VectorOutcome.DIFFERENT,
+                deviation.text,
+                mistake,
+                deviation.is_decision,
+            )
         return VectorResult(vector, VectorOutcome.EQUAL)
 
     def _store_response(self, vector: Vector, response: Any) -> None:
@@ -257,20 +320,20 @@ class _GroupRun:
                 if any(topic.topic_id):
                     self._ids[_topic_id_in_vector_files(topic.name)] = topic.topic_id
 
-    def _difference_from_expectation(self, vector: Vector, response: Any) -> str | None:
+    def _deviation(self, vector: Vector, response: Any) -> Deviation | None:
         then = vector.then
         if isinstance(response, str) or then.outcome:
             outcome = response if isinstance(response, str) else "a response"
             expected = then.outcome or "a response"
-            return None if outcome == expected else f"{outcome}, expected {expected}"
+            text = f"{outcome}, expected {expected}"
+            return None if outcome == expected else Deviation(text, f"has the outcome {text}")
         api = _APIS[vector.when.api]
         plain = PlainResponses(self._topic_name).message(response, vector.when.version)
-        fields = permission_fields(api, vector.when.version, plain)
         if api in APIS_THAT_LIST_EVERYTHING:
-            fields = without_names_of_other_vector_groups(
-                fields, self._group.given.prefix, self._requested_names
+            plain = without_names_of_other_vector_groups(
+                plain, self._group.given.prefix, self._requested_names
             )
-        return first_deviation_from_expected_ignoring_order(then.response, fields)
+        return first_deviation(then.response, plain, LISTS_IN_ORDER.get(api))
 
     def _topic_name(self, topic_id: bytes) -> str:
         """Return the name of a topic by its id; ids of requests that stand for none stay as hex."""
@@ -302,12 +365,20 @@ class _GroupRun:
     def _settle(self, vector: Vector, *, is_equal: bool) -> None:
         """Wait for a change to be applied; note if it was not made as on the real broker."""
         creates_topic = _LEADER_NOT_AVAILABLE in vector.then.error_codes  # by Metadata
-        if _READ_ONLY.match(vector.when.api) and not creates_topic:
+        if _changes_nothing(vector.when) and not creates_topic:
             return
         if is_equal:
             self._runner.sleep_for_settle_time()
         elif _expects_success_of_any_part(vector.then):
             self._has_other_state = True
+
+
+def _changes_nothing(request: Request) -> bool:
+    """Return whether a request reads, or takes a producer id that no transaction has."""
+    takes_id = request.api == ApiKey.INIT_PRODUCER_ID.wire_name
+    return bool(_READ_ONLY.match(request.api)) or (
+        takes_id and "transactionalId" not in request.request
+    )
 
 
 def _expects_success_of_any_part(then: Expectation) -> bool:

@@ -35,7 +35,8 @@ class Expectation(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel
 
     `outcome` is `closed` (the connection) or `silent` (Produce with acks=0). `error_codes` are all
     codes in the response except 0, without repetition. `response` has the fields that depend on
-    permissions: error codes, authorized operations, names.
+    permissions: error codes, authorized operations, names. Beside an error of authorization, all
+    other fields are empty. `<some>` stands for any value that is not empty.
     """
 
     outcome: str = ""
@@ -80,11 +81,17 @@ class Situation(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel")
     topic_settings: Mapping[str, str] = {}
 
 
-class VectorGroup(msgspec.Struct, frozen=True):
-    """Vectors that run one after the other on a broker, which is then cleaned."""
+class VectorGroup(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Vectors that run one after the other on a broker, which is then cleaned.
+
+    If all of them are about one rule of the authorizer, `rule` says what a broker does without this
+    rule, and `case` with which ACLs.
+    """
 
     given: Situation
     vectors: tuple[Vector, ...]
+    rule: str = ""
+    case: str = ""
 
 
 class BrokerSetup(msgspec.Struct, frozen=True, rename="camel"):
@@ -125,7 +132,9 @@ def _file_lines(vectors: VectorFile) -> Iterator[str]:
     )
     yield '},\n "groups": [\n'
     for at, group in enumerate(vectors.groups):
-        yield f' {{"given": {_json_text(group.given)},\n  "vectors": [\n'
+        named = {"rule": group.rule, "case": group.case} if group.rule else {}
+        about = "".join(f"{_json_text(key)}: {_json_text(text)}, " for key, text in named.items())
+        yield f' {{{about}"given": {_json_text(group.given)},\n  "vectors": [\n'
         yield ",\n".join(f"   {_json_text(vector)}" for vector in group.vectors)
         yield "]}" + (",\n" if at < len(vectors.groups) - 1 else "]}\n")
 
