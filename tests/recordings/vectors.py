@@ -7,7 +7,7 @@ computed by the shim: a vector has the recorded response, reduced to what depend
 import base64
 import re
 import shutil
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from kafka_shim.client.version_fields import fit_to_version
 from kafka_shim.conformance.vectors.permission_fields import (
     APIS_THAT_LIST_EVERYTHING,
     permission_fields,
+    rule_fields,
     texts_in,
     without_names_of_other_vector_groups,
 )
@@ -38,12 +39,13 @@ from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
+from kafka_shim.protocol.codec.message_spec import FieldSpec
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.wire_json import message_json, uuid_text
+from kafka_shim.protocol.wire_json import PlainForm, message_json, uuid_text
 from tests.docs.shown import ROOT
 from tests.oracle.real_kafka import USERS, settings_of
 from tests.recordings.codes import codes_of
-from tests.recordings.conformance.play import API_OF
+from tests.recordings.conformance.play import API_OF, RULES, SUPER_USERS_OF_RULES
 from tests.recordings.conformance.scenario import (
     KEEPING,
     Scenario,
@@ -60,6 +62,7 @@ SUBJECTS: Final = {
     "open": "everyone-is-allowed-without-acls",
     "none": "no-authorizer",
     "matrix": "access-matrix",
+    RULES: RULES,
 }
 """The subjects by the suffix of a recording; scripts of a recording are a subject of their own."""
 STORIES: Final = "stories"
@@ -109,7 +112,8 @@ def vector_files(name: str) -> Iterator[VectorFile]:
 
 def broker_setup(release: str, mode: str) -> BrokerSetup:
     settings = settings_of(release) | dict(MODES.get(mode, {}))
-    return BrokerSetup(settings, ("User:ANONYMOUS", "User:admin"), USERS)
+    super_users = SUPER_USERS_OF_RULES if mode == RULES else ("User:ANONYMOUS", "User:admin")
+    return BrokerSetup(settings, super_users, USERS)
 
 
 class Checks:
@@ -158,11 +162,11 @@ def vector_group(scenario: Scenario, where: str, checks: Checks) -> VectorGroup:
     )
     names = set(texts_in([step.request for step in scenario.steps]))
     vectors = [
-        vector(step, f"{where}/{scenario.prefix}/{number}", checks, names)
+        vector(step, f"{where}/{scenario.prefix}/{number}", checks, names, scenario.rule)
         for number, step in enumerate(scenario.steps, 1)
         if is_about_permissions(step)
     ]
-    return VectorGroup(given, tuple(vectors))
+    return VectorGroup(given, tuple(vectors), scenario.rule, scenario.case)
 
 
 def is_about_permissions(step: Step) -> bool:
@@ -185,7 +189,7 @@ def acl_entry(acl: Mapping[str, Any]) -> AclEntry:
     )
 
 
-def vector(step: Step, vector_id: str, checks: Checks, names: Container[str]) -> Vector:
+def vector(step: Step, vector_id: str, checks: Checks, names: Container[str], rule: str) -> Vector:
     api = API_OF[step.api]
     name = f"{step.api}Request"
     request = msgspec.convert(step.request, message_classes_by_name(name)[name])
@@ -194,16 +198,30 @@ def vector(step: Step, vector_id: str, checks: Checks, names: Container[str]) ->
         step.user,
         step.api,
         step.version,
-        without_empty_fields(message_json(request, step.version)),
+        request_json(request, step.version, leaves_out_defaults=bool(rule)),
         base64.b64encode(codecs.write_request(request, step.version)).decode(),
         {camel_path(path): camel_source(source) for path, source in step.takes.items()},
         step.later,
     )
     assert not step.token, vector_id  # not in the published recordings
     assert not step.after_ms, vector_id
-    why = checks.of_request(api, step.version)
+    why = () if rule else checks.of_request(api, step.version)
     prefix = vector_id.split("/")[2]
-    return Vector(vector_id, when, expectation(api, step, prefix, names), why, step.label)
+    then = expectation(api, step, prefix, names, rule_fields if rule else permission_fields)
+    return Vector(vector_id, when, then, why, step.label)
+
+
+def request_json(request: Any, version: int, *, leaves_out_defaults: bool) -> Any:
+    if leaves_out_defaults:
+        return WithoutDefaults().message(request, version)
+    return without_empty_fields(message_json(request, version))
+
+
+class WithoutDefaults(PlainForm):
+    """The form of Kafka's request log, without fields at their defaults."""
+
+    def has(self, field: FieldSpec, content: Any, version: int) -> bool:
+        return content != (field.default if field.default is not ... else type(content)())
 
 
 def without_empty_fields(value: Any) -> Any:
@@ -217,12 +235,18 @@ def without_empty_fields(value: Any) -> Any:
     return [without_empty_fields(each) for each in value] if isinstance(value, list) else value
 
 
-def expectation(api: ApiKey, step: Step, prefix: str, names: Container[str]) -> Expectation:
+def expectation(
+    api: ApiKey,
+    step: Step,
+    prefix: str,
+    names: Container[str],
+    reduced: Callable[[ApiKey, Any], dict[str, Any]],
+) -> Expectation:
     outcome = next((name for name in OUTCOMES if step.response == {name: True}), None)
     if outcome is not None:
         return Expectation(outcome)
     codes = sorted(set(codes_of(step.response)) - {0})
-    fields = permission_fields(api, step.version, step.response)
+    fields = reduced(api, step.response)
     if api in APIS_THAT_LIST_EVERYTHING:
         fields = without_names_of_other_vector_groups(fields, prefix, names)
     if api is ApiKey.SHARE_FETCH and not codes:

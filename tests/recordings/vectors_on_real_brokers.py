@@ -1,6 +1,6 @@
 """Run the vectors of releases on real brokers of these releases, each file on a broker of its own.
 
-    python -m tests.recordings.vectors_on_real_brokers RELEASE... [--jobs N]
+    python -m tests.recordings.vectors_on_real_brokers RELEASE... [--subject NAME] [--jobs N]
 
 The JSON of each release is kept in `.cache/vectors`, for `tests.recordings.vector_scoreboard`.
 Exits with 3 if a vector is not equal. Needs Java 17 and Maven.
@@ -39,7 +39,9 @@ def results_on_real_broker(path: Path) -> Sequence[VectorResult]:
     vectors = read_vector_file(path)
     start = time.monotonic()
     results: list[VectorResult] = []
-    with RealKafka(vectors.release, _authorizer_mode(vectors.broker.settings)) as kafka:
+    mode = _authorizer_mode(vectors.broker.settings)
+    super_users = {"super.users": ";".join(vectors.broker.super_users)}
+    with RealKafka(vectors.release, mode, super_users if mode != "none" else {}) as kafka:
         with connected(vectors.release, kafka.plain, kafka.sasl):
             runner = VectorRunner(BrokerAddresses(kafka.plain, kafka.sasl), settle_s=SETTLE_S)
         try:
@@ -66,10 +68,13 @@ def _print_progress(vectors: VectorFile, results: Sequence[VectorResult], second
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("release", nargs="+", help="a full release number, such as 4.4.0")
+    parser.add_argument("--subject", default="*", help="only this file, such as rules")
     parser.add_argument("--jobs", type=int, default=1, help="brokers at the same time")
     args = parser.parse_args()
     REPORTS.mkdir(parents=True, exist_ok=True)
-    paths = {release: sorted((FOLDER / release).glob("*.json")) for release in args.release}
+    paths = {
+        release: sorted((FOLDER / release).glob(f"{args.subject}.json")) for release in args.release
+    }
     all_paths = list(chain.from_iterable(paths.values()))
     with ThreadPoolExecutor(args.jobs) as pool:
         results = dict(zip(all_paths, pool.map(results_on_real_broker, all_paths), strict=True))

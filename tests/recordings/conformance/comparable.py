@@ -103,8 +103,10 @@ class Comparing(PlainForm):
         self._symbols = symbols
         self._now_ms = now_ms
         self._ordered_field: str | None = None
+        self._api = ApiKey.API_VERSIONS
 
     def plain(self, api: ApiKey, version: int, response: msgspec.Struct) -> Any:
+        self._api = api
         self._ordered_field = ORDERED.get(api)
         plain = self.message(response, version)
         _mask_internal(plain)
@@ -134,7 +136,7 @@ class Comparing(PlainForm):
         name = field.attribute
         if name in TEXTS:
             return value and "<text>"
-        if name in MASKED and value not in ("", b"", -1, 0, NO_ID):
+        if name in MASKED and not self._is_acl_host(name) and value not in ("", b"", -1, 0, NO_ID):
             return SOME
         if name in MOMENTS:
             return moment(value, self._now_ms)
@@ -143,6 +145,11 @@ class Comparing(PlainForm):
         if field.element_kind == "uuid":
             return self._symbols.topic_id(value)
         return value.hex() if isinstance(value, bytes) else value
+
+    def _is_acl_host(self, name: str) -> bool:
+        """Return whether a host is one of an ACL; only rules compare these."""
+        is_host = name == "host" and self._api in (ApiKey.DESCRIBE_ACLS, ApiKey.DELETE_ACLS)
+        return is_host and bool(self._scenario.rule)
 
     def records(self, content: bytes | None) -> list[str] | None:
         """Return a line for each batch; braces in summaries contain times and producer ids."""

@@ -37,6 +37,15 @@ PARTITIONS: Final = 2
 COMMITTED: Final = 3
 """The number of a scenario's topics for which each of its groups has a committed offset."""
 
+RULES: Final = "rules"
+"""The suffix of recordings of rules."""
+
+SUPER_USERS_OF_RULES: Final = (
+    *("User:ANONYMOUS", "User:admin"),
+    *("User:CAROL", "User:alic", "Group:alice", "User:*"),
+)
+"""Super users, and names that are similar to users who are none."""
+
 TRANSIENT: Final = frozenset({14, 15, 16, 51})
 """Temporary errors, after which a request is retried: a coordinator is loading or not available,
 or a transaction is about to end.
@@ -201,7 +210,12 @@ def shim_of(name: str) -> InProcess:
     """Return the shim with the set-up of a recording's broker: `4.3.1`, `4.3.1-open`."""
     release, _, mode = name.partition("-")
     known = mode if mode in MODES else "authorizer"
-    return InProcess(release, known, client_id=CLIENT_ID)
+    return InProcess(release, known, settings_of_mode(mode), client_id=CLIENT_ID)
+
+
+def settings_of_mode(mode: str) -> dict[str, str]:
+    """Return the settings of the brokers of a recording, in addition to those of all."""
+    return {"super.users": ";".join(SUPER_USERS_OF_RULES)} if mode == RULES else {}
 
 
 def play(scenario: Scenario, peer: Peer) -> list[Any]:

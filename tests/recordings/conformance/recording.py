@@ -11,7 +11,8 @@ from kafka_shim.protocol.api_versions import parse_minor_release
 from tests.oracle.real_kafka import RealKafka
 from tests.recordings.conformance import generate
 from tests.recordings.conformance.matrix.access_matrix import Matrix
-from tests.recordings.conformance.play import CLIENT_ID, play
+from tests.recordings.conformance.play import CLIENT_ID, RULES, play, settings_of_mode
+from tests.recordings.conformance.rules.all_rules import rule_scenarios
 from tests.recordings.conformance.scenario import RECORDINGS, SUFFIX, Scenario, decoded
 from tests.recordings.conformance.scripts import script
 from tests.recordings.peers.connecting import connected
@@ -84,6 +85,11 @@ def _questions(release: str) -> dict[str, Scenario]:
     return {scene.prefix: scene for scene in Matrix(parse_minor_release(release)).scenes()}
 
 
+@cache
+def _rules(release: str) -> dict[str, Scenario]:
+    return {each.prefix: each for each in rule_scenarios(release)}
+
+
 FOUND: Final = "found"
 KINDS: Final = {
     "conformance": _kind(""),
@@ -94,6 +100,14 @@ KINDS: Final = {
         ScenarioRecordings(RECORDINGS, f"-matrix{SUFFIX}"),
         _questions,
         lambda prefix, peer: responded(_questions(peer.release)[prefix], peer),
+        mode="authorizer",
+        connect=settling,
+    ),
+    "conformance-rules": Kind(
+        ScenarioRecordings(RECORDINGS, f"-{RULES}{SUFFIX}"),
+        _rules,
+        lambda prefix, peer: responded(_rules(peer.release)[prefix], peer),
+        settings=lambda _: settings_of_mode(RULES),
         mode="authorizer",
         connect=settling,
     ),

@@ -57,7 +57,8 @@ class Scenario(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """Topics (two partitions each), groups with a committed offset, ACLs, and the steps.
 
     Every name begins with `prefix`, so that scenarios on one broker do not affect each other.
-    `settings` apply to the topics.
+    `settings` apply to the topics. If all of it is about one rule of the authorizer, `rule` says
+    what a broker without this rule does, and `case` with which ACLs.
     """
 
     prefix: str
@@ -66,6 +67,8 @@ class Scenario(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     acls: list[dict[str, Any]]
     steps: list[Step]
     settings: dict[str, str] = msgspec.field(default_factory=lambda: dict(KEEPING))
+    rule: str = ""
+    case: str = ""
 
 
 def topic_id_of(name: str) -> bytes:
