@@ -36,6 +36,9 @@ RUN_BY_OTHERS = {
     "docs/guides/vectors.md: kafka-shim vectors run vectors/4.4.0 --bootstrap-server 127.0.0.1:9092"
     " --sasl-server 127.0.0.1:9093":
         "tests/cli/test_vectors.py::test_a_broker_that_answers_as_real_ones_is_equal",
+    "docs/guides/vectors.md: kafka-shim vectors run vectors/4.4.0/rules.json"
+    " --bootstrap-server 127.0.0.1:9092 --sasl-server 127.0.0.1:9093":
+        "tests/mutants/test_lying_brokers.py::test_a_broker_without_mistakes_passes",
     "docs/guides/conformance.md: kafka-shim conformance suite"
     ' --driver "python conformance/drivers/confluent_kafka_driver.py"'
     " --case 'denials.*-acls.*' --baseline known-failures.toml":
