@@ -19,7 +19,7 @@ from kafka_shim.client.preparation import (
 )
 from kafka_shim.client.topics import topic_names
 from kafka_shim.conformance.vectors.vector_files import AclEntry, Situation, VectorGroup
-from kafka_shim.policy.formats.kafka_list import format_acl_on_one_line
+from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
@@ -130,8 +130,8 @@ def _create_only_acls(client: Client, acls: Sequence[Acl], wait_s: float) -> Non
 
 def _acl_difference(expected: set[Acl], held: set[Acl]) -> str:
     """Return an ACL that the broker does not hold, or holds though it should not."""
-    missing = sorted(map(format_acl_on_one_line, expected - held))
-    extra = sorted(map(format_acl_on_one_line, held - expected))
+    missing = sorted(map(acl_line, expected - held))
+    extra = sorted(map(acl_line, held - expected))
     if missing:
         instead = f" but {extra[0]}" if extra else ""
         return f"the broker does not hold the ACL {missing[0]}{instead}"
