@@ -82,7 +82,7 @@ def _relay_responses(
                 told = lie(api, version, response)
                 if told is None:
                     break
-                frame = write_response_frame(header, fit_to_version(told, version))
+                frame = write_response_frame(header, fit_to_version(told, version))  # noqa: PLW2901 - the lie is sent instead
             client.sendall(len(frame).to_bytes(4, "big") + frame)
     except OSError:
         pass
