@@ -12,6 +12,7 @@ from kafka_shim.pipeline.engine_choice import EngineChoice, choose_engine
 from kafka_shim.pipeline.errors import InvalidOptionOrFileError, PipelineError
 from kafka_shim.pipeline.jobs import import_job
 from kafka_shim.pipeline.options import DUCKDB
+from kafka_shim.policy.formats.trace_rule import with_acl_lines
 from kafka_shim.text.message_text import escaped, safe_text
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def print_outcome(outcome: "Outcome", args: argparse.Namespace) -> int:
     """
     notes_to = _stream_for_notes(outcome, args)
     for note in () if args.json else outcome.notes:
-        print(escaped(note), file=notes_to)
+        print(escaped(with_acl_lines(note)), file=notes_to)
     if args.html:
         _write_page(outcome, args)
         if not args.json:
@@ -137,7 +138,7 @@ def _print_rows(outcome: "Outcome", args: argparse.Namespace) -> None:
         print_csv(outcome.columns, rows, sys.stdout)
     elif outcome.parts and not args.html:
         for part in outcome.parts:
-            print(f"\n{part.job}", *map(escaped, part.notes), sep="\n")
+            print(f"\n{part.job}", *map(escaped, map(with_acl_lines, part.notes)), sep="\n")
             print_table(part.printed_columns, part.rows, sys.stdout)
     elif rows:
         print()
