@@ -45,9 +45,9 @@ def test_the_home_page_begins_with_the_promise_and_the_first_result(site: Path) 
     html = (site / "index.html").read_text()
     article = html.partition("<article")[2]
     first = article[: article.index("<h2")]
-    for text in ("exactly", "pip install kafka-shim", "kafka-shim explain", "recorded responses"):
+    for text in ("exactly", "make run", "kafka-shim explain", "recorded responses"):
         assert text in re.sub(r"<[^>]+>", "", first), text
-    assert 'href="guides/pytest.html"' in article
+    assert 'href="start/tutorial.html"' in article
 
 
 def test_the_page_for_wrong_addresses_works_below_a_path(site: Path) -> None:
@@ -213,3 +213,18 @@ def test_permissions_are_filtered_by_text_and_release(site: Path) -> None:
         )
         assert "sharefetch" not in driver.execute_script(shown)
         assert "offsetfetch" in driver.execute_script(shown)
+
+
+@pytest.mark.skipif(
+    BROWSER is None or DRIVER is None,
+    reason="needs a browser: Debian's packages chromium and chromium-driver",
+)
+def test_the_copy_button_takes_commands_without_prompt_and_output(site: Path) -> None:
+    with chromium() as driver:
+        driver.get((site / "start" / "denials.html").as_uri())
+        texts = driver.execute_script(
+            "return [...document.querySelectorAll('pre > code')]"
+            ".map((code) => code.dataset.commands).filter(Boolean)"
+        )
+        assert "kafka-shim who-can Write topic:orders --bootstrap-server 127.0.0.1:9092" in texts
+        assert not [text for text in texts if "$ " in text or "allowed" in text]

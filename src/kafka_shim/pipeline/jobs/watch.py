@@ -23,7 +23,9 @@ from kafka_shim.pipeline.request_accesses import (
     accesses_of_requests,
     observed_settings,
 )
+from kafka_shim.policy.formats.trace_rule import with_acl_lines
 from kafka_shim.text.json_text import json_text
+from kafka_shim.text.message_text import escaped
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -132,7 +134,8 @@ def denial_line(row: dict[str, Any], *, as_json: bool) -> str:
     is_change = "change" in row
     why = row["would_be_rule"] if is_change else row["rule"]
     head = row["change"] if is_change else "denied"
-    return f"{cell_text(row['first_seen'])} {head}: {what} from {', '.join(row['hosts'])} ({why})"
+    time, hosts = cell_text(row["first_seen"]), ", ".join(row["hosts"])
+    return escaped(f"{time} {head}: {what} from {hosts} ({with_acl_lines(why)})")
 
 
 def _add_watch_options(job: argparse.ArgumentParser) -> None:
