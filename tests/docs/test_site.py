@@ -104,7 +104,7 @@ def test_the_list_for_language_models_has_the_policy_pages(site: Path) -> None:
 
 def test_the_schemas_are_in_the_site(site: Path) -> None:
     names = {path.name for path in (ROOT / "docs" / "schemas").glob("*.json")}
-    assert len(names) > 10
+    assert len(names) >= 10
     assert {path.name for path in (site / "schemas").iterdir()} == names
 
 

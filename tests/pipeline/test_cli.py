@@ -120,7 +120,7 @@ def test_workers_in_other_folders_find_relative_paths(
     here = str(tmp_path)
     assert parsed("denials", "a", "/b", "s3a://c").trace == [f"{here}/a", "/b", "s3a://c"]
     assert parsed("denials", "a", "--parquet", "b").parquet == f"{here}/b"
-    assert parsed("ingest", "a", "-o", "b").output == f"{here}/b"
+    assert parsed("ingest", "a", "-o", "b").out == f"{here}/b"
     assert parsed("diff", "a", "b").compared == f"{here}/b"
 
 

@@ -143,4 +143,7 @@ def test_no_job_proposes_to_remove_the_deny_of_the_demo(
     assert format_command("--remove --force", deny) not in output
     if job == "unused-acls":
         assert "kept: 1 DENY ACL" in output
-        assert "overrules TOPIC|orders|PREFIXED|User:bob|*|READ|ALLOW" in output
+        assert (
+            "overrules {principal: User:bob, allow: Read, topic: orders, pattern: prefixed}"
+            in output
+        )
