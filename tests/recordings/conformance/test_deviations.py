@@ -4,6 +4,7 @@ docs/explanation/differences.md has the reasons.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
+from kafka_shim.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
@@ -48,6 +50,7 @@ from kafka_shim.protocol.messages.write_txn_markers import (
     WriteTxnMarkersRequest,
 )
 from kafka_shim.protocol.records.batches import iterate_batches
+from kafka_shim.protocol.releases.facts import REBALANCE_PROTOCOLS
 from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.coordinators import KeyType
@@ -135,22 +138,44 @@ def joined(stage: Stage, protocol_names: Sequence[str] = ("range",)) -> Any:
     return response
 
 
+def heartbeat(
+    stage: Stage, member: str, epoch: int, names: list[str] | None, version: int
+) -> ConsumerGroupHeartbeatResponse:
+    request = ConsumerGroupHeartbeatRequest(
+        group_id="group", member_id=member, member_epoch=epoch, subscribed_topic_names=names
+    )
+    if epoch == 0:
+        request.rebalance_timeout_ms, request.topic_partitions = 10_000, []
+    response: ConsumerGroupHeartbeatResponse = stage.ask(
+        ApiKey.CONSUMER_GROUP_HEARTBEAT, version, request
+    )
+    assert response.error_code == 0
+    return response
+
+
+def test_mixed_subscriptions_are_assigned_as_by_later_releases() -> None:
+    def targets(release: str) -> list[Any]:
+        stage = Stage(release, properties={REBALANCE_PROTOCOLS: "classic,consumer"})
+        for topic, partitions in (("orders", 5), ("payments", 3)):
+            stage.topic(topic, partitions)
+        heartbeat(stage, "a", 0, ["orders"], 0)
+        heartbeat(stage, "b", 0, ["orders", "payments"], 0)
+        described = stage.ask(
+            ApiKey.CONSUMER_GROUP_DESCRIBE, 0, ConsumerGroupDescribeRequest(group_ids=["group"])
+        )
+        return [
+            (topic.topic_name, topic.partitions)
+            for member in described.groups[0].members
+            for topic in member.target_assignment.topic_partitions
+        ]
+
+    assert targets("3.9") == targets("4.0")
+
+
 def test_a_member_without_topics_takes_no_partitions_away() -> None:
     stage = Stage("4.1")
     stage.topic("orders", 2)
-
-    def beat(member: str, epoch: int, names: list[str] | None) -> ConsumerGroupHeartbeatResponse:
-        request = ConsumerGroupHeartbeatRequest(
-            group_id="group", member_id=member, member_epoch=epoch, subscribed_topic_names=names
-        )
-        if epoch == 0:
-            request.rebalance_timeout_ms, request.topic_partitions = 10_000, []
-        response: ConsumerGroupHeartbeatResponse = stage.ask(
-            ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request
-        )
-        assert response.error_code == 0
-        return response
-
+    beat = partial(heartbeat, stage, version=1)
     first = beat("first", 0, ["orders"])
     beat("second", 0, ["missing"])
     beat("second", -1, None)
