@@ -20,7 +20,11 @@ from tests.shim.control.inspector.page import TABS, Page, needs_browser, send
 from tests.shim.control.plain_http import Http, works
 from tests.support.commands import SHIM
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
+pytestmark = [
+    pytest.mark.client,
+    pytest.mark.timeout(300, func_only=True),
+    pytest.mark.filterwarnings("ignore:fault .* never fired"),  # of faults that are only shown
+]
 
 
 @needs_browser

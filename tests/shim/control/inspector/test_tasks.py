@@ -14,7 +14,12 @@ from kafka_shim.traces.inspector_rows import InspectorRows
 from kafka_shim.traces.trace_rows import TraceReader
 from tests.shim.control.inspector.page import Page, needs_browser, send
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True), needs_browser]
+pytestmark = [
+    pytest.mark.client,
+    pytest.mark.timeout(300, func_only=True),
+    pytest.mark.filterwarnings("ignore:fault .* never fired"),  # of faults that are only shown
+    needs_browser,
+]
 CLICKS_MAX = 4
 
 

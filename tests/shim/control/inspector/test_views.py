@@ -12,7 +12,12 @@ from kafka_shim.testing import KafkaBroker, start
 from tests.shim.control.inspector.page import TABS, Page, needs_browser, send
 from tests.shim.control.plain_http import Http
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True), needs_browser]
+pytestmark = [
+    pytest.mark.client,
+    pytest.mark.timeout(300, func_only=True),
+    pytest.mark.filterwarnings("ignore:fault .* never fired"),  # of faults that are only shown
+    needs_browser,
+]
 
 
 def http(broker: KafkaBroker) -> Http:
