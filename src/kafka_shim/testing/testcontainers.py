@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any, Self
 
+from kafka_shim.testing.setup_warnings import warn_at_caller
 from kafka_shim.testing.transport import HttpControl
 from kafka_shim.text.extras import requires
 
@@ -75,7 +76,9 @@ class KafkaShimContainer(DockerContainer):
         advertised = [f"{name}://{self._address(port)}" for name, port in _LISTENERS.items()]
         properties = self._settings["properties"] | {"advertised.listeners": ",".join(advertised)}
         body = self._settings | {"listeners": listeners, "properties": properties}
-        self._path = self._control.call("POST", "/brokers", {}, body)["path"]
+        created = self._control.call("POST", "/brokers", {}, body)
+        self._path = created["path"]
+        warn_at_caller(created["warnings"])
         return self
 
     def get_bootstrap_server(self, listener: str = "PLAINTEXT") -> str:
@@ -99,7 +102,10 @@ class KafkaShimContainer(DockerContainer):
     ) -> Any:
         """Call the control API of the broker: `call("GET", "/topics")`."""
         assert self._control is not None, "the container is not started"
-        return self._control.call(method, self._path + path, query or {}, body)
+        result = self._control.call(method, self._path + path, query or {}, body)
+        if isinstance(result, dict):
+            warn_at_caller(result.get("warnings", ()))
+        return result
 
     def _address(self, port: int) -> str:
         return f"{self.get_container_host_ip()}:{self.get_exposed_port(port)}"

@@ -52,6 +52,28 @@ def test_a_marker_starts_the_broker_with_its_keywords(tmp_path: Path) -> None:
     assert "5 passed" in run_pytest(tmp_path, "--strict-markers").stdout
 
 
+UNOBEYED = """
+import pytest
+
+pytestmark = pytest.mark.kafka_broker(kafka_version="3.9")
+
+
+def test_a(): ...
+"""
+
+
+def test_a_marker_of_a_module_needs_a_test_that_obeys_it(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text(INI)
+    module = tmp_path / "test_module.py"
+    module.write_text(UNOBEYED)
+    done = run_pytest(tmp_path)
+    assert done.returncode
+    assert "the marker kafka_broker has no effect, since no test there uses" in done.stderr
+    module.write_text(f"{UNOBEYED}\n\ndef test_b(kafka_broker): ...\n")
+    for words in (), ("-k", "test_a"), ("test_module.py::test_a",):
+        assert not run_pytest(tmp_path, *words).returncode
+
+
 def test_mistakes_are_errors_that_say_what_to_write(tmp_path: Path) -> None:
     (tmp_path / "test_wrong.py").write_text(WRONG)
     (tmp_path / "pytest.ini").write_text(INI)
