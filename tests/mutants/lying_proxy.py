@@ -77,13 +77,14 @@ def _relay_responses(
             while header.correlation_id != int.from_bytes(frame[:4], "big"):
                 header = headers.popleft()  # of a request without a response
             api = ApiKey(header.api_key)
+            sent = frame
             if api not in (ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE):
                 response, version = read_response_with_version(api, header.api_version, frame)
                 told = lie(api, version, response)
                 if told is None:
                     break
-                frame = write_response_frame(header, fit_to_version(told, version))  # noqa: PLW2901 - the lie is sent instead
-            client.sendall(len(frame).to_bytes(4, "big") + frame)
+                sent = write_response_frame(header, fit_to_version(told, version))
+            client.sendall(len(sent).to_bytes(4, "big") + sent)
     except OSError:
         pass
     finally:

@@ -56,11 +56,11 @@ class _Comparison:
             if path == self._list_in_order:
                 return self._of_lists_in_order(expected, actual, path, denial)
             return self._of_lists(expected, actual, path, denial)
-        if _are_equal(expected, actual):
-            return None
         name = _last_name(path)
+        if _are_equal(name, expected, actual):
+            return None
         text = f"{path}: {_json_text(actual)}, expected {_json_text(expected)}"
-        if denial and expected in _EMPTY and not _is_error_code((name, expected)):
+        if denial and expected in _EMPTY and not _is_error_code(name):
             return _leak(text, name, denial)
         return Deviation(text, _value_mistake(name, expected, actual))
 
@@ -71,9 +71,11 @@ class _Comparison:
         path: str,
         denial: int | None,
     ) -> Deviation | None:
-        if expected.get("errorCode") in DENIALS:
-            denial = expected["errorCode"]
-        for name, value in sorted(expected.items(), key=_is_error_code, reverse=True):
+        denial = next(
+            (code for name, code in expected.items() if _is_denial(name, code)),
+            denial,
+        )
+        for name, value in sorted(expected.items(), key=_has_error_code, reverse=True):
             where = f"{path}.{name}" if path else name
             if name not in actual:
                 return Deviation(f"{where} is missing", f"returns no {name}")
@@ -129,18 +131,26 @@ class _Comparison:
         return Deviation(extra, f"returns more elements of {name} than allowed")
 
 
-def _are_equal(expected: Any, actual: Any) -> bool:
-    if expected == SOME:
+def _are_equal(name: str, expected: Any, actual: Any) -> bool:
+    if expected == SOME and name not in _IDENTITY:
         return actual not in _EMPTY
     return bool(expected == actual) or (expected in (None, []) and actual in (None, []))
 
 
-def _is_error_code(field: tuple[str, Any]) -> bool:
-    return field[0].endswith("rrorCode")
+def _has_error_code(field: tuple[str, Any]) -> bool:
+    return _is_error_code(field[0])
+
+
+def _is_error_code(name: str) -> bool:
+    return name.endswith("rrorCode")
+
+
+def _is_denial(name: str, value: Any) -> bool:
+    return _is_error_code(name) and value in DENIALS
 
 
 def _value_mistake(name: str, expected: Any, actual: Any) -> str:
-    if _is_error_code((name, expected)) and isinstance(expected, int) and isinstance(actual, int):
+    if _is_error_code(name) and isinstance(expected, int) and isinstance(actual, int):
         return f"returns {_error_text(actual)} instead of {_error_text(expected)}"
     return f"returns no {name}" if expected == SOME else f"returns another {name}"
 

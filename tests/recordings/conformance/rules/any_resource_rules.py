@@ -137,3 +137,11 @@ def any_resource_rules() -> Iterator[Rule]:
         yield Rule(mistake, "", entries, init_producers())
     denied = [_topic(DENY, "*", principal="User:*")]
     yield Rule("any resource: super users need ACLs", "", denied, init_producers("admin"))
+
+
+def later_any_resource_rules() -> Iterator[Rule]:
+    """Yield rules that were added after others had been recorded, which keep their numbers."""
+    for operation in (Operation.DESCRIBE, Operation.CREATE, Operation.IDEMPOTENT_WRITE):
+        entries = [_topic(ALLOW, "a", operation=operation)]
+        mistake = "any resource: ALLOW of another operation counts"
+        yield Rule(mistake, operation.name, entries, init_producers())

@@ -57,6 +57,21 @@ def change_rules() -> Iterator[Rule]:
     yield from _sessions()
 
 
+def later_change_rules() -> Iterator[Rule]:
+    """Yield rules that were added after others had been recorded, which keep their numbers."""
+    denied = {"permission_type": int(DENY)}
+    for place, acl in (
+        ("a prefix", Entry(DENY, "{p}-na", PREFIXED)),
+        ("`*`", Entry(DENY, "*", LITERAL)),
+        ("User:*", Entry(DENY, principal="User:*")),
+    ):
+        allow = Entry(ALLOW)
+        before = [*own(), create_acls(acl), *own()]
+        yield Rule("a new DENY is not applied", place, [allow], before)
+        after = [*own(), delete_acls(denied), *own()]
+        yield Rule("a deleted DENY is still applied", place, [allow, acl], after)
+
+
 def _sessions() -> Iterator[Rule]:
     """Yield rules about incremental fetch sessions, in three versions of Fetch."""
     read = Entry(ALLOW, types=ONE_TOPIC)

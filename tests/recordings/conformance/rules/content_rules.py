@@ -70,6 +70,13 @@ def effect_rules() -> Iterator[Rule]:
     yield Rule(missing, "members", allowed, [*_joined(), *_groups()], names, names)
 
 
+def later_content_rules() -> Iterator[Rule]:
+    """Yield rules that were added after others had been recorded, which keep their numbers."""
+    users = _ask(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, users=[{"name": "nobody"}])
+    asks = [users, *cluster_asks()]
+    yield Rule("a denied element carries content", "passwords", [], asks)
+
+
 def _changed_topics() -> Iterator[Ask]:
     everything = {"allow_auto_topic_creation": False}
     listed = [{"name": name} for name in (NAME, OTHER, "{p}-new")]

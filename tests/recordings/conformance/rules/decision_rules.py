@@ -342,3 +342,10 @@ def decision_rules() -> Iterator[Rule]:
     """Yield all rules about single decisions."""
     for part in (_denials, _operations, _sums, _names, _principals, _hosts, _types, _apart):
         yield from part()
+
+
+def later_decision_rules() -> Iterator[Rule]:
+    """Yield rules that were added after others had been recorded, which keep their numbers."""
+    asked: dict[str, Any] = {"asked": "{p}.name"}
+    yield from ignored("dots and underscores in names are equal", name="{p}_name", **asked)
+    yield from ignored("dots and dashes in names are equal", name=NAME, **asked)
