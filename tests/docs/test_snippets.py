@@ -97,6 +97,9 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("docs/guides/conformance.md", "toml"): (
         f"{SNIPPETS}::test_the_suite_accepts_the_known_failures_on_the_page",
     ),
+    ("docs/guides/vectors.md", ""): (
+        "tests/mutants/test_lying_brokers.py::test_the_report_on_the_page_is_that_of_a_broker",
+    ),
     # not code: lines that drivers and the suite exchange
     ("docs/guides/conformance.md", "json"): (
         f"{CONTRACT}::test_the_examples_of_the_pages_satisfy_the_contract",
