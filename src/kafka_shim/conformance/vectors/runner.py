@@ -51,6 +51,8 @@ _TRANSIENT = frozenset({14, 15, 16, 51})
 """Errors that pass: a coordinator is loading, or a transaction is about to end."""
 _LEADER_NOT_AVAILABLE = 5
 _ATTEMPTS, _PAUSE_S, _ARRIVAL_S = 40, 0.05, 0.1
+_SETTLE_TIMES_OF_TOKENS = 4
+"""Brokers with KRaft list a new token later than they apply other changes."""
 _READ_ONLY = re.compile(r"Describe|List|Metadata|Fetch|OffsetFetch|FindCoordinator|OffsetForLeader")
 _ANONYMOUS = "anonymous"
 _GHOST_ID = b"\x33" * 16
@@ -195,9 +197,10 @@ class VectorRunner:
         low, high = self._super_user.versions.get(api, (1, 0))
         return low <= version <= high
 
-    def sleep_for_settle_time(self) -> None:
-        """Wait until the broker has applied a change."""
-        time.sleep(self._settle_s)
+    def sleep_for_settle_time(self, api: str) -> None:
+        """Wait until the broker has applied a change that this API has made."""
+        is_token = api == ApiKey.CREATE_DELEGATION_TOKEN.wire_name
+        time.sleep(self._settle_s * (_SETTLE_TIMES_OF_TOKENS if is_token else 1))
 
     def close(self) -> None:
         self._super_user.close()
@@ -368,7 +371,7 @@ class _GroupRun:
         if _changes_nothing(vector.when) and not creates_topic:
             return
         if is_equal:
-            self._runner.sleep_for_settle_time()
+            self._runner.sleep_for_settle_time(vector.when.api)
         elif _expects_success_of_any_part(vector.then):
             self._has_other_state = True
 
