@@ -25,6 +25,10 @@ from kafka_shim.protocol.messages.create_topics import (
     CreatableTopic,
     CreateTopicsRequest,
 )
+from kafka_shim.protocol.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
 from kafka_shim.protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
@@ -55,7 +59,7 @@ from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group_records import NOTES_MAX
-from tests.recordings.conformance.deviations import is_meant
+from tests.recordings.conformance.deviations import LATER_SETTING, is_meant
 from tests.recordings.conformance.scenario import Step
 from tests.recordings.records.batches import batch
 from tests.shim.play import SASL_LISTENER, Stage
@@ -385,6 +389,17 @@ def test_null_records_of_a_repeated_partition_are_answered_once() -> None:
     rows.append(produce_request("orders", batch([b"x"])).topic_data[0].partition_data[0])
     response = stage.ask(ApiKey.PRODUCE, 7, request)
     assert [row.index for row in response.responses[0].partition_responses] == [0]
+
+
+def test_a_patch_lists_the_settings_of_the_last_patch() -> None:
+    def names(release: str) -> set[str]:
+        resource = DescribeConfigsResource(resource_type=4, resource_name="1")
+        request = DescribeConfigsRequest(resources=[resource])
+        response = Stage(release).ask(ApiKey.DESCRIBE_CONFIGS, 1, request)
+        return {entry.name for entry in response.results[0].configs}
+
+    assert LATER_SETTING in names("3.9.1") & names("3.9.2")
+    assert LATER_SETTING not in names("3.8")
 
 
 def test_only_loggers_that_were_unknown_are_left_out_of_the_comparison() -> None:
