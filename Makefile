@@ -8,6 +8,8 @@ STAMP := $(VENV)/.installed
 TOOLS := .venv-tools
 BINARY := .venv-binary
 SITE := .venv-site
+# of the broker of `make run`; users authenticate on the next one
+PORT ?= 9092
 LOCK := requirements/ci.txt
 PART_LOCK = $(TOOLS)/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-annotate --custom-compile-command "make lock" --constraint $(LOCK)
@@ -24,7 +26,7 @@ TEST_ARGS ?= -n $(WORKERS) --maxprocesses 6 --dist loadfile
 .PHONY: help install run test quick check lint types architecture docs package packages release lock pipeline-check
 
 help:
-	@echo "make run             start a broker on 127.0.0.1:9092 with demo users and ACLs"
+	@echo "make run             start a broker on 127.0.0.1:9092 with demo users and ACLs; PORT=19092: on another port"
 	@echo "make test            run all tests except the slow ones"
 	@echo "make quick           run the tests of authorizer, protocol, handlers and state, in half a minute"
 	@echo "make check           run lint, types and all tests, and check generated files"
@@ -64,9 +66,7 @@ $(STAMP): $(RUNNABLE)
 install: $(STAMP)
 
 run: $(RUNNABLE)
-	@$(BIN)/python examples/demo.py --listener PLAINTEXT://127.0.0.1:9092 \
-	  --listener SASL_PLAINTEXT://127.0.0.1:9093 --super-user User:ANONYMOUS --super-user User:admin \
-	  --state examples/demo.yaml
+	@$(BIN)/python examples/demo.py --port $(PORT) --state examples/demo.yaml
 
 test: install
 	$(BIN)/python -m pytest $(TEST_ARGS)

@@ -27,7 +27,7 @@ def demo_broker() -> Iterator[Demo]:
     """Run the command of `make run` on free ports until it has printed its page."""
     recipe = (ROOT / "Makefile").read_text().split("\nrun: ", 1)[1].split("\n\n", 1)[0]
     program, *options = shlex.split(recipe.split("/python ", 1)[1].replace("\\\n", " "))
-    options = [re.sub(r"(://127\.0\.0\.1):\d+", r"\1:0", option) for option in options]
+    options = [option.replace("$(PORT)", "0") for option in options]
     child = subprocess.Popen(
         [sys.executable, program, *options],
         cwd=ROOT,

@@ -10,7 +10,6 @@ from tests.docs.shell import Shell
 from tests.docs.shown import ROOT, Command, commands, pages
 
 ALL = commands()
-DEMO_ADDRESSES = ("127.0.0.1:9092", "127.0.0.1:9093")
 
 RUN_BY_OTHERS = {
     "README.md: make run": "tests/docs/test_commands.py::"
@@ -165,7 +164,7 @@ def test_the_readme_shows_what_make_run_prints(demo: Demo) -> None:
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     start = lines.index(shown[0])
     assert lines[start : start + len(shown)] == shown
-    assert all(address in (ROOT / "Makefile").read_text() for address in DEMO_ADDRESSES)
+    assert "\nPORT ?= 9092\n" in (ROOT / "Makefile").read_text()
 
 
 def test_the_readme_shows_the_last_line_of_pytest() -> None:
