@@ -79,8 +79,8 @@ class BrokerOption(NamedTuple):
     """On the command line with dashes; in a variable in capitals."""
     kind: Kind
     group: str
-    """The heading in the help of commands, which also decides which commands have it; a keyword needs
-    a group that all brokers have.
+    """The heading in the help of commands, which also decides which commands have it; a keyword
+    needs a group that all brokers have.
     """
     help: str
     places: Place = USUAL
