@@ -623,7 +623,7 @@ class DeletionsReversed(PlainAuthorizer):
 
 
 class HostsNotStored(PlainAuthorizer):
-    mistake = r"does not hold the ACL .*host=127\.0\.0\.1.* but .*host=\*"
+    mistake = r"does not hold the ACL .*, host: 127\.0\.0\.1} but {(?!.*host)"
 
     def create_acls(self, actor: Actor, acls: Sequence[Acl]) -> list[AclCreateResult]:
         return super().create_acls(actor, [replace(acl, host="*") for acl in acls])

@@ -42,7 +42,7 @@ CONNECT_PORT = 15002
 """Port of a Spark Connect server whose address has none."""
 PATIENCE_S = 10
 _OUTPUT_FOLDERS = {
-    "output": (LAKE, ("*",)),
+    "out": (LAKE, ("*",)),
     "parquet": (PARQUET, PARQUET_NAMES),
     "pull_request": (CHANGE, CHANGE_FILES),
     "checkpoint": ("watch", ("*",)),

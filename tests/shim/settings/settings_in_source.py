@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import kafka_shim.shim.state.settings as settings_package
+from kafka_shim.protocol.releases.facts import REBALANCE_PROTOCOLS
 from kafka_shim.shim.state.settings.configs import FETCH_BYTES_MAX, SYNONYMS
 
 _DEFINITIONS: Final = Path(settings_package.__file__).parent / "config_definitions.json"
@@ -28,8 +29,12 @@ _CHECKS: Final = (
     *("setting_effects.py", "generate_definitions.py"),
 )
 """Modules that name settings only to validate, to list or to return them."""
-_READ_ELSEWHERE: Final = frozenset({"listeners", "match", "metrics", "port", FETCH_BYTES_MAX})
-"""Settings that the shim reads, but without a dot in their name, or in one of `_CHECKS`."""
+_READ_ELSEWHERE: Final = frozenset(
+    {"listeners", "match", "metrics", "port", FETCH_BYTES_MAX, REBALANCE_PROTOCOLS}
+)
+"""Settings that the shim reads, but without a dot in their name, in one of `_CHECKS`, or by the
+name in the facts of releases.
+"""
 
 
 @cache

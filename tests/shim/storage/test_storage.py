@@ -48,7 +48,10 @@ def log_of(stage: KeptStage, topic: str = "orders") -> PartitionLog:
 
 
 def picture(log: PartitionLog) -> Any:
-    """Return the content of a log: offsets, batches, producers, transactions and epochs."""
+    """Return the content of a log: offsets, batches, producers, transactions and epochs.
+
+    A leader's epoch without a record is left out, since each start begins one.
+    """
     batches = [(batch.base_offset, batch.max_timestamp, batch.payload) for batch in log.batches]
     producers = [
         (found.producer_id, found.epoch, found.transaction_offset, list(found.batches))
@@ -56,7 +59,8 @@ def picture(log: PartitionLog) -> Any:
     ]
     aborted = log.producers.aborted_between(0, log.end_offset + 1)
     offsets = (log.start_offset, log.end_offset, log.last_stable_offset)
-    return offsets, batches, producers, aborted, log._epochs
+    epochs = [each for each in log._epochs if each[1] < log.end_offset or each == (0, 0)]
+    return offsets, batches, producers, aborted, epochs
 
 
 def test_topics_records_and_producers_are_restored(stage: KeptStage) -> None:
@@ -278,7 +282,7 @@ def test_each_start_has_a_new_leader_epoch(stage: KeptStage) -> None:
     twice = stage.again().again()
     produce(twice, b"2")
     assert log_of(twice)._epochs == [(0, 0), (4, 1)]
-    assert log_of(twice.again())._epochs == [(0, 0), (4, 1)]
+    assert log_of(twice.again())._epochs == [(0, 0), (4, 1), (6, 2)]
 
 
 def test_configured_topics_are_created_once(tmp_path: Path) -> None:

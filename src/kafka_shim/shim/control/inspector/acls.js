@@ -47,8 +47,9 @@ export const acls = {
 /** Link to the decisions that an ACL made, or say since when it made none. */
 function use({ acl, decisions, last_used_us: last, since }) {
   if (!decisions) return { text: since ? `unused since ${clockTime(since)}` : "unused", class: "none", sort: 0 };
-  const rule = `${acl.permission} ${acl.principal} ${acl.operation} on ${acl.resource_type} ${acl.resource_pattern_type} ${acl.resource_name} from ${acl.host}`;
-  return { node: element("a", { href: tabLink("decisions", { filter: `"${rule}"` }), text: `${clockTime(last)}, ${counted(decisions, "decision")}` }), sort: last };
+  const plain = Object.entries(ruleOf(acl)).filter(([, value]) => plainOrQuoted(value) === value);
+  const filter = plain.map(([key, value]) => `"${key}: ${value}"`).join(" ");
+  return { node: element("a", { href: tabLink("decisions", { filter }), text: `${clockTime(last)}, ${counted(decisions, "decision")}` }), sort: last };
 }
 
 const adding = (page) => form("new-acl", "Add an ACL", [
@@ -132,6 +133,24 @@ function because(rules, reason) {
   return rules.flatMap((acl) => [element("br"), aclText(acl)]);
 }
 
-/** `allow User:alice Write on literal Topic orders from *`. */
-export const aclText = (acl) => `${acl.permission.toLowerCase()} ${acl.principal} ${capital(acl.operation)} on `
-  + `${acl.resource_pattern_type.toLowerCase()} ${capital(acl.resource_type)} ${acl.resource_name} from ${acl.host}`;
+/** Return an ACL of the API as a rule of a state file. */
+function ruleOf(acl) {
+  const operation = OPERATIONS.find((name) => wire(name) === acl.operation) ?? "All";
+  const rule = { principal: acl.principal, [acl.permission.toLowerCase()]: operation };
+  rule[acl.resource_type.toLowerCase().replace("_", "-")] = acl.resource_name;
+  if (acl.resource_pattern_type === "PREFIXED") rule.pattern = "prefixed";
+  return acl.host === "*" ? rule : { ...rule, host: acl.host };
+}
+
+/** Return a value of YAML, quoted where it would be read as something else. */
+function plainOrQuoted(value) {
+  return /^([A-Za-z][\w./-]*(:[\w./-]+)*|\d+\.\d+\.\d+\.\d+(\/\d+)?)$/.test(value) ? value : JSON.stringify(value);
+}
+
+/** Return a rule as the line that all outputs share. */
+export function ruleText(rule) {
+  const text = (value) => (Array.isArray(value) && value.length > 1 ? `[${value.join(", ")}]` : plainOrQuoted([value].flat()[0]));
+  return `{${Object.entries(rule).map(([key, value]) => `${key}: ${text(value)}`).join(", ")}}`;
+}
+
+export const aclText = (acl) => ruleText(ruleOf(acl));

@@ -1,5 +1,6 @@
 // Requests and decisions, with their details and what would have allowed a denied access.
 
+import { ruleText } from "./acls.js";
 import { address, go, tabLink } from "./address.js";
 import { connectHelp } from "./connect.js";
 import { badge, button, capital, clockTime, copier, counted, docLink, duration, element, hexdump, json, section, table } from "./elements.js";
@@ -216,17 +217,6 @@ function exchange(full) {
 
 const decisionItem = (row) => element("li", {}, badge(row.allowed, row.allowed ? "allowed" : "denied"), " ",
   docLink(row.operation, capital(row.operation)), ` ${capital(row.resource_type)} ${row.resource_name}: ${row.rule}`);
-
-/** Return a value of YAML, quoted where it would be read as something else. */
-function plainOrQuoted(value) {
-  return /^[A-Za-z][\w./-]*(:[\w./-]+)*$/.test(value) ? value : JSON.stringify(value);
-}
-
-/** Return an ACL as the line that all outputs share. */
-function ruleText(rule) {
-  const text = (value) => (Array.isArray(value) && value.length > 1 ? `[${value.join(", ")}]` : plainOrQuoted([value].flat()[0]));
-  return `{${Object.entries(rule).map(([key, value]) => `${key}: ${text(value)}`).join(", ")}}`;
-}
 
 /** Return what would have allowed the whole request, with a button that does it. */
 function remedyOf(decided, page) {
