@@ -60,7 +60,9 @@ def test_enough_acls_for_a_client_are_added(clicking: ClickingPage, broker: Kafk
     send(broker, "carol")
     clicking.click_tab("principals")
     clicking.click("//tr[td='User:carol']")
-    clicking.wait(lambda: clicking.shows("#least", "missing allow User:carol Write on literal"))
+    clicking.wait(
+        lambda: clicking.shows("#least", "missing {principal: User:carol, allow: Write, topic: ")
+    )
     assert "--operation Write" in clicking.element("#least-text").text
     clicking.click("//*[@id='add-all']")
     clicking.wait(lambda: clicking.shows("#least", "All of them exist"))

@@ -231,7 +231,7 @@ def test_allowed_and_denied_principals_are_shown(page: Page, broker: KafkaBroker
     assert "Read on Topic payments" in detail
     assert "allowed User:admin from everywhere" in detail
     assert "denied User:bob" in detail
-    assert "deny User:bob Read on prefixed Topic pay" in detail
+    assert "{principal: User:bob, deny: Read, topic: pay, pattern: prefixed}" in detail
 
 
 def test_a_remedy_is_granted(page: Page, broker: KafkaBroker) -> None:
@@ -263,9 +263,13 @@ def test_a_cell_of_the_matrix_explains_and_grants(page: Page, broker: KafkaBroke
     denied = page.driver.find_element("xpath", f"{row}//s")
     assert denied.text == "R"  # by the ACL about names that begin with "pay"
     denied.click()
-    page.wait(lambda: page.shows("#detail", "deny User:bob Read on prefixed Topic pay from *"))
+    page.wait(
+        lambda: page.shows(
+            "#detail", "{principal: User:bob, deny: Read, topic: pay, pattern: prefixed}"
+        )
+    )
     page.click("//tr[td='Write']//button[.='Grant']")
-    page.wait(lambda: page.shows("#detail", "allow User:bob Write on literal Topic payments"))
+    page.wait(lambda: page.shows("#detail", "{principal: User:bob, allow: Write, topic: payments}"))
     page.wait(lambda: "User:bob \u2013 W D R" in page.grid)
     page.click("//tr[td='Read']//button[.='Remove the ACL']")
     page.wait(lambda: "User:bob \u2013 W D \u2013" in page.grid)

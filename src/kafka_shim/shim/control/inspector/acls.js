@@ -47,8 +47,7 @@ export const acls = {
 /** Link to the decisions that an ACL made, or say since when it made none. */
 function use({ acl, decisions, last_used_us: last, since }) {
   if (!decisions) return { text: since ? `unused since ${clockTime(since)}` : "unused", class: "none", sort: 0 };
-  const plain = Object.entries(ruleOf(acl)).filter(([, value]) => plainOrQuoted(value) === value);
-  const filter = plain.map(([key, value]) => `"${key}: ${value}"`).join(" ");
+  const filter = `"${aclText(acl).split('"')[0]}"`;
   return { node: element("a", { href: tabLink("decisions", { filter }), text: `${clockTime(last)}, ${counted(decisions, "decision")}` }), sort: last };
 }
 
