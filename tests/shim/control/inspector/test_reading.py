@@ -112,7 +112,8 @@ def test_a_request_names_its_fault_and_spent_faults_look_spent(
     page.fill("#fault", '{"action": {"delay_ms": 5}, "trigger": {"every_time": true}}')
     page.element("#new-fault button").click()
     page.row("delay ms 5", "active")
-    assert [fault.action for fault in broker.faults.list()] == [{"delay_ms": 5}]
+    # the old fault is removed after the new one is added
+    page.wait(lambda: [fault.action for fault in broker.faults.list()] == [{"delay_ms": 5}])
     page.click("//td//button[.='Remove']")
     page.wait(lambda: page.shows("#note", "removed · Undo"))
     assert broker.faults.list() == []
