@@ -1,10 +1,9 @@
 """The manual page of all commands: `python -m kafka_shim.cli.man_page > docs/kafka-shim.1`."""
 
-import argparse
-from collections.abc import Iterator
 from importlib.metadata import version
 
 from kafka_shim.cli import COMMANDS, build_command_line_parser
+from kafka_shim.cli.command_parser import iter_commands
 from kafka_shim.cli.help_examples import examples_section
 
 
@@ -13,7 +12,7 @@ def man_page() -> str:
     from argparse_manpage.manpage import Manpage  # type: ignore[import-untyped]
 
     parser = build_command_line_parser(COMMANDS, COMMANDS)
-    for command in _subcommand_parsers(parser):
+    for command in iter_commands(parser):
         examples = examples_section(command.prog)
         if examples is not None:  # the formatter omits epilogs of sub-commands
             command.description = f"{command.description}\n\n{examples}"
@@ -21,15 +20,6 @@ def man_page() -> str:
     head = {"project_name": "kafka-shim", "version": number, "date": f"version {number}"}
     title = {"manual_title": "kafka-shim", "description": parser.description}
     return f"{Manpage(parser, head | title)}\n"
-
-
-def _subcommand_parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    """Yield the parsers of sub-commands, at all levels."""
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for command in action.choices.values():
-                yield command
-                yield from _subcommand_parsers(command)
 
 
 if __name__ == "__main__":
