@@ -1,5 +1,6 @@
 """Each view of the inspector in a real browser, with clients that see its effects."""
 
+import json
 from importlib.resources import files
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from benchmarks.inspector import load
+from kafka_shim.policy.formats.rule_lines import rule_line
 from kafka_shim.shim.faults.spec import Match
 from kafka_shim.testing import KafkaBroker, start
 from tests.shim.control.inspector.page import TABS, Page, needs_browser, send
@@ -444,3 +446,16 @@ def test_axe_finds_nothing_serious(
         page.press("\ue00c")
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_acls_are_the_lines_that_other_outputs_print(page: Page) -> None:
+    """The page quotes what YAML would read as something else, as the commands do."""
+    names = ("orders", "yes", "Null", "a b", "*", "1", "x: y", "10.0.0.0/8", "User:*")
+    rules = [{"principal": "User:a", "allow": ["Read", "Write"], "topic": name} for name in names]
+    script = (
+        "const done = arguments[1]; const module = document.querySelector('script[src]').src;"
+        "const rules = JSON.parse(arguments[0]);"
+        "import(new URL('acls.js', module)).then((acls) => done(rules.map(acls.ruleText)))"
+    )
+    shown = page.driver.execute_async_script(script, json.dumps(rules))
+    assert shown == list(map(rule_line, rules))

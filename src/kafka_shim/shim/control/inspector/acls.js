@@ -143,7 +143,7 @@ function ruleOf(acl) {
 
 /** Return a value of YAML, quoted where it would be read as something else. */
 function plainOrQuoted(value) {
-  return /^([A-Za-z][\w./-]*(:[\w./-]+)*|\d+\.\d+\.\d+\.\d+(\/\d+)?)$/.test(value) ? value : JSON.stringify(value);
+  return /^(?!(true|false|yes|no|on|off|null)$)([A-Za-z][\w./-]*(:[\w./-]+)*|\d+\.\d+\.\d+\.\d+(\/\d+)?)$/i.test(value) ? value : JSON.stringify(value);
 }
 
 /** Return a rule as the line that all outputs share. */
