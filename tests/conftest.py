@@ -5,6 +5,7 @@ from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
+import structlog  # noqa: F401 - a process that has it writes its log lines as they are logged
 from hypothesis import HealthCheck, settings
 
 from kafka_shim.testing import KafkaBroker, start
