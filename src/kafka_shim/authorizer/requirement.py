@@ -110,6 +110,11 @@ class Requirement(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     note: str = ""
 
     @property
+    def can_be_error(self) -> bool:
+        """Return whether a denial shows as an error in some release and version."""
+        return any(denial.effect not in WITHOUT_ERROR for denial in self.denied)
+
+    @property
     def id(self) -> str:
         """The API's name in Kafka and the row's name: `OffsetFetch.group`."""
         return f"{self.api.wire_name}.{self.name}"

@@ -62,15 +62,18 @@ class AccessChange(msgspec.Struct, frozen=True, gc=False):
     def affects_access(self, actor: Actor, action: Action) -> bool:
         """Return whether the decision about an access to a named resource changes by this."""
         return (
-            self.names is not None
-            and self.resource_type is action.resource_type
+            self.resource_type is action.resource_type
             and action.operation in self.operations
             and self.applies_to_actor(actor)
-            and self.names.contains_name_ignoring_glob(action.resource_name)
-            and not any(
-                names.contains_name_ignoring_glob(action.resource_name)
-                for names in self.except_names
-            )
+            and self.concerns_name(action.resource_name)
+        )
+
+    def concerns_name(self, name: str) -> bool:
+        """Return whether the change is about the resource with this name."""
+        return (
+            self.names is not None
+            and self.names.contains_name_ignoring_glob(name)
+            and not any(names.contains_name_ignoring_glob(name) for names in self.except_names)
         )
 
     def applies_to_actor(self, actor: Actor) -> bool:

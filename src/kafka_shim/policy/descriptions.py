@@ -74,6 +74,12 @@ def principal_text(principal: str, except_principals: Iterable[str] = ()) -> str
 
 def signed_access_change_line(change: AccessChange) -> str:
     """Return a line such as `+ User:alice: Read, Describe on topic `orders``."""
+    principal = principal_text(change.principal, change.except_principals)
+    return f"{'+' if change.gained else '-'} {principal}: {changed_access_text(change)}"
+
+
+def changed_access_text(change: AccessChange) -> str:
+    """Return text such as `Read, Describe on topic `orders` from 10.0.0.1`."""
     resource = resources_text(change.resource_type, change.names)
     named_exceptions = ", ".join(
         names_text(name)
@@ -81,12 +87,8 @@ def signed_access_change_line(change: AccessChange) -> str:
         if not _exception_matches_no_topic(change, name)
     )
     but = f" (but not {named_exceptions})" if named_exceptions else ""
-    principal = principal_text(change.principal, change.except_principals)
-    return (
-        f"{'+' if change.gained else '-'} {principal}:"
-        f" {operations_text(change.operations)} on {resource}{but}"
-        f"{hosts_text(change.hosts, change.except_hosts)}"
-    )
+    hosts = hosts_text(change.hosts, change.except_hosts)
+    return f"{operations_text(change.operations)} on {resource}{but}{hosts}"
 
 
 def flags_of_changes_that_follow_from_others(changes: Sequence[AccessChange]) -> list[bool]:

@@ -51,7 +51,7 @@ def access_matrix(
         query.get("principal_contains", ""),
     )
     resources = _sorted_names_containing(
-        set(_existing_resource_names(cluster, resource_type)),
+        set(existing_resource_names(cluster, resource_type)),
         _names_in_literal_acls(acls, resource_type),
         query.get("resource_contains", ""),
     )
@@ -114,7 +114,8 @@ def _names_in_literal_acls(acls: list[Acl], kind: ResourceType) -> Iterator[str]
     )
 
 
-def _existing_resource_names(cluster: Cluster, kind: ResourceType) -> Iterable[str]:
+def existing_resource_names(cluster: Cluster, kind: ResourceType) -> Iterable[str]:
+    """Return the names of a type's resources; none of delegation tokens."""
     match kind:
         case ResourceType.CLUSTER:
             return (CLUSTER_NAME,)

@@ -15,7 +15,8 @@ from kafka_shim.shim.observing.request_remedy import RequestRemedy
 
 class Health(msgspec.Struct):
     """The health of the broker; `status` is always `ok`. `counts` are numbers of topics, groups,
-    users, ACLs and faults.
+    users, ACLs and faults; `changes_last` and `requests_last` the numbers of the newest ones, which
+    tell that nothing is new. `changes_last` is null if changes of ACLs are not observed.
     """
 
     status: str
@@ -23,6 +24,8 @@ class Health(msgspec.Struct):
     uptime_ms: int
     connections: int
     counts: dict[str, int]
+    changes_last: int | None
+    requests_last: int
 
 
 class TopicRow(msgspec.Struct):

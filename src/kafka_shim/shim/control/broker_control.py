@@ -29,6 +29,10 @@ from kafka_shim.shim.control.bodies import (
     NewUser,
     TopicSettings,
 )
+from kafka_shim.shim.control.change_preview import (
+    difference_of_principals,
+    preview_of_acl_change,
+)
 from kafka_shim.shim.control.change_rows import change_rows
 from kafka_shim.shim.control.control_error import (
     ControlError,
@@ -41,7 +45,7 @@ from kafka_shim.shim.control.history_queries import HistoryQueries
 from kafka_shim.shim.control.least_acls_query import least_acls_response
 from kafka_shim.shim.control.node_control import NodeControl
 from kafka_shim.shim.control.setup_warnings import SetupWarnings, missing_acl_warnings
-from kafka_shim.shim.control.state_bodies import AclText
+from kafka_shim.shim.control.state_bodies import AclChange, AclText
 from kafka_shim.shim.control.topic_record_control import TopicRecordControl
 from kafka_shim.shim.control.transaction_rows import transactions_and_limited_producers
 from kafka_shim.shim.control.who_can_query import who_can_response
@@ -99,12 +103,16 @@ class BrokerControl:
     # the state
 
     def health(self) -> dict[str, Any]:
+        change_log = self._broker.change_log
+        assert change_log is not None  # created with the history
         return {
             "status": "ok",
             "release": self._cluster.release,
             "uptime_ms": self._cluster.clock.now_ms() - self._broker.started_ms,
             "connections": self._broker.connection_count,
             "counts": self._counts(),
+            "changes_last": change_log.last_number if change_log.observes_acls else None,
+            "requests_last": self.history.last_number,
         }
 
     def _counts(self) -> dict[str, int]:
@@ -317,6 +325,14 @@ class BrokerControl:
 
     def access_of_principal(self, query: Mapping[str, str]) -> Row:
         return access_of_principal(self._cluster, query)
+
+    def preview_acls(self, change: AclChange) -> Row:
+        """Return what a change of ACLs would do."""
+        removed, added = map(_parse_acl_rules, (AclRules(change.remove), AclRules(change.add)))
+        return preview_of_acl_change(self._cluster, self.history, removed, added)
+
+    def difference_of_principals(self, query: Mapping[str, str]) -> Row:
+        return difference_of_principals(self._cluster, query)
 
     def acl_use(self) -> Row:
         return acl_use(self.history)

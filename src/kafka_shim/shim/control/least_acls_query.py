@@ -1,6 +1,8 @@
 """The fewest ACLs for everything that a principal or a client tried, for the control API."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby, product
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -8,17 +10,22 @@ import msgspec
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
-from kafka_shim.authorizer.model import WILDCARD, Acl, Actor
+from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor
 from kafka_shim.authorizer.remedy import (
+    CheckedAction,
     RequiredAccess,
     is_allowed,
     required_access_for_need,
     steps_to_allow,
 )
-from kafka_shim.authorizer.requirements import all_requirements_bound_to_release_by_id
+from kafka_shim.authorizer.requirements import (
+    TABLE,
+    all_requirements_bound_to_release_by_id,
+)
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
 from kafka_shim.policy.least.least_acls import least_acls
+from kafka_shim.protocol.enums import ResourceType
 from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
 from kafka_shim.shim.observing.request_history import History, HistoryEntry
 from kafka_shim.shim.observing.request_remedy import checked_requirements
@@ -60,10 +67,67 @@ def least_acls_response(
     return {
         "requests": request_count,
         "decisions_left_out": left_out,
-        "acls": [_acl_row(authorizer, acl, uses) for acl in acls],
+        "acls": [
+            _acl_row(acl, uses, exists=any(authorizer.acls(acl.to_exact_filter()))) for acl in acls
+        ],
         "remove": acls_to_objects(_hindering_acls(authorizer, uses)),
         **_formatted_acls(query.get("format", "commands"), acls),
     }
+
+
+def least_acls_of_recorded_decisions(
+    rows: Iterable[Mapping[str, Any]], query: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the fewest ACLs for the decisions of a recording, which does not tell which exist.
+
+    What no release reports as an error only leaves something out of a response: it is not needed.
+    """
+    principal, client_id = query.get("principal"), query.get("client_id")
+    uses: dict[RequiredAccess, _Use] = {}
+    asked = [
+        row
+        for row in rows
+        if principal in (None, row["principal"]) and client_id in (None, row["client_id"])
+    ]
+    for number, decisions in groupby(asked, itemgetter("number")):
+        of_request = list(decisions)
+        for access in _accesses_needed_by_recorded_request(of_request):
+            use = uses.setdefault(access, _Use())
+            use.apis.add(of_request[0]["api"])
+            use.requests.add(number)
+    acls = least_acls(uses)
+    return {
+        "requests": len({row["number"] for row in asked}),
+        "decisions_left_out": 0,
+        "acls": [_acl_row(acl, uses, exists=None) for acl in acls],
+        "remove": [],
+        **_formatted_acls(query.get("format", "commands"), acls),
+    }
+
+
+def _accesses_needed_by_recorded_request(rows: list[Mapping[str, Any]]) -> Iterator[RequiredAccess]:
+    """Yield what the decisions of one request show to be needed, from any host."""
+    actor = Actor(rows[0]["principal"], WILDCARD)
+    for requirement in TABLE:
+        if requirement.api.wire_name != rows[0]["api"] or not requirement.can_be_error:
+            continue
+        shared: list[tuple[CheckedAction, bool]] = []  # of no name of the request
+        named: list[tuple[CheckedAction, bool]] = []
+        for row, need in product(rows, requirement.any_of):
+            names = need.operation.name, need.resource_type.name
+            if names == (row["operation"], row["resource_type"]):
+                action = Action(need.operation, need.resource_type, row["resource_name"])
+                is_shared = need.any_name or need.resource_type is ResourceType.CLUSTER
+                check = CheckedAction(action, any_name=need.any_name)
+                (shared if is_shared else named).append((check, row["allowed"]))
+        allowed = [(check,) for check, was_allowed in shared if was_allowed]
+        if allowed or not named:
+            ways = allowed[:1] or [(check,) for check, _ in shared]
+            yield from [RequiredAccess(actor, tuple(ways))] if ways else []
+            continue
+        for check, was_allowed in named:
+            others = [] if was_allowed else [(other,) for other, _ in shared]
+            yield RequiredAccess(actor, (*others, (check,)))
 
 
 def _accesses_needed_to_avoid_errors(
@@ -80,9 +144,9 @@ def _accesses_needed_to_avoid_errors(
 
 
 def _acl_row(
-    authorizer: Authorizer, acl: Acl, uses: Mapping[RequiredAccess, _Use]
+    acl: Acl, uses: Mapping[RequiredAccess, _Use], *, exists: bool | None
 ) -> dict[str, Any]:
-    """Return an ACL with the APIs that need it, and whether it exists."""
+    """Return an ACL with the APIs that need it, and whether it exists, if that is known."""
     alone = StandardAuthorizer(store=AclStore([acl]))
     served = [use for access, use in uses.items() if is_allowed(alone, access)]
     [acl_object] = acls_to_objects([acl])
@@ -90,7 +154,7 @@ def _acl_row(
         "acl": acl_object,
         "apis": sorted({api for use in served for api in use.apis}),
         "requests": len({number for use in served for number in use.requests}),
-        "exists": any(authorizer.acls(acl.to_exact_filter())),
+        "exists": exists,
     }
 
 

@@ -186,6 +186,67 @@ class TransactionRows(msgspec.Struct):
     producers: list[ProducerRow]
 
 
+class AclChange(msgspec.Struct, forbid_unknown_fields=True):
+    """ACLs to remove, and then to add, as objects or as rules of a state file."""
+
+    remove: list[dict[str, Any]] = []
+    add: list[dict[str, Any]] = []
+
+
+class PreviewedChange(msgspec.Struct):
+    """What principals gain or lose: `access` in words, for all possible names, with the first of
+    the `existing_count` resources that it concerns, and an example.
+    """
+
+    gained: bool
+    principal: str
+    access: str
+    existing: list[str]
+    existing_count: int
+    example: str
+
+
+class ObservedAccess(msgspec.Struct):
+    """What kept requests needed; `allowed` is what the change would make of it."""
+
+    principal: str
+    host: str
+    access: str
+    requests: int
+    allowed: bool
+
+
+class ChangePreview(msgspec.Struct):
+    """What a change of ACLs would do: to all possible accesses, and to those that were observed in
+    the kept requests, of which there are `requests`.
+    """
+
+    changes: list[PreviewedChange]
+    observed: list[ObservedAccess]
+    observed_count: int
+    requests: int
+
+
+class PrincipalDifference(msgspec.Struct):
+    """What `only` one of two principals may; `because` has the reasons for the first and the
+    second one, and is empty if no client can notice it.
+    """
+
+    only: str
+    access: str
+    existing: list[str]
+    existing_count: int
+    because: list[str]
+
+
+class PrincipalDifferences(msgspec.Struct):
+    """In what the rights of two principals differ, over all possible names and hosts."""
+
+    first: str
+    second: str
+    differences: list[PrincipalDifference]
+
+
 class AllowedPrincipalRow(msgspec.Struct):
     """A principal that is allowed, its hosts (`*`: all except `except_hosts`), and the ACLs that
     allow it. `denials` are the ACLs behind the exceptions. `everyone` is true for the row of all
@@ -219,12 +280,14 @@ class WhoCanRows(msgspec.Struct):
 
 
 class LeastAclRow(msgspec.Struct):
-    """An ACL that requests need: their APIs, how many requests, and whether it exists already."""
+    """An ACL that requests need: their APIs, how many requests, and whether it exists already;
+    null if that is unknown.
+    """
 
     acl: AclRow
     apis: list[str]
     requests: int
-    exists: bool
+    exists: bool | None
 
 
 class LeastAcls(msgspec.Struct):

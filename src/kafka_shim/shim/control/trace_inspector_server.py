@@ -8,7 +8,9 @@ from operator import itemgetter
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlsplit
 
+from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.control.inspector_files import FILES, HEADERS, inspector_file_content
+from kafka_shim.shim.control.least_acls_query import least_acls_of_recorded_decisions
 from kafka_shim.text.whole_number import parse_whole_number
 
 HOST = "127.0.0.1"
@@ -53,6 +55,8 @@ class TraceInspectorServer(ThreadingHTTPServer):
         number = parse_whole_number(path.removeprefix("/requests/"))
         if number is not None:
             return rows.request_detail(number)
+        if path == "/least-acls":
+            return least_acls_of_recorded_decisions(rows.decisions, query)
         kinds = {"/requests": rows.requests, "/decisions": rows.decisions}
         if path not in kinds:
             return None
@@ -87,7 +91,12 @@ class _RequestHandler(BaseHTTPRequestHandler):
         if url.path == "/":
             self._send_response(307, b"", "text/plain", {"Location": _PAGE})
             return
-        response = self.server.control_api_response(url.path, dict(parse_qsl(url.query)))
+        try:
+            response = self.server.control_api_response(url.path, dict(parse_qsl(url.query)))
+        except ControlError as error:
+            content = json.dumps({"error": str(error)}).encode()
+            self._send_response(error.status, content, "application/json")
+            return
         if response is not None:
             self._send_response(200, json.dumps(response).encode(), "application/json")
             return

@@ -1,10 +1,15 @@
 """What a reader of the inspector relies on: his place, addresses, faults, records and messages."""
 
+import os
+import re
 import threading
+import time
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
 from selenium.webdriver import ActionChains
 
 from benchmarks.inspector import load
@@ -292,3 +297,102 @@ def test_a_stopped_broker_is_reported_with_what_it_last_showed(chrome: Any) -> N
     assert "The broker does not answer. Shown is what it last reported, at " in text
     assert page.row("User:bob")
     chrome.get_log("browser")  # discard the messages about calls without a response
+
+
+def test_times_are_typed_in_utc(page: Page, broker: KafkaBroker) -> None:
+    """A user in New York types what he reads."""
+    page.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "America/New_York"})
+    try:
+        http = Http(str(broker.control_url))
+        for value in ("first", "second"):
+            http.ask("POST", "/topics/orders/records", {"value": value})
+            threading.Event().wait(1.2)
+        consumer = Consumer(broker.config() | {"group.id": "billing"})
+        consumer.commit(offsets=[TopicPartition("orders", 0, 0)], asynchronous=False)
+        consumer.close()
+        page.tab("topics")
+        page.row("orders", "2")
+        page.click('//tr[@data-key="orders"]')
+        text = page.wait(lambda: page.shows("#records", "second") and page.element("#records").text)
+        shown = re.search(r"#1 \xb7 ([\d-]+ [\d:]+)", text)
+        assert shown is not None, text
+        typed = shown[1].replace(" ", "T")
+        set_time(page, "#since", typed)
+        page.wait(lambda: "first" not in page.element("#records").text)
+        assert "second" in page.element("#records").text
+        page.tab("groups")
+        page.click("//tr[td='billing']")
+        page.choose('#reset [name="kind"]', "time_ms")
+        set_time(page, '#reset [name="target"]', typed)
+        page.click("//button[.='Show the changes']")
+        page.wait(lambda: page.shows("#offset-changes", "orders 0 0 1 1"))
+    finally:
+        page.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": ""})
+
+
+def set_time(page: Page, css: str, typed: str) -> None:
+    script = """
+    arguments[0].value = arguments[1];
+    arguments[0].dispatchEvent(new Event("change", { bubbles: true }));
+    """
+    page.driver.execute_script(script, page.element(css), typed)
+
+
+def test_characters_that_turn_text_around_are_escapes(page: Page, broker: KafkaBroker) -> None:
+    name = "shop\u202egnp.exe"
+    producer = Producer(broker.config() | {"client.id": name, "message.timeout.ms": 2000})
+    producer.list_topics(timeout=10)
+    broker.acls.add(principal="User:eve\u2066", allow="Read", topic="orders")
+    page.row("shop\\u202egnp.exe")
+    page.tab("acls")
+    page.row("User:eve\\u2066")
+    text = page.driver.execute_script("return document.body.innerText")
+    assert not set(text) & set("\u202e\u2066")
+
+
+def cpu_seconds(process: int) -> float:
+    """Return the processor time that a process has taken."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def children(process: int) -> set[int]:
+    tasks = Path(f"/proc/{process}/task").glob("*/children")
+    return {int(word) for task in tasks for word in task.read_text().split()}
+
+
+def descendants(process: int) -> set[int]:
+    """Return the processes that a process has started, and those that these have started."""
+    own = children(process)
+    return own.union(*map(descendants, own))
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_an_idle_page_of_thousands_of_acls_costs_little(chrome: Any) -> None:
+    others = children(os.getpid())
+    with start(in_process=False) as broker:
+        [process] = children(os.getpid()) - others
+        rules = [
+            {"principal": f"User:u{at}", "allow": "Read", "topic": f"t{at}"} for at in range(4000)
+        ]
+        Http(str(broker.control_url)).ask("POST", "/acls", {"acls": rules})
+        page = Page(chrome, broker.control_url, "acls")
+        page.wait(lambda: len(page.rows) == 500)
+        threading.Event().wait(2)
+        browser = descendants(chrome.service.process.pid)
+        before, began = [cpu_seconds(process), sum(map(cpu_seconds, browser))], time.monotonic()
+        threading.Event().wait(5)
+        took = time.monotonic() - began
+        assert (cpu_seconds(process) - before[0]) / took < 0.05
+        assert (sum(map(cpu_seconds, browser)) - before[1]) / took < 0.05
+        broker.acls.add(principal="User:new", allow="Read", topic="orders")
+        page.fill("#filter", "User:new")
+        page.row("User:new")  # what is new is still loaded
+
+
+def test_what_is_no_longer_kept_is_not_counted(page: Page, broker: KafkaBroker) -> None:
+    send(broker, "bob")
+    page.wait(lambda: int(page.element("#denied-count").text) > 0)
+    load(broker, 10_100, 0.001)
+    page.wait(lambda: page.shows("#more", "no longer kept"))
+    page.wait(lambda: page.element("#denied-count").text == "0")

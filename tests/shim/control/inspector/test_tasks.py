@@ -13,6 +13,7 @@ from kafka_shim.testing import KafkaBroker, start
 from kafka_shim.traces.inspector_rows import InspectorRows
 from kafka_shim.traces.trace_rows import TraceReader
 from tests.shim.control.inspector.page import Page, needs_browser, send
+from tests.shim.control.plain_http import Http
 
 pytestmark = [
     pytest.mark.client,
@@ -50,7 +51,7 @@ def test_a_denied_request_is_found_and_granted(clicking: ClickingPage, broker: K
     clicking.click("//*[@id='denied']")
     clicking.click("//tr[td='User:carol']")
     clicking.click("//button[.='Add it']")
-    clicking.wait(lambda: clicking.shows("#note", "ACLs added · Undo"))
+    clicking.wait(lambda: clicking.shows("#note", "1 ACL added · Undo"))
     assert [acl.operation for acl in broker.acls.list("carol")] == ["DESCRIBE"]
 
 
@@ -143,3 +144,81 @@ def test_a_denial_in_a_recorded_trace_is_explained(chrome: Any, tmp_path: Path) 
         serving.join()
     assert "add {principal: User:carol, allow: Describe, topic: orders}" in text
     assert "Describe Topic orders: no ACL allows it" in text
+
+
+def test_everything_that_a_client_of_a_trace_tried_is_allowed(chrome: Any, tmp_path: Path) -> None:
+    with start(record=tmp_path / "trace", in_process=False, topics=["orders"]) as broker:
+        broker.acls.add(principal="carol", allow="Describe", topic="orders")
+        send(broker, "carol")
+    rows = TraceReader(tmp_path / "trace").rows(with_denials=True, with_frames=True)
+    with TraceInspectorServer(InspectorRows("a trace", rows)) as server:
+        serving = threading.Thread(target=server.serve_forever, args=(0.01,))
+        serving.start()
+        clicking = ClickingPage(chrome, server.url.removesuffix("/inspector"))
+        clicking.wait(lambda: clicking.shows("#broker", "recording a trace"))
+        clicking.click("//tr[td[contains(., 'Produce')]][td='User:carol']")
+        clicking.click("//a[.='ACLs for everything it tried']")
+        clicking.wait(lambda: clicking.shows("#least-text", "--operation Write"))
+        assert not clicking.shows("#add-all")
+        text = clicking.element("#least-text").text
+        server.shutdown()
+        serving.join()
+    with start(in_process=False, topics=["orders"]) as fresh:
+        assert Http(str(fresh.control_url)).ask("POST", "/acls/import", {"text": text})[0] == 200
+        send(fresh, "carol")
+        assert fresh.topics.list()[0].end_offsets == [1]
+
+
+def test_a_deny_is_previewed(clicking: ClickingPage, broker: KafkaBroker) -> None:
+    send(broker, "alice")
+    broker.topics.create("orders-eu")
+    clicking.click_tab("acls")
+    clicking.fill('#new-acl [name="principal"]', "User:alice")
+    clicking.choose('#new-acl [name="permission"]', "DENY")
+    clicking.choose('#new-acl [name="operation"]', "WRITE")
+    clicking.fill('#new-acl [name="resource_name"]', "ord")
+    clicking.choose('#new-acl [name="resource_pattern_type"]', "PREFIXED")
+    clicking.wait(lambda: clicking.shows("#preview", "loses User:alice: Write on topic `orders`"))
+    text = clicking.element("#preview").text
+    assert "now: orders" in text
+    assert "would be denied User:alice from 127.0.0.1: Write on topic `orders`" in text
+    assert len(broker.acls.list("alice")) == 2  # nothing has changed
+    clicking.click("//*[@id='new-acl']//button")
+    clicking.wait(lambda: clicking.shows("#note", "ACL added · Undo"))
+    assert len(broker.acls.list("alice")) == 3
+    send(broker, "alice")
+    assert [topic.end_offsets for topic in broker.topics.list() if topic.name == "orders"] == [[1]]
+
+
+def test_what_the_removal_of_an_acl_would_do_is_shown(
+    clicking: ClickingPage, broker: KafkaBroker
+) -> None:
+    send(broker, "alice")
+    clicking.click_tab("acls")
+    clicking.click("//tr[td='User:alice'][td='Write']")
+    clicking.wait(lambda: clicking.shows("#without", "loses User:alice: Write on topic `orders`"))
+    assert "would be denied User:alice" in clicking.element("#without").text
+
+
+def test_two_principals_are_compared(clicking: ClickingPage, broker: KafkaBroker) -> None:
+    clicking.click_tab("principals")
+    clicking.click("//tr[td='User:alice']")
+    clicking.wait(lambda: clicking.shows("#other"))
+    clicking.click("//*[@id='other']/option[.='User:bob']")
+    clicking.wait(lambda: clicking.shows("#compared", "User:alice Write, Describe on topic"))
+    text = clicking.element("#compared").text
+    assert "{principal: User:alice, allow: Write, topic: orders}" in text
+    assert "no ACL allows it" in text
+    assert clicking.clicks <= CLICKS_MAX
+
+
+def test_requests_with_an_error_of_a_client_are_found(
+    clicking: ClickingPage, broker: KafkaBroker
+) -> None:
+    send(broker, "alice")
+    send(broker, "bob")
+    clicking.click_tab("requests")
+    clicking.row("User:bob")
+    clicking.fill("#filter", "error:29 client:shop-bob")
+    clicking.wait(lambda: clicking.rows and all("shop-bob" in row for row in clicking.rows))
+    assert all("TOPIC_AUTHORIZATION_FAILED" in row for row in clicking.rows)

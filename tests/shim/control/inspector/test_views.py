@@ -326,7 +326,7 @@ def test_all_rows_that_the_broker_keeps_can_be_reached(page: Page, broker: Kafka
     page.element("#more button").click()
     page.wait(lambda: len(page.rows) == 1000)
     page.fill("#filter", "metadata t7 -t70")
-    page.wait(lambda: 0 < len(page.rows) < 500 and not page.shows("#more"))
+    page.wait(lambda: 0 < len(page.rows) < 500 and not page.shows("#more button"))
 
 
 def test_a_fault_is_added_with_the_form(page: Page, broker: KafkaBroker) -> None:

@@ -1,6 +1,7 @@
 // ACLs: a list, forms to add one and to ask who may do something, import and export.
 
 import { tabLink } from "./address.js";
+import { preview } from "./preview.js";
 import { badge, button, capital, clockTime, copier, counted, downloadLink, element, field, form, input, section, select } from "./elements.js";
 
 export const TYPES = [["TOPIC", "Topic"], ["GROUP", "Group"], ["CLUSTER", "Cluster"],
@@ -18,12 +19,20 @@ export const acls = {
   title: "ACLs",
   extra: ["Pattern", "Host"],
   columns: ["Principal", "Permission", "Operation", "Resource", "Name", "Pattern", "Host", "Last used (UTC)", ""],
-  async load({ call }) {
+  async load({ call, data, lastNumbers }) {
+    const former = data("acls"); // as long as nothing changes and nobody sends requests, thousands are not loaded
+    if (former && lastNumbers !== null && former.lastNumbers === lastNumbers) return former;
     const [{ acls: rows }, used] = await Promise.all([call("GET", "acls"), call("GET", "acls/use")]);
     const uses = new Map(used.acls.map((one) => [JSON.stringify(one.acl), one]));
-    return { acls: rows, rows: rows.map((acl) => ({ ...acl, decisions: 0, since: used.since_us, ...uses.get(JSON.stringify(acl)), acl })) };
+    return { lastNumbers, rows: rows.map((acl) => ({ ...acl, decisions: 0, since: used.since_us, ...uses.get(JSON.stringify(acl)), acl })) };
   },
   rows: (data) => data.rows,
+  key: (row) => JSON.stringify(row.acl),
+  detail(row, page) {
+    const effect = element("div", { id: "without" });
+    preview(page, effect, { remove: [row.acl] });
+    return { nodes: [element("h2", { text: aclText(row.acl) }), section("Without it", effect)] };
+  },
   cells: (row) => [
     { text: row.principal },
     { node: badge(row.permission === "ALLOW", row.permission.toLowerCase()) },
@@ -36,13 +45,21 @@ export const acls = {
     { node: button("Remove", () => acls.remove(row.acl)) },
   ],
   tools(page) {
-    acls.remove = (row) => page.act("POST", "acls/remove", { acls: [row] }, {
-      done: "ACL removed", undo: () => ["POST", "acls", { acls: [row] }],
-    });
+    acls.remove = (row) => page.act("ACL removed", ...callsToChange({ remove: [row] }));
     return [adding(page), asking(page), transfer(page)];
+  },
+  fields: {
+    principal: ({ principal }, asked) => (principal === "User:*" && asked.startsWith("user:") ? asked : principal),
+    ...Object.fromEntries(TYPES.map(([type]) => [type.toLowerCase(), (row, asked) => (row.resource_type === type ? coveredName(row, asked) : [])])),
   },
   empty: "There are no ACLs, so only super users are allowed anything.",
 };
+
+/** Return the name that was asked for if an ACL covers it, else its own. */
+function coveredName({ resource_name: name, resource_pattern_type: pattern }, asked) {
+  const isPrefix = pattern === "PREFIXED" && asked.startsWith(name.toLowerCase());
+  return asked && (name === "*" || isPrefix) ? asked : name;
+}
 
 /** Link to the decisions that an ACL made, or say since when it made none. */
 function use({ acl, decisions, last_used_us: last, since }) {
@@ -51,24 +68,44 @@ function use({ acl, decisions, last_used_us: last, since }) {
   return { node: element("a", { href: tabLink("decisions", { filter }), text: `${clockTime(last)}, ${counted(decisions, "decision")}` }), sort: last };
 }
 
-const adding = (page) => form("new-acl", "Add an ACL", [
+/** Return a form that shows what the typed ACL would do, below it. */
+function adding(page) {
+  const effect = element("div", { id: "preview", role: "status" });
+  const made = addingForm(page);
+  let timer = 0;
+  const { resource_type: type, resource_name: name } = made.elements;
+  const show = () => {
+    name.required = type.value !== "CLUSTER"; // there is one
+    clearTimeout(timer);
+    timer = setTimeout(() => (made.checkValidity() ? preview(page, effect, { add: [typedAcl(made)] }) : effect.replaceChildren()), 250);
+  };
+  for (const event of ["input", "change"]) made.addEventListener(event, show);
+  made.addEventListener("reset", () => effect.replaceChildren());
+  return element("div", {}, made, effect);
+}
+
+const addingForm = (page) => form("new-acl", "Add an ACL", [
   field("Principal", input("principal", { placeholder: "User:alice", required: true })),
   field("Permission", select("permission", [["ALLOW", "allow"], ["DENY", "deny"]])),
   field("Operation", select("operation", ["All", ...OPERATIONS].map((name) => [wire(name), name]))),
   field("Resource", select("resource_type", TYPES)),
-  field("Name", input("resource_name", { placeholder: "orders" })),
+  field("Name", input("resource_name", { placeholder: "orders", required: true })),
   field("Pattern", select("resource_pattern_type", [["LITERAL", "literal"], ["PREFIXED", "prefixed"]])),
   field("Host", input("host", { value: "*", class: "short" })),
-], "Add the ACL", async (given) => {
-  const isCluster = given.resource_type === "CLUSTER";
-  const principal = given.principal.includes(":") ? given.principal : `User:${given.principal}`;
-  const before = new Set(page.data("acls").acls.map((row) => JSON.stringify(row)));
+], "Add the ACL", async (_, made) => {
   page.clearFilter();
-  const added = ({ acls: rows }) => rows.filter((row) => !before.has(JSON.stringify(row)));
-  await page.act("POST", "acls", {
-    acls: [{ ...given, principal, resource_name: isCluster ? "kafka-cluster" : given.resource_name }],
-  }, { done: "ACL added", undo: (response) => ["POST", "acls/remove", { acls: added(response) }] });
+  if (await page.act("ACL added", ...callsToChange({ add: [typedAcl(made)] }))) made.reset();
 });
+
+function typedAcl(made) {
+  const { principal, ...given } = Object.fromEntries(new FormData(made));
+  const isCluster = given.resource_type === "CLUSTER";
+  return { ...given, principal: principal.includes(":") ? principal : `User:${principal}`, resource_name: isCluster ? "kafka-cluster" : given.resource_name };
+}
+
+/** Return the calls that remove ACLs, and then add others. */
+export const callsToChange = ({ remove = [], add = [] }) => [["acls/remove", remove], ["acls", add]]
+  .filter(([, rows]) => rows.length).map(([path, rows]) => ["POST", path, { acls: rows }]);
 
 const asking = (page) => form("who-may", "List who can do something", [
   field("Who may", select("operation", OPERATIONS)),
@@ -94,10 +131,7 @@ function transfer(page) {
     form("import-acls", "Import ACLs", [field("ACLs to add; the format is detected", text)], "Import",
       async (given, made) => {
         page.clearFilter();
-        const added = await page.act("POST", "acls/import", given);
-        if (!added) return;
-        made.reset();
-        page.note(`ACLs imported: ${added.acls.length}`);
+        if (await page.act(({ acls: rows }) => `ACLs imported: ${rows.length}`, ["POST", "acls/import", given])) made.reset();
       }),
     form("export-acls", "Export ACLs", [field("Format", select("format", FORMATS))], "Export all ACLs",
       ({ format: name }) => openResponse(page, `acls/export?format=${name}`)));

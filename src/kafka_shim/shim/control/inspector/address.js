@@ -1,6 +1,6 @@
 // The address of what is shown: the tab, and in the query what is filtered, sorted and opened.
 
-const FIELDS = ["filter", "denied", "each", "sort", "time", "compare", "open"];
+const FIELDS = ["filter", "denied", "each", "sort", "time", "compare", "open", "type", "host", "principal", "resource"];
 
 export const address = { tab: "" };
 

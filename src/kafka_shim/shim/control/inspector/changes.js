@@ -65,7 +65,10 @@ export const changes = {
   empty: "Nothing has changed since the broker started.",
 };
 
+/** Return calls of the API as arguments. */
+export const callsOf = (undo) => undo.map(({ method, path, body }) => [method, path, body ?? undefined]);
+
 async function undo(row) {
   if (row.kind === "topic" && !confirm("Delete these topics with all their records?")) return;
-  for (const { method, path, body } of row.undo) if (!await changes.page.act(method, path, body, { done: "Undone" })) return;
+  await changes.page.act("Undone", ...callsOf(row.undo));
 }

@@ -1,14 +1,19 @@
 // Elements, forms and texts that several views need.
 
+/** Return text with escapes for characters that cannot be seen, and those that turn others around. */
+export const visible = (text) => String(text).replace(
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+  (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
 export function element(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (name === "text") made.textContent = value;
+    if (name === "text" || name === "title") made[name === "text" ? "textContent" : "title"] = visible(value ?? "");
     else if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
     else if (value === true) made.setAttribute(name, "");
     else if (value !== false && value !== undefined && value !== null) made.setAttribute(name, value);
   }
-  made.append(...children);
+  made.append(...children.map((child) => (child instanceof Node ? child : visible(child))));
   return made;
 }
 
@@ -23,6 +28,8 @@ export const capital = (name) =>
 /** `2026-11-22 14:03:07.123 UTC`, or without the day. */
 export const instant = (ms) =>
   (ms < 0 ? "none" : `${new Date(ms).toISOString().slice(0, 23).replace("T", " ")} UTC`);
+/** Return a time that was typed as it is shown, in UTC, in ms. */
+export const timeOf = (typed) => Date.parse(`${typed}Z`);
 export const clockTime = (us) => new Date(us / 1000).toISOString().slice(11, 23);
 
 export function duration(us) {
@@ -83,7 +90,7 @@ export function table(caption, columns, rows) {
   const head = element("tr", {}, ...columns.map((text) => element("th", { scope: "col", text })));
   const lines = rows.map((cells) => element("tr", {}, ...cells.map((content) => {
     const cell = element("td");
-    cell.append(content instanceof Node ? content : String(content));
+    cell.append(content instanceof Node ? content : visible(content));
     return cell;
   })));
   return element("div", { class: "scroll" }, element("table", { class: "small" },

@@ -72,7 +72,7 @@ export const faults = {
   },
   detail: (row) => ({
     nodes: [element("h2", { text: `Fault ${row.id}` }), section("Definition", json(definition(row))),
-      element("p", {}, element("a", { href: tabLink("requests", { filter: `"(fault ${row.id}"`, each: "1" }), text: "Requests to which it was applied" }))],
+      element("p", {}, element("a", { href: tabLink("requests", { filter: `fault:${row.id}`, each: "1" }), text: "Requests to which it was applied" }))],
   }),
   empty: "No faults are set.",
 };
@@ -81,12 +81,10 @@ function buttons(row) {
   const { act } = faults.page;
   const path = `faults/${row.id}`;
   const made = [button("Edit", () => editor.edit(row, true)), button("Duplicate", () => editor.edit(row, false)),
-    row.is_disabled ? button("On", () => act("POST", `${path}/enable`, undefined, { done: `Fault ${row.id} is on` }))
-      : button("Off", () => act("POST", `${path}/disable`, undefined, { done: `Fault ${row.id} is off` })),
-    button("Remove", () => act("DELETE", path, undefined, {
-      done: `Fault ${row.id} removed`, undo: () => ["POST", "faults", definition(row)],
-    }))];
-  if (row.action.pause) made.unshift(button("Release", () => act("POST", `${path}/release`, undefined, { done: "Responses released" })));
+    row.is_disabled ? button("On", () => act(`Fault ${row.id} is on`, ["POST", `${path}/enable`]))
+      : button("Off", () => act(`Fault ${row.id} is off`, ["POST", `${path}/disable`])),
+    button("Remove", () => act(`Fault ${row.id} removed`, ["DELETE", path]))];
+  if (row.action.pause) made.unshift(button("Release", () => act("Responses released", ["POST", `${path}/release`])));
   return element("span", { class: "buttons" }, ...made);
 }
 
@@ -94,16 +92,16 @@ const list = (id, values) => element("datalist", { id }, ...values.map((value) =
 
 /** Return the form, and a function that fills it with a fault, to replace or to copy it. */
 function createEditor(page) {
-  const text = element("textarea", { id: "fault", rows: "9", spellcheck: "false" });
+  const text = element("textarea", { id: "fault", rows: "7", spellcheck: "false" });
   const effect = choice("action", "Effect", ACTIONS);
   const trigger = choice("trigger", "Applies to", TRIGGERS);
   const match = Object.fromEntries(Object.entries(CONDITIONS).map(([name, [, type]]) =>
-    [name, input(name, { type, placeholder: "any", ...(name === "api" ? { list: "apis", value: "Produce" } : {}) })]));
+    [name, input(name, { type, placeholder: "any", ...(name === "api" ? { list: "apis" } : {}) })]));
   const legend = element("legend", { text: "New fault" });
   const submit = element("button", { type: "submit", text: "Add fault" });
   const form = element("form", { id: "new-fault" },
     element("fieldset", {}, legend,
-      element("div", { class: "inline" }, ...effect.nodes, ...trigger.nodes),
+      element("div", { class: "inline" }, effect.node, trigger.node),
       element("div", { class: "inline" }, ...Object.entries(match).map(([name, control]) => field(CONDITIONS[name][0], control))),
       list("apis", APIS), list("errors", ERRORS)),
     element("div", { class: "field" }, element("label", { for: "fault", text: "As JSON; this text is sent and can be edited" }), text, submit));
@@ -114,22 +112,29 @@ function createEditor(page) {
     legend.textContent = row ? `Edit fault ${row.id}` : "New fault";
     submit.textContent = row ? "Replace the fault" : "Add fault";
   }
-  function writeJson() {
-    const given = Object.entries(match).filter(([, control]) => control.value.trim());
-    const fault = { action: actionOf(effect.value()) };
-    if (given.length) {
-      fault.match = Object.fromEntries(given.map(([name, { value, type }]) => [name, type === "number" ? Number(value) : value.trim()]));
-    }
-    fault.trigger = Object.fromEntries([trigger.value()]);
+  /** Write what a control says into the text, which keeps everything else. */
+  function writePart({ target }) {
+    if (target === text) return;
+    const { action = {}, match: conditions = {}, trigger: when = {}, ...rest } = objectOf(text.value);
+    const fault = { action, match: conditions, trigger: when, ...rest };
+    if (effect.node.contains(target)) fault.action = actionOf(effect.value());
+    else if (trigger.node.contains(target)) fault.trigger = Object.fromEntries([trigger.value()]);
+    else if (target.value.trim()) fault.match[target.name] = target.type === "number" ? Number(target.value) : target.value.trim();
+    else delete fault.match[target.name];
+    text.value = JSON.stringify(fault, null, 2);
+  }
+  function show(fault) {
+    for (const [name, control] of Object.entries(match)) control.value = fault.match[name] ?? "";
+    effect.choose(fault.action);
+    trigger.choose(fault.trigger);
     text.value = JSON.stringify(fault, null, 2);
   }
   function edit(row, replaces) {
     label(replaces ? row : null);
-    for (const [name, control] of Object.entries(match)) control.value = row.match[name] ?? "";
-    text.value = JSON.stringify(definition(row), null, 2);
+    show(definition(row));
     text.focus();
   }
-  form.addEventListener("input", (event) => event.target !== text && writeJson());
+  for (const event of ["input", "change"]) form.addEventListener(event, writePart); // of a select, some send one only
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     let fault;
@@ -139,16 +144,22 @@ function createEditor(page) {
       return page.note(`not JSON: ${error.message}`, true);
     }
     page.clearFilter(); // it could hide the new row
-    const added = await page.act("POST", "faults", fault, {
-      done: replaced ? `Fault ${replaced.id} replaced` : "Fault added", undo: ({ id }) => ["DELETE", `faults/${id}`],
-    });
-    if (!added || !replaced) return null;
-    await page.call("DELETE", `faults/${replaced.id}`);
-    label(null);
-    return page.refresh();
+    const calls = [["POST", "faults", fault], ...(replaced ? [["DELETE", `faults/${replaced.id}`]] : [])];
+    if (await page.act(replaced ? `Fault ${replaced.id} replaced` : "Fault added", ...calls)) label(null);
+    return null;
   });
-  writeJson();
+  show({ action: actionOf(effect.value()), match: { api: "Produce" }, trigger: Object.fromEntries([trigger.value()]) });
   return { form, edit };
+}
+
+/** Return the object that a text of JSON is; an empty one if it is none. */
+function objectOf(text) {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
 }
 
 /** Return a choice, and a field for the value of the chosen option, if it has one. */
@@ -157,7 +168,7 @@ function choice(name, label, kinds) {
   const control = input(`${name}-value`);
   const value = field("Value", control);
   function adapt() {
-    const kind = kinds[chosen.value];
+    const kind = kinds[chosen.value] ?? {};
     value.hidden = !kind.label;
     value.querySelector("label").textContent = kind.label ?? "Value";
     control.type = kind.type ?? "text";
@@ -167,10 +178,19 @@ function choice(name, label, kinds) {
     else control.removeAttribute("list");
     control.value = kind.value ?? "";
   }
-  chosen.addEventListener("input", adapt);
+  chosen.addEventListener("change", adapt);
   adapt();
   return {
-    nodes: [field(label, chosen), value],
+    node: element("div", { class: "inline" }, field(label, chosen), value),
+    /** Choose what an object says; nothing if it says more, or what is not offered. */
+    choose(given) {
+      const [[key, content] = [], ...further] = Object.entries(given);
+      const exact = `${key}:${content}` in kinds ? `${key}:${content}` : key;
+      const isSimple = !further.length && exact in kinds && (typeof content !== "object" || !kinds[exact].label);
+      chosen.value = isSimple ? exact : "";
+      adapt();
+      if (kinds[chosen.value]?.label) control.value = content;
+    },
     value() {
       const kind = kinds[chosen.value];
       if (!kind.label) return [chosen.value, true];

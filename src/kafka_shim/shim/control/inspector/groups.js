@@ -1,6 +1,6 @@
 // Groups of all four kinds: members, committed offsets, lag; a form to reset offsets.
 
-import { button, element, field, form, input, section, select, table } from "./elements.js";
+import { button, element, field, form, input, section, select, table, timeOf } from "./elements.js";
 import { syncPart } from "./rows.js";
 
 const path = (id) => `groups/${encodeURIComponent(id)}`;
@@ -55,12 +55,12 @@ const TARGETS = {
   earliest: { text: "the earliest offset" }, latest: { text: "the latest offset" },
   to: { text: "this offset", label: "Offset", attributes: { type: "number", min: "0", value: "0" } },
   shift: { text: "the present offset plus", label: "Records, or -records", attributes: { type: "number", value: "-1" } },
-  time_ms: { text: "the first record from a time on", label: "Time", attributes: { type: "datetime-local", step: "1" } },
+  time_ms: { text: "the first record from a time on", label: "Time (UTC)", attributes: { type: "datetime-local", step: "1" } },
 };
 
 /** Return the body of the call that resets offsets. */
 function newOffsets({ kind, target, topic, partition }) {
-  const value = kind === "time_ms" ? new Date(target).getTime() : Number(target);
+  const value = kind === "time_ms" ? timeOf(target) : Number(target);
   return {
     ...(TARGETS[kind].label ? { [kind]: value } : { to: kind }),
     topic: topic || null, partition: partition === "" ? null : Number(partition),
@@ -82,13 +82,13 @@ function changes(row, page) {
     field("To", kind), where,
   ], "Show the changes", async (given) => {
     const body = newOffsets(given);
-    const planned = await page.act("POST", call, { ...body, dry_run: true });
+    const planned = await page.act("", ["POST", call, { ...body, dry_run: true }]);
     if (!planned) return;
     const rows = planned.changes;
     preview.replaceChildren(table("Changes", ["Topic", "Partition", "Now", "Then", "Records"], rows.map((one) => [
       one.topic, one.partition, one.before ?? "none", one.after, one.before === null ? "" : one.after - one.before])),
     element("p", { class: "buttons" }, button("Reset these offsets", async () => {
-      if (await page.act("POST", call, body, { done: "Offsets reset" })) preview.replaceChildren();
+      if (await page.act("Offsets reset", ["POST", call, body])) preview.replaceChildren();
     }, { id: "reset-now" })));
   });
   return [section("Reset offsets (of a group without members)", reset, preview), button("Delete the group", () => page.remove(`group ${row.group_id}`, path(row.group_id)))];

@@ -3,8 +3,8 @@
 import { acls } from "./acls.js";
 import { address, go, link, onAddress, tabLink } from "./address.js";
 import { CallError, callApi } from "./api.js";
-import { changes } from "./changes.js";
-import { button, counted, element } from "./elements.js";
+import { callsOf, changes } from "./changes.js";
+import { button, counted, element, visible } from "./elements.js";
 import { faults } from "./faults.js";
 import { groups } from "./groups.js";
 import { matrix } from "./matrix.js";
@@ -12,7 +12,7 @@ import { overview } from "./overview.js";
 import { principals } from "./principals.js";
 import { denied, keepFrom, kept, loadDenied, loadNew, loadRecording } from "./request_history.js";
 import { decisions, folded, requests } from "./requests.js";
-import { drawRows, during, focusRow, matching, SHOWN, sorted } from "./rows.js";
+import { completions, drawRows, during, focusRow, matching, SHOWN, sorted, sync, unknownFieldsText } from "./rows.js";
 import { drawTimeline } from "./timeline.js";
 import { topics } from "./topics.js";
 import { transactions } from "./transactions.js";
@@ -38,25 +38,40 @@ const page = {
   close: () => go({ open: "" }),
   clearFilter: () => go({ filter: "" }, true),
   showDetail,
-  /** Make a call that changes something, say what was done, and offer to undo it by another call. */
-  async act(method, path, body, { done = "", undo } = {}) {
+  /**
+   * Make calls that change something, say what was done, and offer to undo all of it. If one fails,
+   * undo those before it. Return the response to the last one, or null.
+   */
+  async act(done, ...calls) {
+    let last = null;
     try {
-      const response = await callApi(method, path, body);
-      note(done, false, done && undo && (() => page.act(...undo(response), { done: "Undone" })));
+      ({ last } = await callApi("GET", `changes?after=${Number.MAX_SAFE_INTEGER}`));
+      let response = null;
+      for (const call of calls) response = await callApi(...call);
+      const undo = await undoCalls(last);
+      note(typeof done === "function" ? done(response) : done, false, undo.length ? () => page.act("Undone", ...undo) : null);
       await refresh();
       return response;
     } catch (error) {
       note(error.message, true);
+      if (last !== null) for (const call of await undoCalls(last)) await callApi(...call);
       return null;
     }
   },
   /** Delete something, with its details, after a question. */
   async remove(what, path) {
-    if (confirm(`Delete ${what}?`) && await page.act("DELETE", path, undefined, { done: `${what} deleted` })) page.close();
+    if (confirm(`Delete ${what}?`) && await page.act(`${what} deleted`, ["DELETE", path])) page.close();
   },
 };
 
 const isHistory = (name) => name in kept;
+
+/** Return the calls that undo what this page has changed since a change; none if one has no undo. */
+async function undoCalls(since) {
+  const { changes: rows } = await callApi("GET", `changes?after=${since}`);
+  const own = rows.filter(({ by }) => by.kind === "inspector").toReversed();
+  return own.every(({ undo }) => undo.length) ? own.flatMap(({ undo }) => callsOf(undo)) : [];
+}
 
 let running = Promise.resolve();
 
@@ -69,18 +84,21 @@ function refresh() {
 async function load() {
   const health = await callApi("GET", "health");
   const name = address.tab;
+  const before = state.data[name];
+  page.lastNumbers = health.changes_last === null ? null : `${health.changes_last} ${health.requests_last}`;
   if (health.recording) {
     state.recording = true;
-    for (const tab of TABS) $(`tab-${tab}`).hidden = !isHistory(tab);
+    for (const tab of TABS) $(`tab-${tab}`).hidden = !isHistory(tab) && tab !== "principals";
     $("pause").hidden = true;
-    if (!isHistory(name)) return go(tabLink("requests"), true);
+    if ($(`tab-${name}`).hidden) return go(tabLink("requests"), true);
     for (const each of Object.keys(kept)) await loadRecording(each);
+    if (!isHistory(name)) state.data[name] = await VIEWS[name].load(page);
   } else if (isHistory(name)) await loadNew(name, draw);
   else state.data[name] = await VIEWS[name].load(page);
   if (isHistory(name)) $("denied-count").textContent = await loadDenied();
   showHealth(health);
   state.loaded = name;
-  draw();
+  if (isHistory(name) || before !== state.data[name]) draw();
   await syncDetail();
   if (state.detail?.update) await state.detail.update();
 }
@@ -120,7 +138,7 @@ async function tick() {
 }
 
 function note(text, isBad = false, undo = null) {
-  $("note").replaceChildren(text, ...(undo ? [" · ", button("Undo", undo)] : []));
+  $("note").replaceChildren(visible(text), ...(undo ? [" · ", button("Undo", undo)] : []));
   $("note").hidden = !text;
   $("note").classList.toggle("bad", isBad);
 }
@@ -144,6 +162,12 @@ function rowsToShow(view) {
   return { all, rows: sorted(view, rows, sort), newer: left.length - seen.length };
 }
 
+/** Return how many older requests the page and the broker have forgotten, as text; empty if none. */
+function forgotten() {
+  const first = isHistory(address.tab) && !state.recording ? kept[address.tab][0]?.number ?? 1 : 1;
+  return first > 1 ? ` ${counted(first - 1, "older request")} ${first > 2 ? "are" : "is"} no longer kept.` : "";
+}
+
 /** Hold newer rows back as long as the reader has scrolled, or looks at a row. */
 function holdPlace(newest) {
   const isBusy = $("scroll").scrollTop > 0 || address.open || document.activeElement.closest("#rows tbody");
@@ -165,16 +189,24 @@ function draw() {
   drawRows(view, shown, { selected, sort, open: (row) => go({ open: view.key(row) }), sortBy: (name) => go({ sort: name }) });
   keepFrom(state.top === null || !shown.length ? Infinity : Math.min(...shown.map((row) => row.number)));
   $("empty").hidden = shown.length > 0 || !(data || isHistory(address.tab));
+  const unknown = unknownFieldsText(view, address.filter);
   if (shown.length) $("empty").replaceChildren();
-  else if (all.length) $("empty").replaceChildren(`The filter hides all ${all.length} rows.`);
+  else if (all.length) $("empty").replaceChildren(unknown || `The filter hides all ${all.length} rows.`);
   else if (!$("empty").hasChildNodes() || $("empty").firstChild.nodeType === Node.TEXT_NODE) {
     $("empty").replaceChildren(typeof view.empty === "function" ? view.empty(page) : view.empty);
   }
   $("newer").hidden = !newer;
   $("newer").textContent = `${newer} new`;
-  $("more").hidden = rows.length <= shown.length;
+  $("more").hidden = rows.length <= shown.length && !forgotten();
+  $("more").lastElementChild.hidden = rows.length <= shown.length;
   const which = isHistory(address.tab) && !sort ? "newest" : "first";
-  $("more").firstChild.textContent = `The ${which} ${shown.length} of ${rows.length} rows.`;
+  $("more").firstChild.textContent = `The ${which} ${shown.length} of ${rows.length} rows.${forgotten()}`;
+}
+
+function offerCompletions() {
+  const view = VIEWS[address.tab];
+  const rows = isHistory(address.tab) ? kept[address.tab].toReversed() : state.data[address.tab] ? view.rows(state.data[address.tab]) : [];
+  sync($("completions"), completions(view, rows, $("filter").value), String, (value) => element("option", { value }));
 }
 
 /** Show the newest rows again, from the top. */
@@ -357,6 +389,7 @@ $("more").lastElementChild.addEventListener("click", () => {
   draw();
 });
 $("filter").addEventListener("input", () => go({ filter: $("filter").value }, true));
+for (const event of ["focus", "input"]) $("filter").addEventListener(event, offerCompletions);
 for (const [id, action] of Object.entries({ denied: deniedOnly, fold, pause, newer: showNewer, theme: nextTheme })) {
   $(id).addEventListener("click", action);
 }

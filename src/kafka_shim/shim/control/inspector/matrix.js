@@ -1,6 +1,7 @@
 // The matrix: principals by resources. Only the visible part is loaded and drawn.
 
-import { aclText, TYPES } from "./acls.js";
+import { aclText, callsToChange, TYPES } from "./acls.js";
+import { address, go } from "./address.js";
 import { badge, button, capital, counted, docLink, element, field, input, select, table } from "./elements.js";
 import { syncPart } from "./rows.js";
 
@@ -13,27 +14,29 @@ const ROW = 28; // the height of a row, and the widths of columns, in pixels; as
 const COLUMN = 160;
 const FIRST = 200;
 
-const asked = { type: "TOPIC", host: "127.0.0.1", principal: "", resource: "", rows: [0, 40], columns: [0, 12] };
+const FILTERS = { type: "TOPIC", host: "127.0.0.1", principal: "", resource: "" }; // what the address does not say
+const seen = { rows: [0, 40], columns: [0, 12] };
+const asked = (name) => address[name] || FILTERS[name];
 
 export const matrix = {
   title: "Matrix",
   load: ({ call }) => call("GET", `matrix?${new URLSearchParams({
-    resource_type: asked.type, host: asked.host,
-    first_principal: asked.rows[0], principals: asked.rows[1],
-    first_resource: asked.columns[0], resources: asked.columns[1],
-    principal_contains: asked.principal, resource_contains: asked.resource,
+    resource_type: asked("type"), host: asked("host"),
+    first_principal: seen.rows[0], principals: seen.rows[1],
+    first_resource: seen.columns[0], resources: seen.columns[1],
+    principal_contains: asked("principal"), resource_contains: asked("resource"),
   })}`),
   isWide: true,
   tools(page) {
     matrix.page = page;
     const type = select("resource_type", TYPES, { id: "matrix-type" });
-    const host = input("host", { value: asked.host, id: "matrix-host" });
+    const host = input("host", { id: "matrix-host" });
     const principal = input("principal", { type: "search", placeholder: "all", id: "matrix-principal" });
     const resource = input("resource", { type: "search", placeholder: "all", id: "matrix-resource" });
-    const chosen = { type, host, principal, resource };
-    for (const [name, control] of Object.entries(chosen)) {
+    matrix.controls = { type, host, principal, resource };
+    for (const [name, control] of Object.entries(matrix.controls)) {
       control.addEventListener(control.type === "search" ? "input" : "change", () => {
-        asked[name] = control.value.trim();
+        go({ [name]: control.value.trim() === FILTERS[name] ? "" : control.value.trim() }, true);
         page.refresh().catch(() => {}); // the next tick reports it
       });
     }
@@ -42,6 +45,9 @@ export const matrix = {
     element("p", { id: "letters" })];
   },
   body(container, data, page) {
+    for (const [name, control] of Object.entries(matrix.controls)) {
+      if (control !== document.activeElement) control.value = asked(name);
+    }
     let grid = container.querySelector("#grid");
     if (!grid) {
       grid = element("div", { id: "grid", tabindex: "0", role: "region", "aria-label": "Matrix" });
@@ -59,8 +65,8 @@ export const matrix = {
 function look(grid, page) {
   const rows = [Math.max(Math.floor(grid.scrollTop / ROW) - 5, 0), Math.ceil(grid.clientHeight / ROW) + 10];
   const columns = [Math.max(Math.floor(grid.scrollLeft / COLUMN) - 2, 0), Math.ceil(grid.clientWidth / COLUMN) + 4];
-  if (String([rows, columns]) === String([asked.rows, asked.columns])) return;
-  Object.assign(asked, { rows, columns });
+  if (String([rows, columns]) === String([seen.rows, seen.columns])) return;
+  Object.assign(seen, { rows, columns });
   page.refresh().catch(() => {}); // the next tick reports it
 }
 
@@ -68,7 +74,7 @@ function describe(container, { resource_type: type, principals, resources, rows 
   const name = capital(type).replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).toLowerCase();
   const sizes = `${counted(principals.length, "principal")}, ${counted(resources.length, name)}`;
   container.querySelector("#sizes").textContent = resources.length && principals.length
-    ? sizes : `No ${name}s or no principals${asked.principal || asked.resource ? " match" : " yet"}.`;
+    ? sizes : `No ${name}s or no principals${address.principal || address.resource ? " match" : " yet"}.`;
   const used = new Set(rows.flatMap((row) => [...row.allowed, ...row.denied].flat()));
   document.getElementById("letters").textContent = [...used]
     .map((one) => `${LETTERS[one]} ${capital(one).replace(/(?<=[a-z])[A-Z]/g, (x) => ` ${x}`).toLowerCase()}`)
@@ -92,14 +98,13 @@ function cell({ principal, allowed, denied }, at, resource) {
 /** Show the decision about each operation with its reason, and how to change it. */
 async function explain(principal, name) {
   const { act, call, showDetail } = matrix.page;
-  const access = await call("GET", `access?${new URLSearchParams({ principal, host: asked.host, resource_type: asked.type, resource_name: name })}`);
-  const change = async (path, acl, done, undo) => await act("POST", path, { acls: [acl] }, { done, undo: () => ["POST", undo, { acls: [acl] }] })
-    && explain(principal, name);
-  showDetail([element("h2", { text: `${principal} on ${capital(asked.type)} ${name}` }),
+  const access = await call("GET", `access?${new URLSearchParams({ principal, host: asked("host"), resource_type: asked("type"), resource_name: name })}`);
+  const change = async (done, changed) => await act(done, ...callsToChange(changed)) && explain(principal, name);
+  showDetail([element("h2", { text: `${principal} on ${capital(asked("type"))} ${name}` }),
     table(`From ${access.host}`, ["Operation", "", "Because of", ""], access.operations.map((row) => [
       docLink(row.operation, capital(row.operation)), badge(row.allowed, row.allowed ? "allowed" : "denied"), row.acl ? aclText(row.acl) : row.because,
-      row.acl ? button("Remove the ACL", () => change("acls/remove", row.acl, "ACL removed", "acls"))
-        : row.allowed ? "" : button("Grant", () => change("acls", row.narrowest_acl, "ACL added", "acls/remove"))]))]);
+      row.acl ? button("Remove the ACL", () => change("ACL removed", { remove: [row.acl] }))
+        : row.allowed ? "" : button("Grant", () => change("ACL added", { add: [row.narrowest_acl] }))]))]);
 }
 
 /** Return a table of the whole size, with empty cells for everything out of sight. */

@@ -47,10 +47,8 @@ function brokers({ nodes, controller_id: controller }, page) {
       node.node_id === controller ? `${node.node_id}, controller` : node.node_id,
       badge(node.is_alive, node.is_alive ? "up" : "stopped"),
       element("ul", {}, ...addresses.map((text) => element("li", { text }))),
-      button(verb === "stop" ? "Stop" : "Start", () => page.act("POST", `nodes/${node.node_id}/${verb}`, undefined, {
-        done: `Broker ${node.node_id} ${verb === "stop" ? "stopped" : "started"}`,
-        undo: () => ["POST", `nodes/${node.node_id}/${verb === "stop" ? "start" : "stop"}`],
-      })),
+      button(verb === "stop" ? "Stop" : "Start", () => page.act(
+        `Broker ${node.node_id} ${verb === "stop" ? "stopped" : "started"}`, ["POST", `nodes/${node.node_id}/${verb}`])),
     ];
   }));
 }
@@ -72,11 +70,11 @@ function counts(state) {
 }
 
 const reset = (page) => element("p", { class: "buttons" }, button("Reset the broker", () => {
-  if (confirm("Reset the broker to its state at startup?")) page.act("POST", "reset", undefined, { done: "The broker is as it was at startup" });
+  if (confirm("Reset the broker to its state at startup?")) page.act("The broker is as it was at startup", ["POST", "reset"]);
 }));
 
 function time(page) {
-  const advance = (by) => page.act("POST", "clock/advance", { by_ms: by }, { done: "Clock advanced" });
+  const advance = (by) => page.act("Clock advanced", ["POST", "clock/advance", { by_ms: by }]);
   return [
     element("p", { id: "now", class: "mono" }),
     element("p", { id: "runs", text: "The clock follows real time. Start with --manual-clock to advance it here." }),

@@ -1,10 +1,11 @@
 // Principals: users, owners of ACLs and all who sent requests; the fewest ACLs for what one tried.
 
-import { aclText, ENDINGS, FORMATS, openResponse } from "./acls.js";
+import { aclText, callsToChange, ENDINGS, FORMATS, openResponse } from "./acls.js";
 import { tabLink } from "./address.js";
 import { badge, button, copier, counted, downloadLink, element, field, form, input, section, select, table } from "./elements.js";
+import { differences } from "./preview.js";
 import { denied, kept, loadDenied, loadNew } from "./request_history.js";
-import { syncPart } from "./rows.js";
+import { sync, syncPart } from "./rows.js";
 
 /** Return a row for each principal; `state` is that of the cluster. */
 function principalRows(state) {
@@ -16,7 +17,7 @@ function principalRows(state) {
   for (const name of state.users) row(`User:${name}`).user = name;
   for (const principal of state.super_users) row(principal).isSuper = true;
   for (const acl of state.acls) row(acl.principal).acls += 1;
-  for (const request of kept.requests) {
+  for (const request of kept.requests.length ? kept.requests : kept.decisions) { // a log has decisions only
     const one = row(request.principal);
     one.requests += 1;
     one.denied += denied.has(request.number) ? 1 : 0;
@@ -29,7 +30,8 @@ export const principals = {
   title: "Principals",
   columns: ["Principal", "Requests", "Denied", "Clients", "ACLs", "Authentication", ""],
   extra: ["Requests", "Clients", "Authentication"],
-  async load({ call }) {
+  async load({ call, recording }) {
+    if (recording) return { rows: principalRows({ users: [], super_users: [], acls: [] }) };
     await loadNew("requests");
     await loadDenied();
     return { rows: principalRows(await call("GET", "state")) };
@@ -41,19 +43,21 @@ export const principals = {
     { text: row.requests },
     row.denied ? { node: badge(false, row.denied), sort: row.denied } : { text: 0, class: "none" },
     { text: row.clients.join(", ") },
-    { text: row.isSuper ? "super user" : counted(row.acls, "ACL") },
-    { text: row.user === null ? "none" : "password", class: row.user === null ? "none" : "" },
+    { text: principals.page.recording ? "not recorded" : row.isSuper ? "super user" : counted(row.acls, "ACL") },
+    { text: principals.page.recording ? "not recorded" : row.user === null ? "none" : "password", class: row.user === null ? "none" : "" },
     { node: row.user === null ? element("span") : button("Remove", () => principals.removeUser(row.user)) },
   ],
   tools(page) {
+    principals.page = page;
+    if (page.recording) return [];
     principals.removeUser = (name) => confirm(`Remove the user ${name}? The password cannot be restored.`)
-      && page.act("DELETE", `users/${encodeURIComponent(name)}`, undefined, { done: `User ${name} removed` });
+      && page.act(`User ${name} removed`, ["DELETE", `users/${encodeURIComponent(name)}`]);
     return [form("new-user", "Add a user", [
       field("Name", input("name", { required: true })),
       field("Password", input("password", { required: true })),
     ], "Add, or change the password", async ({ name, password }, made) => {
       page.clearFilter();
-      if (await page.act("POST", "users", { name, password }, { done: `${name} can log in` })) made.reset();
+      if (await page.act(`${name} can log in`, ["POST", "users", { name, password }])) made.reset();
     })];
   },
   detail,
@@ -67,6 +71,12 @@ function detail({ principal }, page) {
   const client = select("client", [["", "all clients"]], { id: "least-client" });
   const format = select("format", FORMATS, { id: "least-format" });
   let drawn = "";
+  const other = select("other", [], { id: "other" });
+  const compared = element("div", { id: "compared" });
+  other.addEventListener("change", async () => {
+    const query = new URLSearchParams({ first: principal, second: other.value });
+    compared.replaceChildren(...(other.value ? [differences(await page.call("GET", `principals/difference?${query}`))] : []));
+  });
 
   async function load() {
     const query = new URLSearchParams({ principal, format: format.value });
@@ -78,10 +88,12 @@ function detail({ principal }, page) {
     const row = page.data("principals")?.rows.find((one) => one.principal === principal);
     if (!row) return;
     syncPart(own, row, () => element("p", { class: "buttons" },
-      element("a", { class: "button", href: tabLink("acls", { filter: `principal:"${principal}"` }), text: row.isSuper ? "Super user" : counted(row.acls, "ACL") }),
+      ...(page.recording ? [] : [element("a", { class: "button", href: tabLink("acls", { filter: `principal:"${principal}"` }), text: row.isSuper ? "Super user" : counted(row.acls, "ACL") })]),
       ...(row.acls ? [button("Export its ACLs", () => openResponse(page, `acls/export?${new URLSearchParams({ principal, format: format.value })}`), { id: "export" })] : []),
       element("a", { class: "button", href: tabLink("requests", { filter: `principal:"${principal}"` }), text: counted(row.requests, "request") }),
       element("a", { class: "button", href: tabLink("decisions", { filter: `principal:"${principal}"`, denied: "1" }), text: `${row.denied} denied` })));
+    const others = page.data("principals").rows.map((one) => one.principal).filter((one) => one !== principal && one !== "User:*");
+    sync(other, ["", ...others], String, (name) => element("option", { value: name, text: name || "choose a principal" }));
     for (const name of row.clients.slice(client.options.length - 1)) client.append(element("option", { value: name, text: name }));
     if (drawn === `${row.requests} ${row.acls}`) return; // nothing has changed
     drawn = `${row.requests} ${row.acls}`;
@@ -94,7 +106,8 @@ function detail({ principal }, page) {
     update,
     nodes: [element("h2", { text: principal }), own,
       section(`ACLs for everything that ${principal} tried`,
-        element("div", { class: "inline" }, field("Client", client), field("Copy as", format)), shown)],
+        element("div", { class: "inline" }, field("Client", client), field("Copy as", format)), shown),
+      ...(page.recording ? [] : [section("Compared with another principal", field("Principal", other), compared)])],
   };
 }
 
@@ -103,19 +116,16 @@ function leastAcls({ error, acls, remove, requests, decisions_left_out: leftOut,
   if (error) return element("p", { class: "bad", text: error });
   if (!acls.length) return element("p", { text: `${counted(requests, "request")}, which need no ACL.` });
   const missing = acls.filter((row) => !row.exists).map((row) => row.acl);
+  const state = ({ exists }) => (exists === null ? "" : badge(exists, exists ? "exists" : "missing"));
   const addAll = button(missing.length ? `Add all ${missing.length}` : "All of them exist", async () => {
-    if (remove.length && !await page.act("POST", "acls/remove", { acls: remove })) return;
-    await page.act("POST", "acls", { acls: missing }, {
-      done: `${counted(missing.length, "ACL")} added`, undo: () => ["POST", "acls/remove", { acls: missing }],
-    });
-    await reload();
+    if (await page.act(`${counted(missing.length, "ACL")} added`, ...callsToChange({ remove, add: missing }))) await reload();
   }, { id: "add-all", disabled: !missing.length && !remove.length });
   return element("div", {},
     table("The fewest ACLs", ["", "ACL", "Needed by", "Requests"], [
       ...remove.map((acl) => [badge(false, "remove"), aclText(acl), "denies these requests", ""]),
-      ...acls.map((row) => [badge(row.exists, row.exists ? "exists" : "missing"), aclText(row.acl), row.apis.join(", "), row.requests])]),
+      ...acls.map((row) => [state(row), aclText(row.acl), row.apis.join(", "), row.requests])]),
     ...(leftOut ? [element("p", { text: `${leftOut} decisions were not kept and are not considered.` })] : []),
     element("p", { class: "none", text: "A denied request does not show all that it needs: after adding ACLs, run the client again." }),
-    element("p", { class: "buttons" }, addAll, copier(text), downloadLink(text, `acls.${ENDINGS[format]}`)),
+    element("p", { class: "buttons" }, ...(page.recording ? [] : [addAll]), copier(text), downloadLink(text, `acls.${ENDINGS[format]}`)),
     element("pre", { id: "least-text", tabindex: "0", text }));
 }

@@ -51,6 +51,12 @@ function trimmed(rows) {
   return rows.slice(-count);
 }
 
+/** Forget what is known of requests that are no longer kept. */
+function forgetBefore(first) {
+  for (const number of denied) if (number < first) denied.delete(number);
+  for (const [connection, row] of lastOfConnection) if (row.number < first) lastOfConnection.delete(connection);
+}
+
 /** Add to each request how long it came after the one before on its connection. */
 function withGaps(rows, before = new Map()) {
   for (const row of rows) {
@@ -83,5 +89,7 @@ export async function loadDenied() {
     } else last.denied = page.last;
     for (const row of page.decisions) if (!row.allowed) denied.add(row.number);
   }
+  const firsts = Object.values(kept).filter((rows) => rows.length).map((rows) => rows[0].number);
+  if (firsts.length) forgetBefore(Math.min(...firsts));
   return denied.size;
 }

@@ -1,10 +1,34 @@
 // Requests and decisions, with their details and what would have allowed a denied access.
 
-import { ruleText } from "./acls.js";
+import { callsToChange, ruleText } from "./acls.js";
 import { address, go, tabLink } from "./address.js";
 import { connectHelp } from "./connect.js";
 import { badge, button, capital, clockTime, copier, counted, docLink, duration, element, hexdump, json, section, table } from "./elements.js";
 import { actionText } from "./faults.js";
+import { denied } from "./request_history.js";
+
+/** Whether a field of a request names a topic or a group, by its name, that of its list, and its neighbours. */
+const NAMED_KINDS = {
+  topic: (key, list, beside) => ["topic", "topicName", "topicNames"].includes(key) || (key === "name" && /topic/i.test(list))
+    || (key === "resourceName" && beside.resourceType === 2),
+  group: (key, list, beside) => ["groupId", "group", "groups", "groupIds", "groupsNames"].includes(key)
+    || (["key", "coordinatorKeys"].includes(key) && beside.keyType === 0),
+};
+
+/** Return the topics, or the groups, that a request names. */
+function namesOf(kind, value, list = "", beside = value, found = new Set()) {
+  for (const [key, inner] of Object.entries(value ?? {})) {
+    const name = Array.isArray(value) ? list : key;
+    if (typeof inner === "object" && inner !== null) namesOf(kind, inner, name, Array.isArray(inner) ? value : inner, found);
+    else if (typeof inner === "string" && inner && NAMED_KINDS[kind](name, list, beside)) found.add(inner);
+  }
+  return [...found];
+}
+
+/** What the filter knows of requests and decisions besides their columns. */
+const SHARED_FIELDS = {
+  api: (row) => row.api, client: (row) => row.client_id, connection: (row) => row.connection, broker: (row) => row.node_id,
+};
 
 const NAMES = ["name", "topic", "groupId", "transactionalId", "resourceName", "key"];
 
@@ -77,6 +101,11 @@ export const requests = {
   ],
   detail,
   isWide: true,
+  fields: {
+    ...SHARED_FIELDS, error: (row) => [...row.errors ?? [], ...row.error_names ?? []], fault: (row) => row.faults,
+    topic: (row) => namesOf("topic", row.request), group: (row) => namesOf("group", row.request),
+  },
+  words: { denied: (row) => denied.has(row.number) },
   empty: (page) => element("div", {},
     element("p", { text: "No requests yet. Connect a client to see its requests here." }),
     ...(page.recording ? [] : [connectHelp(page)])),
@@ -110,6 +139,11 @@ export const decisions = {
   ],
   detail,
   isWide: true,
+  fields: {
+    ...SHARED_FIELDS, operation: (row) => row.operation,
+    ...Object.fromEntries(["TOPIC", "GROUP"].map((kind) => [kind.toLowerCase(), (row) => (row.resource_type === kind ? row.resource_name : [])])),
+  },
+  words: { denied: (row) => !row.allowed, allowed: (row) => row.allowed },
   empty: "No decisions yet.",
 };
 
@@ -233,11 +267,8 @@ function remedyOf(decided, page) {
 function grantButton({ remove, add }, count, page) {
   const verb = !remove.length ? "Add" : !add.length ? "Remove" : "Do";
   const grant = button(`${verb} ${count > 1 ? verb === "Do" ? "all" : "them" : "it"}`, async () => {
-    const removed = !remove.length || await page.act("POST", "acls/remove", { acls: remove }, { done: "ACLs removed" });
-    const added = removed && (!add.length || await page.act("POST", "acls", { acls: add }, {
-      done: "ACLs added", undo: () => ["POST", "acls/remove", { acls: add }],
-    }));
-    if (!added) return;
+    const done = [remove.length && `${counted(remove.length, "ACL")} removed`, add.length && `${counted(add.length, "ACL")} added`];
+    if (!await page.act(done.filter(Boolean).join(", "), ...callsToChange({ remove, add }))) return;
     grant.textContent = "Done";
     grant.disabled = true;
   }, { class: "grant" });

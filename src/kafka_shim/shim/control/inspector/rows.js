@@ -1,10 +1,8 @@
 // The table of a view: filter, order and drawing.
 
-import { element } from "./elements.js";
+import { element, visible } from "./elements.js";
 
 export const SHOWN = 500;
-const FIELD_NAMES = { connection: "connection", broker: "node_id", client: "client_id", principal: "principal", api: "api" };
-
 const texts = new WeakMap(); // the text that the filter searches, by row
 const cellsByRow = new WeakMap();
 
@@ -24,24 +22,70 @@ function textOf(view, row) {
   return texts.get(row);
 }
 
-/** Return the condition of a word of the filter: `orders`, `-orders`, `client:shop`. */
-function condition(view, word) {
-  if (word[0] === "-" && word.length > 1) {
-    const unwanted = condition(view, word.slice(1));
+const isMeasure = (column) => /UTC|Gap|Latency/.test(column);
+
+/** Return what can stand before a colon: columns, and fields of the view; each returns a row's values. */
+function fieldsOf(view) {
+  const columns = view.columns.map((title, at) => [title.toLowerCase(), (row) => textOfCell(cellsOf(view, row)[at])]);
+  return { ...Object.fromEntries(columns.filter(([name]) => /^[a-z]+$/.test(name) && name !== "gap" && name !== "latency")), ...view.fields };
+}
+
+/** Return whether a row has the number: alone, not as a part of a name, a time or a duration. */
+function hasNumber(view, row, number) {
+  const texts = cellsOf(view, row).filter((_, at) => !isMeasure(view.columns[at])).map(textOfCell);
+  const all = [...texts, ...row.errors ?? [], row.request ? JSON.stringify(row.request) : ""].join(" ");
+  return new RegExp(`(?<![\\w.-])${number}(?![\\w.-])`).test(all);
+}
+
+const wordsOf = (filter) => (filter.match(/(?:"[^"]*"|[^\s"])+/g) ?? []).filter((word) => word !== "-");
+
+/** Return the parts of a word of the filter: `orders`, `-orders`, `client:shop`, `"text: of any kind"`. */
+function partsOf(word) {
+  const [, minus, name, rest] = word.match(/^(-?)(?:([A-Za-z_]+):(?=.))?(.*)$/s);
+  return { isUnwanted: Boolean(minus && rest), name, value: rest.replaceAll('"', "").toLowerCase() };
+}
+
+/** Return the condition of a word. `User:bob` is text: names of fields have no capitals. */
+function condition(view, fields, word) {
+  const { isUnwanted, name, value } = partsOf(word);
+  if (isUnwanted) {
+    const unwanted = condition(view, fields, word.slice(1));
     return (row) => !unwanted(row);
   }
-  const [name, ...rest] = word.split(":");
-  const field = rest.length && FIELD_NAMES[name];
-  const value = rest.join(":");
-  return (row) => (field && field in row
-    ? String(row[field] ?? "").toLowerCase() === value : textOf(view, row).includes(word));
+  const field = fields[name];
+  if (field) return (row) => [field(row, value) ?? ""].flat().some((one) => String(one).toLowerCase() === value);
+  if (!name && view.words?.[value]) return view.words[value];
+  if (!name && /^\d+$/.test(word)) return (row) => hasNumber(view, row, value);
+  const text = name ? `${name.toLowerCase()}:${value}` : value;
+  return (row) => textOf(view, row).includes(text);
 }
 
 /** Return the rows with all these words. Spaces in quotation marks belong to a word. */
 export function matching(view, rows, filter) {
-  const words = filter.toLowerCase().match(/(?:"[^"]*"|[^\s"])+/g) ?? [];
-  const conditions = words.filter((word) => word !== "-").map((word) => condition(view, word.replaceAll('"', "")));
+  const fields = fieldsOf(view);
+  const conditions = wordsOf(filter).map((word) => condition(view, fields, word));
   return conditions.length ? rows.filter((row) => conditions.every((holds) => holds(row))) : rows;
+}
+
+/** Return a text about fields of the filter that the view does not have; empty if it has all. */
+export function unknownFieldsText(view, filter) {
+  const fields = fieldsOf(view);
+  const unknown = wordsOf(filter).map((word) => partsOf(word).name).filter((name) => name && name === name.toLowerCase() && !fields[name]);
+  return unknown.length
+    ? `There is no field ${unknown.join(", ")} here; there are ${Object.keys(fields).join(", ")}. Text with a colon is written in quotation marks.` : "";
+}
+
+/** Return how the last word of the filter can go on, as whole filters. */
+export function completions(view, rows, filter) {
+  const [, before, minus, word] = filter.match(/^(.*?)(-?)((?:"[^"]*"?|[^\s"])*)$/s);
+  const fields = fieldsOf(view);
+  const { name, value } = partsOf(word.endsWith(":") ? `${word} ` : word);
+  const quoted = (text) => (/\s/.test(text) ? `"${text}"` : text);
+  const found = fields[name]
+    ? [...new Set(rows.slice(0, SHOWN).flatMap((row) => fields[name](row, "") ?? ""))].filter((one) => one !== "").map((one) => `${name}:${quoted(String(one))}`)
+    : [...Object.keys(fields).map((one) => `${one}:`), ...Object.keys(view.words ?? {})];
+  const typed = (name ? `${name}:${value.trim()}` : value).toLowerCase();
+  return found.filter((one) => one.toLowerCase().startsWith(typed)).slice(0, 20).map((one) => before + minus + one);
 }
 
 /** Return the rows from a time to another, in µs; all without them. */
@@ -144,6 +188,6 @@ function line(view, row, extra, open) {
 function cell({ text, node, sort, ...attributes }, extra) {
   if (text !== undefined && String(text).length > 20) attributes.title ??= text;
   const made = element("td", { ...attributes, class: [attributes.class, extra].filter(Boolean).join(" ") || null });
-  made.append(node ?? String(text));
+  made.append(node ?? visible(text));
   return made;
 }

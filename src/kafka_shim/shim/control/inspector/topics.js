@@ -1,6 +1,6 @@
 // Topics: partitions, offsets, settings, records, and a form to produce one.
 
-import { button, element, field, form, hexdump, input, instant, json, section, select, table } from "./elements.js";
+import { button, element, field, form, hexdump, input, instant, json, section, select, table, timeOf } from "./elements.js";
 import { syncPart } from "./rows.js";
 
 const total = (numbers) => numbers.reduce((sum, one) => sum + one, 0);
@@ -26,8 +26,7 @@ export const topics = {
     field("Partitions", input("partitions", { type: "number", min: "1", value: "1", required: true })),
   ], "Create", async ({ name, partitions }, made) => {
     page.clearFilter();
-    const done = { done: `Topic ${name} created`, undo: () => ["DELETE", path(name)] };
-    if (await page.act("POST", "topics", { name, partitions: Number(partitions) }, done)) made.reset();
+    if (await page.act(`Topic ${name} created`, ["POST", "topics", { name, partitions: Number(partitions) }])) made.reset();
   })],
   detail,
   isWide: true,
@@ -58,7 +57,7 @@ function detail(row, page) {
   /** Load a page of records, and draw it. */
   async function load(start) {
     const query = { partition: partition.value, value_bytes_max: VALUE_BYTES_MAX, ...start };
-    if (since.value && !("from" in start)) query.from_ms = new Date(since.value).getTime();
+    if (since.value && !("from" in start)) query.from_ms = timeOf(since.value);
     if (contains.value) query.contains = contains.value;
     const result = await page.call("GET", `${path(row.name)}/records?${new URLSearchParams(query)}`)
       .catch((error) => ({ records: [], error: error.message }));
@@ -85,7 +84,7 @@ function detail(row, page) {
       element("p", { class: "number", text: `id ${row.topic_id}` }),
       section("Produce a record", producing(row, page)),
       section("Records", element("search", { class: "inline" }, field("Partition", partition), field("Show values", format),
-        field("From offset", from), field("From time", since), field("Containing", contains)), shown),
+        field("From offset", from), field("From time (UTC)", since), field("Containing", contains)), shown),
       section("Partitions", facts),
       section("Settings", settings(row.configs)),
       button("Delete the topic", () => page.remove(`topic ${row.name}`, path(row.name))),
@@ -123,10 +122,8 @@ function producing(row, page) {
         return at < 0 ? [one, ""] : [one.slice(0, at).trim(), one.slice(at + 1).trim()];
       })),
     };
-    const stored = await page.act("POST", `${path(row.name)}/records`, body);
-    if (!stored) return;
-    page.note(`Record ${stored.offset} produced into partition ${stored.partition}`);
-    made.reset();
+    const done = ({ offset, partition }) => `Record ${offset} produced into partition ${partition}`;
+    if (await page.act(done, ["POST", `${path(row.name)}/records`, body])) made.reset();
   });
 }
 
