@@ -4,6 +4,7 @@ import asyncio
 import hmac
 from collections.abc import Awaitable, Callable
 from functools import cache
+from http import HTTPStatus
 from typing import Any
 
 import msgspec
@@ -11,13 +12,14 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route as HttpRoute
+from starlette.routing import Match, Route as HttpRoute
 
 from kafka_shim.shim.control.broker_control import BrokerControl
 from kafka_shim.shim.control.broker_registry import FIRST, BrokerRegistry
 from kafka_shim.shim.control.broker_routes import BASE_PATH, BROKER_ROUTES
 from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.control.inspector_routes import FRONT_ROUTE, inspector_page_and_file_routes
+from kafka_shim.shim.control.loopback import is_loopback_header
 from kafka_shim.shim.control.openapi import openapi_document
 from kafka_shim.shim.control.routes import ROUTES, Call, Route, Target, call_route
 from kafka_shim.text.message_text import safe_text
@@ -26,7 +28,6 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 BODY_BYTES_MAX = 16 * 1024 * 1024
 BODY_TIMEOUT_S = 30
-LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]", "::1"})
 
 
 def create_http_app(registry: BrokerRegistry, token: str | None) -> Starlette:
@@ -71,10 +72,21 @@ def create_http_app(registry: BrokerRegistry, token: str | None) -> Starlette:
 def _unknown_path_response(request: Request, error: Exception) -> Response:
     """Return the response to an unknown path or method, in the form of all other errors."""
     assert isinstance(error, HTTPException)
-    path = request.url.path
-    return _error_response(
-        error.status_code, f"there is no {request.method} {path}; see /openapi.json"
+    text = f"there is no {request.method} {request.url.path}; see /openapi.json"
+    response = _error_response(error.status_code, text)
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        response.headers["Allow"] = ", ".join(_methods_of_path(request))
+    return response
+
+
+def _methods_of_path(request: Request) -> list[str]:
+    """Return the methods that the path of a request has, of all of its routes."""
+    matching = (
+        route.methods or set()
+        for route in request.app.routes
+        if isinstance(route, HttpRoute) and route.matches(request.scope)[0] is not Match.NONE
     )
+    return sorted(set[str]().union(*matching))
 
 
 @cache
@@ -123,7 +135,7 @@ async def _read_json_body(request: Request, route: Route[Any]) -> object:
         raise ControlError(408, f"the body did not arrive within {BODY_TIMEOUT_S} s") from None
     try:
         return msgspec.json.decode(raw)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ControlError(400, f"the body is not JSON: {error}") from error
 
 
@@ -139,9 +151,8 @@ def _rejection_of_untrusted_caller(request: Request, token: str | None) -> Respo
             return _error_response(401, "send the control token: `Authorization: Bearer TOKEN`")
         return None
     host = request.headers.get("host", "")
-    name = host if host.endswith("]") else host.rpartition(":")[0] or host
     origin = request.headers.get("origin")
-    if name not in LOOPBACK_NAMES or (origin is not None and origin != f"http://{host}"):
+    if not is_loopback_header(host) or (origin is not None and origin != f"http://{host}"):
         return _error_response(
             403, "only this machine may call; start with --control-token for others"
         )

@@ -2,14 +2,15 @@
 
 import asyncio
 import contextlib
-import ipaddress
 import os
+import re
 import socket
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import parse_address
+from kafka_shim.shim.control.loopback import is_loopback
 from kafka_shim.shim.errors import ConfigError, UnavailableError
 from kafka_shim.text.extras import is_installed, requires
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import uvicorn
 
     from kafka_shim.shim.control.broker_registry import BrokerRegistry
+
+_TOKEN = re.compile(r"[!-~]+")
 
 LOOP_REPORTS_PENDING_CONNECTIONS = os.name == "posix"
 """Whether the event loop reports pending connections; the one on Windows cannot."""
@@ -30,9 +33,14 @@ class ControlServer:
 
     def __init__(self, broker: Broker, where: str, token: str | None = None) -> None:
         self._host, self._port = parse_address(where, "--control")
-        if token is None and not _is_loopback(self._host):
+        if token is None and not is_loopback(self._host):
             raise ConfigError(
                 f"--control {where} is not a loopback address: add --control-token TOKEN"
+            )
+        if token is not None and not _TOKEN.fullmatch(token):
+            raise ConfigError(
+                "--control-token: expected visible ASCII characters without spaces, since it is"
+                " sent in a header"
             )
         if not is_installed("control"):
             raise ConfigError(requires("--control", "control"))
@@ -98,14 +106,6 @@ class ControlServer:
                 f"--control: cannot listen on {self._host}:{self._port}: {error.strerror or error}"
             ) from error
         return listening
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return False
 
 
 def _create_embedded_uvicorn(brokers: "BrokerRegistry", token: str | None) -> "uvicorn.Server":

@@ -74,8 +74,14 @@ def _operation_object(route: Route[Any]) -> dict[str, Any]:
         for name in re.findall(r"\{(\w+)\}", route.path)
     ]
     parameters += [
-        {"name": name, "in": "query", "description": text, "schema": {"type": "string"}}
-        for name, text in route.query.items()
+        {
+            "name": name,
+            "in": "query",
+            "description": parameter.description,
+            "required": parameter.is_required,
+            "schema": parameter.schema,
+        }
+        for name, parameter in route.query.items()
     ]
     if parameters:
         operation["parameters"] = parameters

@@ -11,6 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import msgspec
 
 from kafka_shim.policy.formats import FORMATS
+from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.shim.control import bodies, state_bodies
 from kafka_shim.shim.control.broker_control import BrokerControl, convert_body
 from kafka_shim.shim.control.control_error import ControlError
@@ -32,12 +33,22 @@ class ControlTarget(Protocol):
     def persisting_changes(self) -> AbstractContextManager[None]: ...
 
 
+class QueryParameter(msgspec.Struct, frozen=True):
+    """What a parameter means, and its values in JSON Schema. Handlers check them, and may accept
+    other spellings of names.
+    """
+
+    description: str
+    schema: Mapping[str, Any]
+    is_required: bool = False
+
+
 _CALL_NUMBERS = itertools.count(1)
 Target = TypeVar("Target", bound=ControlTarget)
 
 
 class Route(msgspec.Struct, Generic[Target], frozen=True):
-    """A path with its handler. `query`: parameter descriptions; no `response_type`: text."""
+    """A path with its handler. `query`: its parameters by name; no `response_type`: text."""
 
     method: str
     path: str
@@ -46,57 +57,81 @@ class Route(msgspec.Struct, Generic[Target], frozen=True):
     handler: Callable[[Target, Call], Any]
     response_type: type[msgspec.Struct] | None
     body_type: type[msgspec.Struct] | None = None
-    query: Mapping[str, str] = {}
+    query: Mapping[str, QueryParameter] = {}
 
 
+_OPERATIONS = tuple(operation.name for operation in Operation if operation > Operation.ANY)
+_RESOURCE_TYPES = tuple(kind.name for kind in ResourceType if kind > ResourceType.ANY)
+
+
+def _number(description: str) -> QueryParameter:
+    return QueryParameter(description, {"type": "integer", "minimum": 0})
+
+
+def _one_of(description: str, *values: str, is_required: bool = False) -> QueryParameter:
+    return QueryParameter(description, {"type": "string", "enum": values}, is_required)
+
+
+def _text(description: str, *, is_required: bool = False) -> QueryParameter:
+    return QueryParameter(description, {"type": "string"}, is_required)
+
+
+_AFTER = _number("only those with a greater number")
+_FORMAT = _one_of("the format of the text (default: commands)", *FORMATS)
+_PRINCIPAL = _text("such as User:alice")
+_TYPE = _one_of("such as TOPIC (default: TOPIC)", *_RESOURCE_TYPES)
 _REQUEST_FILTERS = {
-    "api": "name of the API, such as Produce",
-    "principal": "principal of the client, such as User:alice",
-    "client_id": "the client id of the request",
-    "after": "only requests with a greater number",
-    "limit": "approximate number of rows (default: 1000)",
+    "api": _text("name of the API, such as Produce"),
+    "principal": _text("principal of the client, such as User:alice"),
+    "client_id": _text("the client id of the request"),
+    "after": _number("only requests with a greater number"),
+    "limit": _number("approximate number of rows (default: 1000)"),
 }
 _DECISION_FILTERS = {
     **_REQUEST_FILTERS,
-    "allowed": "true or false",
-    "logged": "true: only decisions that Kafka's audit log has at its levels info and debug",
-    "operation": "such as WRITE",
-    "resource_type": "such as TOPIC",
-    "resource_name": "the full name",
+    "allowed": _one_of("whether it was allowed", "true", "false"),
+    "logged": _one_of(
+        "true: only decisions that Kafka's audit log has at its levels info and debug",
+        "true",
+        "false",
+    ),
+    "operation": _one_of("such as WRITE", *_OPERATIONS),
+    "resource_type": _one_of("such as TOPIC", *_RESOURCE_TYPES),
+    "resource_name": _text("the full name"),
 }
 _RECORD_PARAMETERS = {
-    "partition": "number of the partition (default: 0)",
-    "from": "first offset (default: the newest records)",
-    "from_ms": "instead of an offset: ms since 1970, from the first record at or after it",
-    "contains": "only records with this text in key, value or headers",
-    "value_bytes_max": "return at most this many bytes of a value (default: all)",
-    "limit": "number of records, at most 1000 (default: 100)",
+    "partition": _number("number of the partition (default: 0)"),
+    "from": _number("first offset (default: the newest records)"),
+    "from_ms": _number("instead of an offset: ms since 1970, from the first record at or after it"),
+    "contains": _text("only records with this text in key, value or headers"),
+    "value_bytes_max": _number("return at most this many bytes of a value (default: all)"),
+    "limit": _number("number of records, at most 1000 (default: 100)"),
 }
 _ACTION_PARAMETERS = {
-    "operation": "such as Write",
-    "resource_type": "such as TOPIC (default: TOPIC)",
-    "resource_name": "the full name",
+    "operation": _one_of("such as WRITE", *_OPERATIONS, is_required=True),
+    "resource_type": _TYPE,
+    "resource_name": _text("the full name; of the cluster it is not needed"),
 }
 _ACCESS_PARAMETERS = {
-    "principal": "such as User:alice",
-    "host": "address of the client (default: 127.0.0.1)",
-    "resource_type": "such as TOPIC (default: TOPIC)",
-    "resource_name": "the full name",
+    "principal": _text("such as User:alice", is_required=True),
+    "host": _text("address of the client (default: 127.0.0.1)"),
+    "resource_type": _TYPE,
+    "resource_name": _text("the full name", is_required=True),
 }
 _LEAST_ACLS_PARAMETERS = {
-    "principal": "such as User:alice",
-    "client_id": "only requests with this client id",
-    "format": f"format of the text: {', '.join(FORMATS)} (default: commands)",
+    "principal": _PRINCIPAL,
+    "client_id": _text("only requests with this client id"),
+    "format": _FORMAT,
 }
 _MATRIX_PARAMETERS = {
-    "resource_type": "such as TOPIC (default: TOPIC)",
-    "host": "address of the clients (default: 127.0.0.1)",
-    "first_principal": "index of the first principal that is returned (default: 0)",
-    "principals": "number of principals that are returned, at most 100",
-    "first_resource": "index of the first resource that is returned (default: 0)",
-    "resources": "number of resources that are returned, at most 200",
-    "principal_contains": "only principals with this text in them",
-    "resource_contains": "only resources with this text in their names",
+    "resource_type": _TYPE,
+    "host": _text("address of the clients (default: 127.0.0.1)"),
+    "first_principal": _number("index of the first principal that is returned (default: 0)"),
+    "principals": _number("number of principals that are returned, at most 100"),
+    "first_resource": _number("index of the first resource that is returned (default: 0)"),
+    "resources": _number("number of resources that are returned, at most 200"),
+    "principal_contains": _text("only principals with this text in them"),
+    "resource_contains": _text("only resources with this text in their names"),
 }
 
 ROUTES: tuple[Route[BrokerControl], ...] = (
@@ -160,7 +195,7 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           lambda control, call: control.remove_user(call.path["name"]), bodies.Done),
     Route("GET", "/acls", "list_acls", "All ACLs",
           lambda control, call: control.list_acls(call.query.get("principal")), bodies.AclRows,
-          query={"principal": "only those of this principal"}),
+          query={"principal": _text("only those of this principal")}),
     Route("POST", "/acls", "add_acls", "Add ACLs; those that exist already stay",
           lambda control, call: control.add_acls(call.body), bodies.AclRows, bodies.AclRules),
     Route("POST", "/acls/import", "import_acls", "Add ACLs from a text in any known format",
@@ -168,8 +203,7 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           state_bodies.AclText),
     Route("GET", "/acls/export", "export_acls", "All ACLs as text, in any known format",
           lambda control, call: control.export_acls(call.query), state_bodies.ExportedAcls,
-          query={"format": f"format: {', '.join(FORMATS)} (default: commands)",
-                 "principal": "only those of this principal"}),
+          query={"format": _FORMAT, "principal": _text("only those of this principal")}),
     Route("GET", "/acls/use", "acl_use", "Which ACLs decided about the kept requests, and when",
           lambda control, _: control.acl_use(), state_bodies.AclUse),
     Route("POST", "/acls/remove", "remove_acls", "Remove exactly these ACLs, if they are there",
@@ -183,7 +217,8 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           "What one principal may and another may not, and why",
           lambda control, call: control.difference_of_principals(call.query),
           state_bodies.PrincipalDifferences,
-          query={"first": "such as User:alice", "second": "such as User:bob"}),
+          query={"first": _text("such as User:alice", is_required=True),
+                 "second": _text("such as User:bob", is_required=True)}),
     Route("GET", "/matrix", "matrix", "Who can do what on which resource",
           lambda control, call: control.access_matrix(call.query), bodies.AccessMatrix,
           query=_MATRIX_PARAMETERS),
@@ -210,7 +245,7 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           query=_DECISION_FILTERS),
     Route("GET", "/changes", "changes", "The last changes of the state, and who made them",
           lambda control, call: control.list_changes(call.query), state_bodies.ChangeRows,
-          query={"after": "only changes with a greater number"}),
+          query={"after": _AFTER}),
     Route("GET", "/telemetry", "telemetry", "Sizes of the metrics that clients pushed (KIP-714)",
           lambda control, _: control.nodes.list_telemetry_pushes(), bodies.TelemetryPushRows),
     Route("GET", "/faults", "list_faults", "All faults, with their counts",
@@ -241,7 +276,7 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
     Route("GET", "/authentications", "list_authentications",
           "The last authentications by SASL, also failed ones",
           lambda control, call: control.nodes.list_authentications(call.query),
-          bodies.AuthenticationRows, query={"after": "only those with a greater number"}),
+          bodies.AuthenticationRows, query={"after": _AFTER}),
     Route("GET", "/listeners", "list_listeners", "How clients connect",
           lambda control, _: control.nodes.list_listeners(), bodies.ListenerRows),
     Route("POST", "/nodes/{id}/stop", "stop_node", "Stop a broker; others lead in its place",

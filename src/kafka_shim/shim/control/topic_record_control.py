@@ -173,7 +173,11 @@ def _record_row(
 
 
 def _parse_bytes(name: str, text: str | None, hex_text: str | None) -> bytes | None:
-    """Return the bytes of a text or of hexadecimal digits. Raise ControlError if they are none."""
+    """Return the bytes of a text or of hexadecimal digits. Raise ControlError if they are none, or
+    if both are given.
+    """
+    if text is not None and hex_text is not None:
+        raise ControlError(400, f"{name} and {name}_hex exclude each other; send one of them")
     try:
         if hex_text is not None:
             return bytes.fromhex(hex_text)

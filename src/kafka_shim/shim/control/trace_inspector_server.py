@@ -11,11 +11,11 @@ from urllib.parse import parse_qsl, urlsplit
 from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.control.inspector_files import FILES, HEADERS, inspector_file_content
 from kafka_shim.shim.control.least_acls_query import least_acls_of_recorded_decisions
+from kafka_shim.shim.control.loopback import is_loopback_header
 from kafka_shim.text.whole_number import parse_whole_number
 
 HOST = "127.0.0.1"
 _PAGE = "/inspector"
-_LOOPBACK_NAMES = frozenset({HOST, "localhost"})
 _ROWS_MAX = 1000
 _NUMBER = itemgetter("number")
 
@@ -113,7 +113,7 @@ class _RequestHandler(BaseHTTPRequestHandler):
         host = self.headers.get("Host", "")
         origin = self.headers.get("Origin")
         is_same = origin is None or origin == f"http://{host}"
-        return host.rpartition(":")[0] in _LOOPBACK_NAMES and is_same
+        return is_loopback_header(host) and is_same
 
     def _send_response(
         self, status: int, body: bytes, media_type: str, headers: Mapping[str, str] | None = None
