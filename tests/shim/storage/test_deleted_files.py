@@ -109,3 +109,27 @@ def test_a_replaced_file_is_noticed_among_settled_ones(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="replaced"):
         database.append_to_journal([(2, 0, b"two")])
     database.close_without_commit()
+
+
+@pytest.mark.parametrize("name", [FILE, WAL, FILE + "-shm", JOURNAL, LOCK])
+@pytest.mark.parametrize("kind", ["symbolic", "symbolic to nothing", "hard"])
+def test_nothing_is_written_through_links(tmp_path: Path, name: str, kind: str) -> None:
+    directory, elsewhere = tmp_path / "data", tmp_path / "precious"
+    directory.mkdir()
+    if kind != "symbolic to nothing":
+        elsewhere.write_bytes(b"")
+    if kind == "hard":
+        os.link(elsewhere, directory / name)
+    else:
+        (directory / name).symlink_to(elsewhere)
+    with pytest.raises(ConfigError, match=f"`{name}` (is a link|has a second name)"):
+        Database(directory)
+    assert not elsewhere.exists() or elsewhere.read_bytes() == b""
+    assert [path.name for path in directory.iterdir()] == [name]
+
+
+def test_a_link_to_the_directory_itself_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "data").symlink_to(tmp_path / "disk")
+    Database(tmp_path / "data").close()
+    assert (tmp_path / "disk" / FILE).exists()

@@ -33,6 +33,7 @@ LOCK = "lock"
 APPLICATION_ID = 0x4B53_484D
 """`KSHM` in the header of the file, where SQLite has room for whose it is."""
 FORMAT = 5
+_FILES = (FILE, FILE + "-wal", JOURNAL, LOCK)
 OFFSET_BITS = 40
 """The id of a batch is the number of its log and, in so many bits, its first offset."""
 LOGS_MAX = 1 << 63 - OFFSET_BITS
@@ -85,6 +86,7 @@ class Database:
         with contextlib.ExitStack() as opened:
             self._directory = LockedDirectory(directory)
             opened.callback(self._directory.unlock)
+            self._directory.require_no_links((*_FILES, FILE + "-shm"))
             try:
                 self._mark = MappedCommitMark(directory / LOCK)
                 opened.callback(self._mark.close_map)
@@ -92,7 +94,7 @@ class Database:
                 self._journal = BatchJournal(directory)
                 opened.callback(self._journal.close)
                 self._recover_journal()
-                self._directory.watch_files((FILE, FILE + "-wal", JOURNAL, LOCK))
+                self._directory.watch_files(_FILES)
             except (sqlite3.Error, OSError, msgspec.DecodeError) as error:
                 raise self._opening_error(error) from error
             self._opened = opened.pop_all()

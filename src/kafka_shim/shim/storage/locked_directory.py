@@ -37,6 +37,19 @@ class LockedDirectory:
             text = "is in use by another kafka-shim; stop it, or choose another directory"
             raise ConfigError(f"--data-dir {path} {text}") from error
 
+    def require_no_links(self, names: Iterable[str]) -> None:
+        """Raise ConfigError if one of the files is a link, or has a second name: what is written
+        would change a file elsewhere, such as a copy that was made of hard links.
+        """
+        for name in names:
+            path = self.path / name
+            if path.is_symlink() or (path.exists() and path.stat().st_nlink > 1):
+                kind = "is a link" if path.is_symlink() else "has a second name (a hard link)"
+                raise ConfigError(
+                    f"--data-dir {self.path}: `{name}` {kind}; move the file itself here, or choose"
+                    " another directory"
+                )
+
     def watch_files(self, names: Iterable[str]) -> None:
         """Remember these files. Raise FileNotFoundError if one is missing."""
         self._inodes = {name: (self.path / name).stat().st_ino for name in names}
