@@ -37,28 +37,38 @@ RULES = json.dumps(
 )
 
 
-@pytest.fixture(scope="module")
-def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a trace with hostile client ids, topics, groups and transactional ids, all denied."""
-    folder = tmp_path_factory.mktemp("hostile") / "trace"
+def recorded(folder: Path, name: str, client_id: str) -> Path:
+    """Return a trace whose topics, groups and transactional ids have a name; all are denied."""
     requests: list[tuple[ApiKey, int, Any]] = [
-        (ApiKey.METADATA, 9, MetadataRequest(topics=[MetadataRequestTopic(name=HOSTILE)])),
-        (ApiKey.FIND_COORDINATOR, 4, FindCoordinatorRequest(coordinator_keys=[HOSTILE])),
-        (ApiKey.DELETE_GROUPS, 2, DeleteGroupsRequest(groups_names=[HOSTILE])),
+        (ApiKey.METADATA, 9, MetadataRequest(topics=[MetadataRequestTopic(name=name)])),
+        (ApiKey.FIND_COORDINATOR, 4, FindCoordinatorRequest(coordinator_keys=[name])),
+        (ApiKey.DELETE_GROUPS, 2, DeleteGroupsRequest(groups_names=[name])),
     ]
     listener = "PLAINTEXT"
     with start(
         in_process=True, record=str(folder), super_users=[], listeners=[f"{listener}://127.0.0.1:0"],
-        listener_principals={listener: f"User:{HOSTILE}"},
+        listener_principals={listener: f"User:{client_id}"},
     ) as broker:  # fmt: skip
         host, _, port = broker.listeners[listener].rpartition(":")
         with socket.create_connection((host, int(port))) as connection:
             for number, (api, version, request) in enumerate(requests):
-                connection.sendall(sized(request_frame(api, version, request, number, HOSTILE)))
+                connection.sendall(sized(request_frame(api, version, request, number, client_id)))
                 size = int.from_bytes(connection.recv(4), "big")
                 while size:
                     size -= len(connection.recv(size))
     return folder
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a trace with hostile client ids, topics, groups and transactional ids, all denied."""
+    return recorded(tmp_path_factory.mktemp("hostile") / "trace", HOSTILE, HOSTILE)
+
+
+@pytest.fixture(scope="module")
+def long_trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a trace with the longest names that brokers read: their length is a positive short."""
+    return recorded(tmp_path_factory.mktemp("long") / "trace", "x" * 32_767, "y" * 32_767)
 
 
 @pytest.fixture
@@ -153,3 +163,18 @@ def test_acls_are_read_back_as_they_were(
 def test_reports_are_well_formed(trace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["conformance", "check", str(trace), "--format", "junit"]) in (0, 3)
     ET.fromstring(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("command", [line for line in COMMANDS if "TRACE" in line])
+def test_the_longest_names_are_read(
+    command: str, long_trace: Path, files: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [(files | {"TRACE": str(long_trace)}).get(word, word) for word in command.split()]
+    try:
+        code = main(words)
+    except SystemExit as ended:
+        code = int(str(ended.code))
+    printed = capsys.readouterr()
+    assert code in (0, 3), printed.err[:500]
+    assert "Traceback" not in printed.err
+    assert printed.out

@@ -11,6 +11,7 @@ from tests.shim.control.plain_http import Http
 
 pytestmark = [
     pytest.mark.client,
+    pytest.mark.folders("src/kafka_shim/shim/control", "tests/shim/control"),
     pytest.mark.timeout(300, func_only=True),
     pytest.mark.filterwarnings("ignore:fault .* never fired"),
     pytest.mark.filterwarnings("ignore:the ACL of .* has no effect"),

@@ -222,3 +222,50 @@ def test_requests_with_an_error_of_a_client_are_found(
     clicking.fill("#filter", "error:29 client:shop-bob")
     clicking.wait(lambda: clicking.rows and all("shop-bob" in row for row in clicking.rows))
     assert all("TOPIC_AUTHORIZATION_FAILED" in row for row in clicking.rows)
+
+
+def test_acls_of_a_principal_and_their_use_are_shown(
+    clicking: ClickingPage, broker: KafkaBroker
+) -> None:
+    send(broker, "alice")
+    clicking.click_tab("acls")
+    clicking.fill("#filter", "principal:User:alice")
+    clicking.wait(lambda: clicking.rows and not [row for row in clicking.rows if "bob" in row])
+    clicking.row("User:alice", "Write", "1 decision")
+    clicking.click("//tr[td='Write']//a")
+    clicking.row("Produce", "{principal: User:alice, allow: Write, topic: orders}")
+
+
+def test_a_fault_is_edited(clicking: ClickingPage, broker: KafkaBroker) -> None:
+    broker.faults.error("REQUEST_TIMED_OUT", api="Produce", times=3)
+    clicking.click_tab("faults")
+    clicking.click("//tr[td='error REQUEST_TIMED_OUT']//button[.='Edit']")
+    clicking.fill('#new-fault [name="topic"]', "orders")
+    clicking.click("//button[.='Replace the fault']")
+    clicking.row("error REQUEST_TIMED_OUT", "api Produce, topic orders", "times 3")
+
+
+def test_a_rebalance_is_watched(clicking: ClickingPage, broker: KafkaBroker) -> None:
+    broker.topics.create("prices", partitions=2)
+
+    def member(name: str) -> Consumer:
+        consumer = Consumer(broker.config() | {"group.id": "watchers", "client.id": name})
+        consumer.subscribe(["prices"])
+        return consumer
+
+    def assigned(*consumers: Consumer) -> bool:
+        for consumer in consumers:
+            consumer.poll(0.2)
+        return all(consumer.assignment() for consumer in consumers)
+
+    first = member("one")
+    clicking.wait(lambda: assigned(first))
+    clicking.click_tab("groups")
+    clicking.click("//tr[td='watchers']")
+    clicking.wait(lambda: clicking.shows("#detail", "prices 0, 1"))
+    second = member("two")
+    clicking.wait(lambda: assigned(first, second) and clicking.shows("#detail", "two"))
+    clicking.wait(lambda: "prices 0, 1" not in clicking.element("#detail").text)
+    assert "one" in clicking.element("#detail").text
+    second.close()
+    first.close()
