@@ -1,5 +1,6 @@
 """Names that clients choose cannot control a terminal, or add a line to what a command prints."""
 
+import csv
 import json
 import re
 import socket
@@ -100,6 +101,7 @@ COMMANDS = [
     "who-can Read topic:NAME --acls acls.yaml",
     "who-can Read group:NAME --acls acls.yaml",
     "policy matrix acls.yaml",
+    "policy matrix acls.yaml --csv",
     "policy lint acls.yaml",
     "policy diff acls.yaml other.yaml",
     "policy diff acls.yaml other.yaml --format markdown",
@@ -110,6 +112,7 @@ COMMANDS = [
     "policy check no-public-access acls.yaml",
     "requirements --api Fetch",
     "pipeline denials TRACE",
+    "pipeline denials TRACE --csv",
     "pipeline clients TRACE",
     "pipeline timeline TRACE",
     "pipeline damage TRACE",
@@ -138,7 +141,7 @@ def test_no_name_controls_the_terminal(
         code = int(str(ended.code))
     printed = capsys.readouterr()
     text = printed.out + printed.err
-    assert code in (0, 3) or command.endswith(("list", "strimzi", "csv")), (
+    assert code in (0, 3) or command.endswith(("list", "strimzi", "--format csv")), (
         text
     )  # these refuse such names
     raw = {char for char in text if not char.isprintable() and char not in "\n\t"}
@@ -178,3 +181,18 @@ def test_the_longest_names_are_read(
     assert code in (0, 3), printed.err[:500]
     assert "Traceback" not in printed.err
     assert printed.out
+
+
+@pytest.mark.parametrize("beginning", ["=1+1", "+1", "-1", "@SUM(1)"])
+def test_a_name_is_no_formula_of_a_spreadsheet(
+    beginning: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rule = {"principal": "User:bob", "allow": "Read", "group": beginning}
+    (tmp_path / "acls.yaml").write_text(json.dumps([rule]))
+    assert main(["policy", "matrix", str(tmp_path / "acls.yaml"), "--csv"]) == 0
+    folder = recorded(tmp_path / "trace", beginning, "shop")
+    assert main(["pipeline", "denials", str(folder), "--csv"]) == 0
+    tables = capsys.readouterr().out
+    cells = [cell for line in csv.reader(tables.splitlines()) for cell in line]
+    assert f"'{beginning}" in cells
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]

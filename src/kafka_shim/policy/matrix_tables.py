@@ -1,6 +1,5 @@
 """A matrix as text, CSV, HTML and JSON objects."""
 
-import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
@@ -12,6 +11,7 @@ from kafka_shim.policy.descriptions import names_object
 from kafka_shim.policy.matrix import MatrixCell, MatrixResource, MatrixRow
 from kafka_shim.policy.name_sets import ALL_NAMES
 from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.text.csv_text import write_csv
 from kafka_shim.text.html_page import html_page_with_table
 from kafka_shim.text.message_text import escaped
 
@@ -66,15 +66,14 @@ def csv_table(resources: Sequence[MatrixResource], rows: Iterable[MatrixRow]) ->
     allowed only partly in brackets.
     """
     out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["principal", *map(column_heading, resources)])
-    for row in rows:
-        writer.writerow(
-            [
-                principal_heading(row),
-                *(" ".join(_operation_names_partly_allowed_bracketed(cell)) for cell in row.cells),
-            ]
-        )
+    cells_by_row = (
+        [
+            principal_heading(row),
+            *(" ".join(_operation_names_partly_allowed_bracketed(cell)) for cell in row.cells),
+        ]
+        for row in rows
+    )
+    write_csv(["principal", *map(column_heading, resources)], cells_by_row, out)
     return out.getvalue()
 
 

@@ -1,12 +1,12 @@
 """Print or write results: aligned columns, JSON, CSV, Parquet."""
 
-import csv
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
 from kafka_shim.policy.formats.trace_rule import with_acl_lines
+from kafka_shim.text.csv_text import write_csv
 from kafka_shim.text.json_text import json_text
 from kafka_shim.text.message_text import escaped
 
@@ -58,11 +58,8 @@ def print_json(content: dict[str, Any], stream: TextIO) -> None:
 
 def print_csv(columns: Sequence[str], rows: list[dict[str, Any]], stream: TextIO) -> None:
     """Print CSV; elements of a list are separated by spaces within their field."""
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    for row in rows:
-        values = [row[name] for name in columns]
-        writer.writerow(
-            " ".join(map(str, value)) if isinstance(value, list) else output_value(value)
-            for value in values
-        )
+
+    def cell(value: Any) -> object:
+        return " ".join(map(str, value)) if isinstance(value, list) else output_value(value)
+
+    write_csv(columns, ([cell(row[name]) for name in columns] for row in rows), stream)
