@@ -11,7 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import msgspec
 
 from kafka_shim.policy.formats import FORMATS
-from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.shim.control import bodies, state_bodies
 from kafka_shim.shim.control.broker_control import BrokerControl, convert_body
 from kafka_shim.shim.control.control_error import ControlError
@@ -60,12 +60,12 @@ class Route(msgspec.Struct, Generic[Target], frozen=True):
     query: Mapping[str, QueryParameter] = {}
 
 
-_OPERATIONS = tuple(operation.name for operation in Operation if operation > Operation.ANY)
+_OPERATIONS = tuple(operation.name for operation in Operation if operation > Operation.ALL)
 _RESOURCE_TYPES = tuple(kind.name for kind in ResourceType if kind > ResourceType.ANY)
 
 
 def _number(description: str) -> QueryParameter:
-    return QueryParameter(description, {"type": "integer", "minimum": 0})
+    return QueryParameter(description, {"type": "integer", "minimum": 0, "maximum": 10**18 - 1})
 
 
 def _one_of(description: str, *values: str, is_required: bool = False) -> QueryParameter:
@@ -73,16 +73,23 @@ def _one_of(description: str, *values: str, is_required: bool = False) -> QueryP
 
 
 def _text(description: str, *, is_required: bool = False) -> QueryParameter:
-    return QueryParameter(description, {"type": "string"}, is_required)
+    return QueryParameter(
+        description, {"type": "string", "minLength": int(is_required)}, is_required
+    )
+
+
+def _principal(description: str, *, is_required: bool = False) -> QueryParameter:
+    return QueryParameter(description, {"type": "string", "pattern": "^[^:]+:"}, is_required)
 
 
 _AFTER = _number("only those with a greater number")
 _FORMAT = _one_of("the format of the text (default: commands)", *FORMATS)
-_PRINCIPAL = _text("such as User:alice")
+_PRINCIPAL = _principal("such as User:alice")
+_API_NAMES = tuple(key.wire_name for key in ApiKey)
 _TYPE = _one_of("such as TOPIC (default: TOPIC)", *_RESOURCE_TYPES)
 _REQUEST_FILTERS = {
-    "api": _text("name of the API, such as Produce"),
-    "principal": _text("principal of the client, such as User:alice"),
+    "api": _one_of("name of the API, such as Produce", *_API_NAMES),
+    "principal": _principal("principal of the client, such as User:alice"),
     "client_id": _text("the client id of the request"),
     "after": _number("only requests with a greater number"),
     "limit": _number("approximate number of rows (default: 1000)"),
@@ -113,7 +120,7 @@ _ACTION_PARAMETERS = {
     "resource_name": _text("the full name; of the cluster it is not needed"),
 }
 _ACCESS_PARAMETERS = {
-    "principal": _text("such as User:alice", is_required=True),
+    "principal": _principal("such as User:alice", is_required=True),
     "host": _text("address of the client (default: 127.0.0.1)"),
     "resource_type": _TYPE,
     "resource_name": _text("the full name", is_required=True),
@@ -217,8 +224,8 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           "What one principal may and another may not, and why",
           lambda control, call: control.difference_of_principals(call.query),
           state_bodies.PrincipalDifferences,
-          query={"first": _text("such as User:alice", is_required=True),
-                 "second": _text("such as User:bob", is_required=True)}),
+          query={"first": _principal("such as User:alice", is_required=True),
+                 "second": _principal("such as User:bob", is_required=True)}),
     Route("GET", "/matrix", "matrix", "Who can do what on which resource",
           lambda control, call: control.access_matrix(call.query), bodies.AccessMatrix,
           query=_MATRIX_PARAMETERS),

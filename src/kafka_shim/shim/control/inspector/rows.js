@@ -45,6 +45,8 @@ function partsOf(word) {
   return { isUnwanted: Boolean(minus && rest), name, value: rest.replaceAll('"', "").toLowerCase() };
 }
 
+const isUnknown = (fields, name) => Boolean(name) && name === name.toLowerCase() && !fields[name];
+
 /** Return the condition of a word. `User:bob` is text: names of fields have no capitals. */
 function condition(view, fields, word) {
   const { isUnwanted, name, value } = partsOf(word);
@@ -56,6 +58,7 @@ function condition(view, fields, word) {
   if (field) return (row) => [field(row, value) ?? ""].flat().some((one) => String(one).toLowerCase() === value);
   if (!name && view.words?.[value]) return view.words[value];
   if (!name && /^\d+$/.test(word)) return (row) => hasNumber(view, row, value);
+  if (isUnknown(fields, name)) return () => false; // which is told
   const text = name ? `${name.toLowerCase()}:${value}` : value;
   return (row) => textOf(view, row).includes(text);
 }
@@ -70,7 +73,7 @@ export function matching(view, rows, filter) {
 /** Return a text about fields of the filter that the view does not have; empty if it has all. */
 export function unknownFieldsText(view, filter) {
   const fields = fieldsOf(view);
-  const unknown = wordsOf(filter).map((word) => partsOf(word).name).filter((name) => name && name === name.toLowerCase() && !fields[name]);
+  const unknown = wordsOf(filter).map((word) => partsOf(word).name).filter((name) => isUnknown(fields, name));
   return unknown.length
     ? `There is no field ${unknown.join(", ")} here; there are ${Object.keys(fields).join(", ")}. Text with a colon is written in quotation marks.` : "";
 }
