@@ -8,7 +8,7 @@ from confluent_kafka import Consumer, KafkaException, Producer
 
 from kafka_shim.shim.control import state_bodies
 from kafka_shim.testing import KafkaBroker
-from tests.shim.control.plain_http import Http, works
+from tests.shim.control.plain_http import Http, fails, works
 
 
 def least(api: Http, query: str) -> dict[str, object]:
@@ -76,3 +76,8 @@ def test_texts_have_the_chosen_format(process: KafkaBroker, api: Http) -> None:
     assert least(api, "client_id=nobody")["acls"] == []
     assert api.ask("GET", "/least-acls")[0] == 400
     assert api.ask("GET", "/least-acls?principal=User%3Ax&format=xml")[0] == 400
+
+
+def test_what_is_no_principal_is_an_error(api: Http) -> None:
+    for query in ("principal=", "principal=carol"):
+        fails(api.ask("GET", f"/least-acls?{query}"), 400, "expected Type:name")

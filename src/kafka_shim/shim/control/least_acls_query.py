@@ -10,7 +10,7 @@ import msgspec
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
-from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor
+from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, is_principal
 from kafka_shim.authorizer.remedy import (
     CheckedAction,
     RequiredAccess,
@@ -51,6 +51,8 @@ def least_acls_response(
     principal, client_id = query.get("principal"), query.get("client_id")
     if principal is None and client_id is None:
         raise ControlError(400, "expected principal or client_id")
+    if principal is not None and not is_principal(principal):
+        raise ControlError(400, f"invalid principal `{principal}`; expected Type:name")
     uses: dict[RequiredAccess, _Use] = {}
     request_count = left_out = 0
     bound_rows = all_requirements_bound_to_release_by_id(cluster.policy.release)
