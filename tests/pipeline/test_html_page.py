@@ -111,7 +111,7 @@ def test_a_report_begins_with_what_breaks_and_how_sure_that_is() -> None:
     for line in (
         "What breaks: 20 different accesses would newly be denied, and 900 requests newly fail",
         "Denied: 45 accesses of 3 principals (3 different).",
-        "Unused ACLs: 2 of 4 can be removed; of 1 others it is not known whether they were used.",
+        "Unused ACLs: 2 of 4 can be removed; of 1 others it is not known whether they are needed.",
         (
             "Based on 60 accesses, 9 different, of 3 principals in 90 requests on 2 brokers,"
             " 2026-01-31T22:00:00+00:00 to"

@@ -12,6 +12,8 @@ from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.protocol.messages.describe_cluster import DescribeClusterRequest
+from kafka_shim.protocol.messages.list_groups import ListGroupsRequest
 from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
@@ -38,19 +40,29 @@ def stage() -> Stage:
     return stage
 
 
+def access_rows(
+    stage: Stage, folder: Path, api: ApiKey, version: int, request: Any, user: str = BOB
+) -> list[dict[str, Any]]:
+    """Send a request; return the rows of its accesses."""
+    recorder = TraceRecorder(folder, stage.clock)
+    stage.dispatcher.set_recorder(recorder)
+    stage.ask(api, version, request, user)
+    recorder.close()
+    return [
+        row
+        for split in plan_splits([str(folder)])
+        for batch in table_batches("accesses", split, Selection(release="4.4"))
+        for row in batch.to_pylist()
+    ]
+
+
 def roles(
     stage: Stage, folder: Path, api: ApiKey, version: int, request: Any
 ) -> dict[tuple[str, str], str]:
     """Send a request as bob; return the roles by operation and name."""
-    recorder = TraceRecorder(folder, stage.clock)
-    stage.dispatcher.set_recorder(recorder)
-    stage.ask(api, version, request, BOB)
-    recorder.close()
     return {
         (row["operation"], row["resource_name"]): row["role"]
-        for split in plan_splits([str(folder)])
-        for batch in table_batches("accesses", split, Selection(release="4.4"))
-        for row in batch.to_pylist()
+        for row in access_rows(stage, folder, api, version, request)
     }
 
 
@@ -70,6 +82,22 @@ def test_all_topics_of_one_group_are_a_list_beside_named_ones_of_another(
         OffsetFetchRequestGroup("b", topics=None),
     ]
     found = roles(stage, tmp_path, ApiKey.OFFSET_FETCH, 8, OffsetFetchRequest(groups=groups))
+    assert found[("DESCRIBE", "orders")] == "required"
+    assert found[("DESCRIBE", "secret")] == "listed"
+
+
+def test_all_topics_of_one_group_are_a_list_beside_topic_ids_of_another(
+    stage: Stage, tmp_path: Path
+) -> None:
+    stage.ask(ApiKey.OFFSET_COMMIT, 8, commit("b", "secret"))
+    topic_id = stage.found("orders").topic_id
+    groups = [
+        OffsetFetchRequestGroup("b", topics=None),
+        OffsetFetchRequestGroup(
+            "a", topics=[OffsetFetchRequestTopics(topic_id=topic_id, partition_indexes=[0])]
+        ),
+    ]
+    found = roles(stage, tmp_path, ApiKey.OFFSET_FETCH, 10, OffsetFetchRequest(groups=groups))
     assert found[("DESCRIBE", "orders")] == "required"
     assert found[("DESCRIBE", "secret")] == "listed"
 
@@ -105,9 +133,92 @@ def test_a_refused_request_gets_no_acl_for_what_was_allowed_in_it(
     )
     found = roles(stage, tmp_path, ApiKey.SHARE_GROUP_HEARTBEAT, 1, request)
     assert found == {
-        ("READ", "g"): "refused",
+        ("READ", "g"): "passed",  # its denial would have been error 30
         ("DESCRIBE", "orders"): "refused",
         ("DESCRIBE", "secret"): "required",
     }
     assert main(["pipeline", "least-acls", str(tmp_path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == []
+
+
+def test_a_decision_about_authorized_operations_is_no_list(stage: Stage, tmp_path: Path) -> None:
+    request = DescribeClusterRequest(include_cluster_authorized_operations=True)
+    found = roles(stage, tmp_path, ApiKey.DESCRIBE_CLUSTER, 1, request)
+    assert found == {("DESCRIBE", "kafka-cluster"): "probe"}
+
+
+def test_describe_on_the_cluster_lists_the_same_as_on_each_group(
+    stage: Stage, tmp_path: Path
+) -> None:
+    stage.allow(BOB, Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
+    for group in ("a", "b"):
+        stage.ask(ApiKey.OFFSET_COMMIT, 8, commit(group, "orders"))
+    request = ListGroupsRequest()
+    (row,) = access_rows(stage, tmp_path / "two", ApiKey.LIST_GROUPS, 4, request)
+    assert row["role"] == "listed"
+    assert row["instead"] == ["DESCRIBE|GROUP|a", "DESCRIBE|GROUP|b"]
+    request = ListGroupsRequest(states_filter=["Stable"])
+    found = roles(stage, tmp_path / "none", ApiKey.LIST_GROUPS, 4, request)
+    assert found == {("DESCRIBE", "kafka-cluster"): "possible"}
+
+
+@pytest.mark.parametrize(
+    ("states", "expected"),
+    [
+        ([], {"a": "listed", "b": "listed"}),
+        (["Empty"], {"a": "listed", "b": "unshown"}),
+        (["Stable"], {"a": "possible", "b": "unshown"}),
+    ],
+    ids=str,
+)
+def test_what_a_filter_leaves_out_was_not_denied(
+    stage: Stage, tmp_path: Path, states: list[str], expected: dict[str, str]
+) -> None:
+    """Bob may describe `a`; `b` may be missing for its state."""
+    stage.allow("User:carol", Operation.DESCRIBE, GROUP, "a")
+    for group in ("a", "b"):
+        stage.ask(ApiKey.OFFSET_COMMIT, 8, commit(group, "orders"))
+    rows = access_rows(
+        stage, tmp_path, ApiKey.LIST_GROUPS, 4, ListGroupsRequest(states), user="User:carol"
+    )
+    found = {row["resource_name"]: row["role"] for row in rows if row["resource_type"] == "GROUP"}
+    assert found == expected
+
+
+def test_metadata_creates_only_what_is_missing(stage: Stage, tmp_path: Path) -> None:
+    stage.allow(BOB, Operation.CREATE, ResourceType.CLUSTER, "kafka-cluster")
+    stage.allow(BOB, Operation.DESCRIBE, TOPIC, "new")
+    topics = [MetadataRequestTopic(name=name) for name in ("orders", "secret", "new")]
+    rows = access_rows(stage, tmp_path, ApiKey.METADATA, 9, MetadataRequest(topics))
+    (created,) = (row for row in rows if row["operation"] == "CREATE")
+    assert created["role"] == "either"
+    assert created["instead"] == ["CREATE|TOPIC|new"]
+
+
+def test_a_topic_that_is_named_twice_is_not_created(stage: Stage, tmp_path: Path) -> None:
+    for name in ("once", "twice"):
+        stage.allow(BOB, Operation.CREATE, TOPIC, name)
+    topics = [CreatableTopic(name, 1, 1) for name in ("twice", "once", "twice")]
+    request = CreateTopicsRequest(topics, 1000)
+    found = roles(stage, tmp_path / "topic", ApiKey.CREATE_TOPICS, 4, request)
+    assert found[("CREATE", "once")] == "either"
+    assert found[("CREATE", "twice")] == "possible"
+    stage.allow(BOB, Operation.CREATE, ResourceType.CLUSTER, "kafka-cluster")
+    request = CreateTopicsRequest(topics[::2], 1000)
+    found = roles(stage, tmp_path / "cluster", ApiKey.CREATE_TOPICS, 4, request)
+    assert found[("CREATE", "kafka-cluster")] == "possible"
+
+
+@pytest.mark.parametrize(("topics", "role"), [([], "possible"), (["orders"], "required")])
+def test_a_response_without_elements_shows_no_denial(
+    stage: Stage, tmp_path: Path, topics: list[str], role: str
+) -> None:
+    request = commit("g", *topics)
+    found = roles(stage, tmp_path, ApiKey.OFFSET_COMMIT, 8, request)
+    assert found[("READ", "g")] == role
+
+
+def test_two_denials_of_a_topic_may_each_be_vain(stage: Stage, tmp_path: Path) -> None:
+    request = DeleteTopicsRequest([DeleteTopicState(name="secret")])
+    found = roles(stage, tmp_path, ApiKey.DELETE_TOPICS, 6, request)
+    assert found[("DESCRIBE", "secret")] == found[("DELETE", "secret")] == "refused"

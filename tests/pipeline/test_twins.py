@@ -21,7 +21,7 @@ from kafka_shim.pipeline.acl_decisions import AclDecider
 from kafka_shim.pipeline.acl_signatures import split_by_signature
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.matches import DecidingAclFinder, DecisionSignature
-from kafka_shim.pipeline.acls.removable import AclUsage, usage_of_each_acl
+from kafka_shim.pipeline.acls.removable import AclUsage, CountedSignature, usage_of_each_acl
 from kafka_shim.pipeline.acls.required_access import observed_access_of_row
 from kafka_shim.pipeline.acls.verdict import decide_access
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
@@ -239,9 +239,11 @@ def checked_by_asking(case: Case, rows: list[dict[str, Any]]) -> None:
     present = case.acl_set(case.present)
     matcher = DecidingAclFinder(present, present.build_authorizer().store)
     seen = [
-        (matcher.find_signature(row), 1, BEGIN) for row in rows if row["principal"] not in SUPERS
+        CountedSignature(matcher.find_signature(row), 1, BEGIN)
+        for row in rows
+        if row["principal"] not in SUPERS
     ]
-    uses = usage_of_each_acl(present, seen, rows)
+    uses = usage_of_each_acl(present, seen, [{**row, "has_effect": True} for row in rows])
     for use in uses:
         if use.state in ("needed", "redundant"):
             fewer = [acl for acl in case.present if acl != use.acl]
@@ -299,7 +301,8 @@ def test_an_acl_that_nobody_uses_may_hide_another(early: Case) -> None:
     present = early.acl_set(early.present)
     assert not decide_access(present.build_authorizer(), row).allowed
     matcher = DecidingAclFinder(present, present.build_authorizer().store)
-    uses = usage_of_each_acl(present, [(matcher.find_signature(row), 1, BEGIN)], [row])
+    seen = [CountedSignature(matcher.find_signature(row), 1, BEGIN)]
+    uses = usage_of_each_acl(present, seen, [{**row, "has_effect": True}])
     assert [(use.state, use.can_be_removed_with_others) for use in uses] == [
         ("redundant", True),
         ("never used", False),

@@ -8,9 +8,14 @@ from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.matches import DecidingAclFinder, DecisionSignature
 from kafka_shim.pipeline.acls.removable import CountedSignature
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.pipeline.rows.access_roles import WITHOUT_CERTAIN_EFFECT
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 
 _COLUMNS = ", ".join(QUESTION)
+
+
+_HAS_EFFECT = f"bool_or(role not in {WITHOUT_CERTAIN_EFFECT}) as has_effect"
+"""Whether a response certainly depends on one of equal accesses."""
 
 
 def split_by_signature(
@@ -18,8 +23,9 @@ def split_by_signature(
 ) -> tuple[list[CountedSignature], list[dict[str, Any]]]:
     """Return the signatures of all accesses, and the rows that only the authorizer can decide.
 
-    Of those, the requirement can be met in another way, they are about any resource of a type, or
-    the release overlooks ACLs. Accesses of super users are left out.
+    Of those accesses, the requirement can be met in another way, they are about any resource of a
+    type, or the release overlooks ACLs. Their column `has_effect` is whether a response certainly
+    depends on the decision. Accesses of super users are left out.
     """
     rules = acl_rules_of_release(acl_set.release)
     is_plain = f"size(instead) = 0 and not {IS_ANY_RESOURCE}"
@@ -40,7 +46,7 @@ def _signatures_by_joins(
         engine.sql(
             f"""
             select {_COLUMNS}, cast(sum(requests) as bigint) as requests,
-                max(last_seen) as last_seen
+                max(last_seen) as last_seen, {_HAS_EFFECT}
             from {{accesses}}
             where {is_plain} and principal not in (select principal from {{super_users}})
             group by {_COLUMNS}
@@ -58,10 +64,10 @@ def _signatures_by_joins(
     same = " and ".join(f"a.{name} = q.{name}" for name in QUESTION)
     rows = engine.sql(
         f"""
-        select allows, denies, patterns, cast(sum(requests) as bigint) as requests,
+        select allows, denies, patterns, has_effect, cast(sum(requests) as bigint) as requests,
             max(last_seen) as last_seen
         from (
-            select q.requests, q.last_seen, a.allows, a.denies, r.patterns
+            select q.requests, q.last_seen, q.has_effect, a.allows, a.denies, r.patterns
             from {{questions}} q
             left join (
                 select {_COLUMNS},
@@ -72,7 +78,7 @@ def _signatures_by_joins(
             left join ({on_resource}) r
                 on r.resource_type = q.resource_type and r.resource_name = q.resource_name
         ) signatures
-        group by allows, denies, patterns
+        group by allows, denies, patterns, has_effect
         """,
         questions=questions,
         applying=decider.applying_acls(questions, patterns),
@@ -101,7 +107,7 @@ def _counted_signature(
         denies=tuple(denies),
         inapplicable=tuple(inapplicable),
     )
-    return signature, row["requests"], row["last_seen"]
+    return CountedSignature(signature, row["requests"], row["last_seen"], row["has_effect"])
 
 
 def _other_rows(
@@ -112,7 +118,7 @@ def _other_rows(
         engine.sql(
             f"""
             select {columns}, cast(sum(requests) as bigint) as requests,
-                max(last_seen) as last_seen
+                max(last_seen) as last_seen, {_HAS_EFFECT}
             from {{accesses}} where not ({is_plain}) group by {columns}
             """,
             accesses=accesses,
@@ -120,8 +126,12 @@ def _other_rows(
     )
     finder = DecidingAclFinder(acl_set, acl_set.build_authorizer().store) if rows else None
     signatures = [
-        (finder.find_signature(row), row["requests"], row["last_seen"])
+        CountedSignature(
+            finder.find_signature(row), row["requests"], row["last_seen"], row["has_effect"]
+        )
         for row in rows
         if finder is not None and row["principal"] not in acl_set.super_users
     ]
-    return signatures, [{name: row[name] for name in DECISION_COLUMNS} for row in rows]
+    return signatures, [
+        {name: row[name] for name in (*DECISION_COLUMNS, "has_effect")} for row in rows
+    ]

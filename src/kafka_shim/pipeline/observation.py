@@ -16,7 +16,7 @@ from kafka_shim.pipeline.request_accesses import (
     observed_settings,
     roles_of_requests,
 )
-from kafka_shim.pipeline.rows.access_roles import LEFT_OUT, LISTED, UNATTRIBUTED, UNLOGGED
+from kafka_shim.pipeline.rows.access_roles import LEFT_OUT, LISTED, LISTS, UNATTRIBUTED, UNLOGGED
 from kafka_shim.pipeline.tables import ACCESSES, CLIENTS, OBSERVED
 from kafka_shim.trace_format.entries import AUDIT
 
@@ -156,7 +156,7 @@ def _source_totals(
         "log_has_denials_only": {row[3] for row in rows if row[0] == AUDIT} == {False},
         "considered": sum(row[-1] for row in rows if row[1] in roles),
         "left_out": _sum_by_reason([*left_out, *undecided]),
-        "left_out_lists": sum(row[-1] for row in rows if row[1] == LISTED and LISTED not in roles),
+        "left_out_lists": sum(row[-1] for row in rows if row[1] in LISTS and LISTED not in roles),
         "unattributed": _sum_by_reason(
             [(row[2], UNATTRIBUTED, row[-1]) for row in rows if row[1] == UNATTRIBUTED]
         ),

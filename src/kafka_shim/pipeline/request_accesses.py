@@ -3,7 +3,8 @@
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.rows.access_roles import (
     EITHER,
-    LISTED,
+    LISTS,
+    PASSED,
     REFUSED,
     REQUIRED,
     UNATTRIBUTED,
@@ -35,8 +36,8 @@ def _accesses_with_roles(engine: SqlEngine, accesses: Relation, roles: tuple[str
 
 def roles_of_requests(*, with_listed_accesses: bool) -> tuple[str, ...]:
     """Return the roles of the accesses that `accesses_of_requests` returns."""
-    needed = (REQUIRED, EITHER, REFUSED, UNATTRIBUTED)
-    return (*needed, LISTED) if with_listed_accesses else needed
+    needed = (REQUIRED, EITHER, REFUSED, PASSED, UNATTRIBUTED)
+    return (*needed, *LISTS) if with_listed_accesses else needed
 
 
 def observed_settings(engine: SqlEngine, accesses: Relation) -> tuple[tuple[str, ...], bool]:

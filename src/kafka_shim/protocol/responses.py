@@ -43,6 +43,23 @@ def topic_error_codes(response: Any) -> dict[str, tuple[int, int]]:
     }
 
 
+def has_error_codes_of_elements(response: Any) -> bool:
+    """Return whether a response has an element with a field for its error, zero or not."""
+    message_class: type[msgspec.Struct] = type(response)
+    return any(
+        bool(_error_fields(type(item))[1]) or has_error_codes_of_elements(item)
+        for name in _error_fields(message_class)[2]
+        for item in _structs(getattr(response, name))
+    )
+
+
+def _structs(value: Any) -> Iterator[msgspec.Struct]:
+    """Yield the messages in the value of a field."""
+    for item in value if isinstance(value, list) else (value,):
+        if isinstance(item, msgspec.Struct):
+            yield item
+
+
 def _add_error_codes_by_name(
     message: Any, names_around: tuple[str | bytes | None, ...], errors: ErrorCodesByName
 ) -> None:
@@ -58,10 +75,8 @@ def _add_error_codes_by_name(
         for key in names_around if code else ():
             errors.setdefault(key, set()).add(code)
     for name in inner:
-        value = getattr(message, name)
-        for item in value if isinstance(value, list) else (value,):
-            if isinstance(item, msgspec.Struct):
-                _add_error_codes_by_name(item, names_around, errors)
+        for item in _structs(getattr(message, name)):
+            _add_error_codes_by_name(item, names_around, errors)
 
 
 @cache

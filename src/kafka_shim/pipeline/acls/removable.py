@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -21,7 +21,7 @@ SHADOWED = "shadowed"
 REDUNDANT = "redundant"
 NEEDED = "needed"
 NOT_KNOWN = "not known"
-"""The observation cannot show whether a request used it."""
+"""The observation cannot show whether a request used it, or whether that had an effect."""
 
 
 class AclUsage(msgspec.Struct):
@@ -41,8 +41,13 @@ class AclUsage(msgspec.Struct):
     can_be_removed_with_others: bool = False
 
 
-CountedSignature = tuple[DecisionSignature, int, datetime]
-"""A signature, its requests, and when it was last seen."""
+class CountedSignature(NamedTuple):
+    """A signature, its requests, when it was last seen, and whether a response depends on it."""
+
+    signature: DecisionSignature
+    requests: int
+    last_seen: datetime
+    has_effect: bool = True
 
 
 def usage_of_each_acl(
@@ -53,20 +58,28 @@ def usage_of_each_acl(
 ) -> list[AclUsage]:
     """Return a finding for each ACL, in the order of the set.
 
-    `authorizer_rows` have the columns of `DECISION_COLUMNS` and are not decided by a signature; the
-    authorizer decides them. ACLs `without_evidence` cannot be removed unless another one covers
-    everything that they do.
+    `authorizer_rows` have the columns of `DECISION_COLUMNS` and `has_effect`. No signature decides
+    them, but the authorizer. An ACL is not known to be needed if responses may be the same without
+    it. ACLs `without_evidence` cannot be removed unless another one covers everything that they do.
     """
     guard = RemovalGuard(acl_set)
     uses = _usage_before_removals(acl_set, counted_signatures)
-    signatures = [signature for signature, _, _ in counted_signatures]
+    signatures = [counted.signature for counted in counted_signatures]
     alone = _RemovalTrial(acl_set, signatures, authorizer_rows)
+    visible = _RemovalTrial(
+        acl_set,
+        [counted.signature for counted in counted_signatures if counted.has_effect],
+        [row for row in authorizer_rows if row["has_effect"]],
+    )
     for at, use in enumerate(uses):
         if alone.try_remove(at):
             alone.restore_acl(at)
             use.state = REDUNDANT if use.state == NEEDED else use.state
             if use.acl in without_evidence and use.shadowed_by is None:
                 use.state = NOT_KNOWN
+        elif visible.try_remove(at):
+            visible.restore_acl(at)
+            use.state = NOT_KNOWN
     together = _RemovalTrial(acl_set, signatures, authorizer_rows)
     for at in _positions_least_used_first(uses):
         use = uses[at]
@@ -86,7 +99,7 @@ def _usage_before_removals(
     """Return the findings about each ACL before any is removed."""
     counts: dict[int, int] = defaultdict(int)
     last: dict[int, datetime] = {}
-    for signature, requests, when in counted_signatures:
+    for signature, requests, when, _ in counted_signatures:
         for at in (*signature.allows, *signature.denies):
             counts[at] += requests
             last[at] = max(when, last.get(at, when))

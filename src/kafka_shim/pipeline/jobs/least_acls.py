@@ -23,7 +23,7 @@ from kafka_shim.pipeline.report.outcome import (
     Outcome,
     access_outcome_with_observation_notes,
 )
-from kafka_shim.pipeline.rows.access_roles import REFUSED
+from kafka_shim.pipeline.rows.access_roles import PASSED, REFUSED
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
 from kafka_shim.policy.formats.kafka_commands import format_command
 from kafka_shim.policy.formats.trace_rule import parse_acl_rule
@@ -115,7 +115,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     observation = trace_input.cached_observation(args)
     engine = observation.engine
     useful = engine.sql(
-        f"select * from {{accesses}} where role <> '{REFUSED}'",
+        f"select * from {{accesses}} where not (allowed and role in {(REFUSED, PASSED)})",
         accesses=observation.request_accesses,
     )
     expressible, name_notes = _without_inexpressible_names(engine, useful)

@@ -70,7 +70,9 @@ def unused_acls(
             "last_used": use.last_used,
             "shadowed_by": None if use.shadowed_by is None else format_acl_rule(use.shadowed_by),
             "can_go": use.can_be_removed_with_others,
-            "not_known": reasons.get(use.acl) if use.state == NOT_KNOWN else None,
+            "not_known": reasons.get(use.acl, WITHOUT_SHOWN_EFFECT)
+            if use.state == NOT_KNOWN
+            else None,
             "remove": format_command("--remove --force", use.acl)
             if use.can_be_removed_with_others and with_commands
             else None,
@@ -101,6 +103,8 @@ def _result_schema() -> "pa.Schema":
     )
 
 
+WITHOUT_SHOWN_EFFECT = "the responses may be the same without it"
+"""Why it is not known of an ACL that decided accesses whether it is needed."""
 LISTING_TYPES = {
     ApiKey.METADATA: ResourceType.TOPIC,
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: ResourceType.TOPIC,
@@ -321,7 +325,7 @@ def _prove_removals(
             " producer start (InitProducerId)"
         )
     for reason, count in _count_unknown_usage_by_reason(engine, usage).items():
-        outcome.notes.append(f"not known whether {count} other ACLs were used: {reason}")
+        outcome.notes.append(f"not known whether {count} other ACLs are needed: {reason}")
     outcome.totals["changes"] = changes
 
 

@@ -29,7 +29,7 @@ from kafka_shim.pipeline.report.outcome import (
     access_outcome_with_observation_notes,
 )
 from kafka_shim.pipeline.request_accesses import accesses_of_requests
-from kafka_shim.pipeline.rows.access_roles import LISTED
+from kafka_shim.pipeline.rows.access_roles import LISTS
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.text.message_text import count_with_noun
 from kafka_shim.trace_format.entries import AUDIT
@@ -379,7 +379,7 @@ def _count_changed_listed_names_by_principal(
         return []
     engine = observation.engine
     lists = engine.sql(
-        f"select * from {{accesses}} where role = '{LISTED}'", accesses=observation.all_accesses
+        f"select * from {{accesses}} where role in {LISTS}", accesses=observation.all_accesses
     )
     changed = what_breaks(engine, lists, *compared)
     keys = "change, principal, resource_type"

@@ -56,7 +56,7 @@ def _unused_note(unused_acls: Outcome | None) -> str:
     )
     text = f"Unused ACLs: {removable} of {len(unused_acls.rows)} can be removed"
     if unknown:
-        text += f"; of {unknown} others it is not known whether they were used"
+        text += f"; of {unknown} others it is not known whether they are needed"
     return f"{text}."
 
 

@@ -4,7 +4,7 @@ A broker stops checking when a requirement is met, so the accesses of a request 
 at that time. To decide with another ACL set, the alternatives must be known.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Final
 
@@ -15,7 +15,12 @@ from kafka_shim.authorizer.decide import PROBED_NAME as PROBE_NAME
 from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.authorizer.requirement import WITHOUT_ERROR, DenialEffect
-from kafka_shim.authorizer.requirements import TABLE, all_requirements_bound_to_release
+from kafka_shim.authorizer.requirements import (
+    DESCRIBE_CLUSTER_OPERATIONS,
+    METADATA_CLUSTER_OPERATIONS,
+    TABLE,
+    all_requirements_bound_to_release,
+)
 from kafka_shim.pipeline.rows.access_row import resource_type_of
 from kafka_shim.protocol.codec.resource_names import ResourceNames
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
@@ -25,11 +30,16 @@ REQUIRED = "required"
 EITHER = "either"
 """One of several accesses of which any suffices; the last that was asked."""
 REFUSED = "refused"
-"""Allowed, but another denial failed the request or this resource in it, so it achieved nothing."""
+"""Another denial fails the request or this resource in it, so this decision may change nothing."""
+PASSED = "passed"
+"""Allowed before another denial failed the request; its denial would have been another error."""
 TRIED = "tried"
 """One of several that was denied, whereupon the next was asked."""
 LISTED = "listed"
 """A denial leaves a name or a field out of the response and refuses nothing."""
+UNSHOWN = "unshown"
+"""As `LISTED`, but the response may lack the name for another reason, such as a filter."""
+LISTS = (LISTED, UNSHOWN)
 PROBE = "probe"
 """Asked to fill a field of authorized operations (KIP-430)."""
 POSSIBLE = "possible"
@@ -47,17 +57,21 @@ unknown; an allowed one was used.
 """
 UNIDENTIFIED = "unidentified"
 """Of a client whose principal the trace does not show, so no ACL can be judged by it."""
+_LEFT_OUT_OF_LISTS = "a denial only leaves a name or a field out of a response; --lists counts them"
 LEFT_OUT: Final = {
     UNIDENTIFIED: "the trace does not show whose they are: it lacks the authentication",
     PROBE: "they only fill a field of authorized operations",
     TRIED: "the broker then checked an alternative, which decided the request",
-    LISTED: "a denial only leaves a name or a field out of a response; --lists counts them",
+    LISTED: _LEFT_OUT_OF_LISTS,
+    UNSHOWN: _LEFT_OUT_OF_LISTS,
     POSSIBLE: "they depend on the state of the broker",
     UNNAMED: "the trace does not show the name of the resource",
     UNLOGGED: "an authorizer's log does not show whether ACLs on any resource allowed them",
 }
 """Why jobs about ACLs leave out accesses of a role."""
 UNKNOWN_DECISION: Final = "the trace does not show whether they were allowed"
+WITHOUT_CERTAIN_EFFECT: Final = (REFUSED, UNSHOWN, UNLOGGED)
+"""Roles of accesses after whose opposite decision the response may be the same."""
 
 ApiOperationAndType = tuple[int, int, int]
 """API key, operation, resource type."""
@@ -72,6 +86,8 @@ _LISTING = {
     ApiKey.STREAMS_GROUP_DESCRIBE,
 }
 """APIs whose responses can have authorized operations."""
+CLUSTER_OPERATIONS: Final = (METADATA_CLUSTER_OPERATIONS, DESCRIBE_CLUSTER_OPERATIONS)
+"""Requirements whose denial only empties the authorized operations on the cluster."""
 
 
 class Alternative(msgspec.Struct, frozen=True):
@@ -90,6 +106,15 @@ def accesses_to_any_resource() -> frozenset[ApiOperationAndType]:
         for row in TABLE
         for need in row.any_of
         if need.any_name
+    )
+
+
+@cache
+def _accesses_for_cluster_operations() -> frozenset[ApiOperationAndType]:
+    return frozenset(
+        (row.api, need.operation, need.resource_type)
+        for row in CLUSTER_OPERATIONS
+        for need in row.any_of
     )
 
 
@@ -180,12 +205,18 @@ def has_probe_name_of_any_resource_check(access: Access) -> bool:
 
 
 def access_roles(
-    accesses: Sequence[Access], names: ResourceNames, release: str, *, is_logged: bool = False
+    accesses: Sequence[Access],
+    names: ResourceNames,
+    release: str,
+    *,
+    is_logged: bool = False,
+    listed_positions: Collection[int] = (),
 ) -> list[str]:
     """Return the role of each access of a request; accesses are in the order of the checks.
 
-    `names` are those in the request; topics without one are of a list of all topics. `is_logged`:
-    the accesses are from an authorizer's log, which does not show the names.
+    `names` are those in the request; topics without one are of a list of all topics, as are the
+    accesses at `listed_positions`. `is_logged`: the accesses are from an authorizer's log, which
+    does not show the names.
     """
     found: list[str] = []
     while len(found) < len(accesses):
@@ -194,33 +225,50 @@ def access_roles(
         if run:
             found += [PROBE] * run
         else:
-            found.append(_access_role(accesses, at, names, release, is_logged=is_logged))
+            of_request = ResourceNames() if at in listed_positions else names
+            found.append(_access_role(accesses, at, of_request, release, is_logged=is_logged))
     return found
 
 
 def roles_with_refused(accesses: Sequence[Access], roles: list[str], release: str) -> list[str]:
-    """Return the roles with `REFUSED` for what other denials of the request made vain."""
-    denied = [
-        access
+    """Return the roles with `REFUSED` or `PASSED` for what another denial of the request or of the
+    resource made vain.
+    """
+    denied = {
+        _action(access): _fails_request(access, release)
         for access, role in zip(accesses, roles, strict=True)
         if not access.allowed and role in _DECIDING
-    ]
+    }
     if not denied:
         return roles
-    fails = any(_fails_request(access, release) for access in denied)
-    resources = {(access.resource_type, access.resource_name) for access in denied}
-    return [
-        REFUSED
-        if access.allowed
-        and role in _DECIDING
-        and (fails or (access.resource_type, access.resource_name) in resources)
-        else role
-        for access, role in zip(accesses, roles, strict=True)
-    ]
+    first_failure = next((action for action, fails in denied.items() if fails), None)
+    found = []
+    for access, role in zip(accesses, roles, strict=True):
+        action = _action(access)
+        if first_failure == action:
+            first_failure = None
+        if role not in _DECIDING or not any(
+            other != action and (fails or other[1:] == action[1:])
+            for other, fails in denied.items()
+        ):
+            found.append(role)
+        elif (
+            first_failure is not None
+            and first_failure[1] != access.resource_type
+            and _fails_request(access, release)
+        ):
+            found.append(PASSED)
+        else:
+            found.append(REFUSED)
+    return found
 
 
 _DECIDING = (REQUIRED, EITHER)
 _OF_THE_WHOLE = frozenset({DenialEffect.TOP, DenialEffect.BOTH})
+
+
+def _action(access: Access) -> tuple[int, int, str]:
+    return access.operation, access.resource_type, access.resource_name
 
 
 def _fails_request(access: Access, release: str) -> bool:
@@ -241,7 +289,7 @@ def _access_role(
     key = (access.api_key, access.operation, access.resource_type)
     if access.api_key < 0:
         return UNATTRIBUTED
-    if key not in _denial_effects_by_access():
+    if key not in _denial_effects_by_access() or key in _accesses_for_cluster_operations():
         return PROBE
     others = alternatives_by_access(release).get(key, ())
     later = {(follower.operation, follower.resource_type) for follower in accesses[position + 1 :]}

@@ -9,13 +9,15 @@ from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.pipeline.rows.access_roles import (
     EITHER,
     LISTED,
+    LISTS,
+    PASSED,
     POSSIBLE,
+    PROBE,
     REFUSED,
     UNIDENTIFIED,
     UNLOGGED,
     access_roles,
     apis_whose_roles_need_request_names,
-    format_alternative,
     format_alternatives_of_access,
     has_probe_name_of_any_resource_check,
     is_fallback,
@@ -41,17 +43,21 @@ from kafka_shim.pipeline.rows.derived_accesses import (
 )
 from kafka_shim.pipeline.rows.entity import broker_of_connection
 from kafka_shim.pipeline.rows.existence import EMPTY_EXISTENCE
+from kafka_shim.pipeline.rows.response_effects import (
+    REQUESTS_SHOW_EFFECT,
+    RESPONSES_SHOW_EFFECT,
+    action_text,
+    actions_without_effect,
+    positions_in_lists,
+    read_shown_list,
+    role_in_list,
+)
 from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.codec.resource_names import ResourceNames, read_resource_names
-from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.enums import ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.responses import (
-    NAMING_APIS,
-    error_codes_by_name,
-    topic_ids_with_names,
-)
+from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
 from kafka_shim.trace_format.entries import (
     AUDIT,
     DERIVED,
@@ -64,20 +70,6 @@ from kafka_shim.trace_format.entries import (
 from kafka_shim.trace_format.messages import read_response_or_none
 from kafka_shim.trace_format.segments import Block
 
-_OPERATIONS_ON_TOPICS = {
-    int(ApiKey.CREATE_TOPICS): Operation.DESCRIBE_CONFIGS,
-    int(ApiKey.DELETE_TOPICS): Operation.DELETE,
-}
-_CREATED_WITH_SETTINGS = 5
-"""The first version of CreateTopics whose response has the settings of topics."""
-_RESPONSES_SHOW_EFFECT = frozenset(
-    {
-        *_OPERATIONS_ON_TOPICS,
-        ApiKey.ALTER_SHARE_GROUP_OFFSETS,
-        ApiKey.DELETE_SHARE_GROUP_OFFSETS,
-    }
-)
-"""APIs with checks whose decision is used only in some states of topics and groups."""
 _RequestId = tuple[int, int, int]
 """Accesses of one request: the connection and, of a log that names no requests, time and API."""
 
@@ -117,19 +109,20 @@ def add_access_rows(
                 connection_values,
                 _derive_rows(entry, key, connection_values, selection, pending, context),
             )
-        elif isinstance(entry, Request) and entry.api_key in apis_whose_roles_need_request_names(
-            selection.release
+        elif isinstance(entry, Request) and (
+            entry.api_key in apis_whose_roles_need_request_names(selection.release)
+            or entry.api_key in REQUESTS_SHOW_EFFECT
         ):
             pending.frames[connection.writer_connection, entry.sequence] = entry.frame
-        elif isinstance(entry, Response) and entry.api_key in _RESPONSES_SHOW_EFFECT:
+        elif isinstance(entry, Response) and entry.api_key in RESPONSES_SHOW_EFFECT:
             responses[entry.connection, entry.sequence] = entry
     for (number, _, _), accesses in groups.items():
         connection, connection_values = who[number]
         frame = pending.frames.pop((connection.writer_connection, accesses[0].sequence), None)
         found = _recorded_rows(
             accesses,
-            _names_in_request(frame),
-            _actions_without_effect(accesses, responses.get((number, accesses[0].sequence))),
+            frame,
+            responses.get((number, accesses[0].sequence)),
             selection.release,
             connection.access_source,
         )
@@ -223,16 +216,31 @@ def _derive_rows(
 
 def _recorded_rows(
     accesses: list[Access],
-    names: ResourceNames,
-    without_effect: frozenset[str],
+    frame: bytes | None,
+    response: Response | None,
     release: str,
     source: str,
 ) -> Iterator[AccessRow]:
-    """Yield the accesses of a request; `without_effect` are those whose decision is not used."""
-    roles = access_roles(accesses, names, release, is_logged=source == AUDIT)
+    """Yield the accesses of a request, with roles that follow from it and from its response."""
+    names = _names_in_request(frame)
+    roles = access_roles(
+        accesses,
+        names,
+        release,
+        is_logged=source == AUDIT,
+        listed_positions=positions_in_lists(accesses, names, frame),
+    )
+    without_effect = actions_without_effect(accesses, names, response, release)
     if without_effect:
         roles = [
-            POSSIBLE if _action_text(access) in without_effect else role
+            POSSIBLE if role != PROBE and action_text(access) in without_effect else role
+            for access, role in zip(accesses, roles, strict=True)
+        ]
+    shown = None
+    if LISTED in roles:
+        shown = read_shown_list(accesses[0].api_key, frame, response, release)
+        roles = [
+            role_in_list(access, shown) if role == LISTED else role
             for access, role in zip(accesses, roles, strict=True)
         ]
     if source != AUDIT:
@@ -244,9 +252,13 @@ def _recorded_rows(
             access = msgspec.structs.replace(access, resource_name=WILDCARD)  # noqa: PLW2901
             role = role if access.allowed else UNLOGGED  # noqa: PLW2901
         alternatives: tuple[str, ...] = ()
-        if role in (EITHER, LISTED, REFUSED, UNLOGGED):
+        if role in (EITHER, REFUSED, PASSED, UNLOGGED, *LISTS):
             found = format_alternatives_of_access(access, names.topics, release)
             alternatives = tuple(each for each in found if each not in without_effect)
+            if found and not alternatives:
+                role = POSSIBLE  # noqa: PLW2901 - the request met it in no way
+            if shown is not None and access.resource_type == ResourceType.CLUSTER:
+                alternatives = tuple(shown.instead_of_cluster())
         yield AccessRow(
             access.sequence,
             access.time_us,
@@ -312,39 +324,3 @@ def _names_in_request(frame: bytes | None) -> ResourceNames:
         return read_resource_names(header.api_key, header.api_version, frame, at)
     except ProtocolError:
         return ResourceNames()
-
-
-def _actions_without_effect(
-    accesses: Iterable[Access], response: Response | None
-) -> frozenset[str]:
-    """Return the actions whose decisions, as the response shows, the broker did not use.
-
-    It looks for a topic before it uses that about DELETE, and shows no settings of a topic that it
-    did not create. A missing share group is the error of the whole response, without its topics.
-    """
-    decoded = None if response is None else read_response_or_none(response)
-    if response is None or decoded is None:
-        return frozenset()
-    operation = _OPERATIONS_ON_TOPICS.get(response.api_key)
-    if operation is not None:
-        without_settings = response.api_version < _CREATED_WITH_SETTINGS
-        return frozenset(
-            format_alternative(operation, ResourceType.TOPIC, name)
-            for name, codes in error_codes_by_name(decoded).items()
-            if isinstance(name, str)
-            and (
-                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION in codes
-                if operation is Operation.DELETE
-                else codes or without_settings
-            )
-        )
-    if decoded.error_code != ErrorCode.GROUP_ID_NOT_FOUND:
-        return frozenset()
-    return frozenset(
-        _action_text(access) for access in accesses if access.resource_type == ResourceType.TOPIC
-    )
-
-
-def _action_text(access: Access) -> str:
-    kinds = Operation(access.operation), ResourceType(access.resource_type)
-    return format_alternative(*kinds, access.resource_name)

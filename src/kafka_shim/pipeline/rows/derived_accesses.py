@@ -27,6 +27,7 @@ from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.requirement import WITHOUT_ERROR
 from kafka_shim.authorizer.requirements import all_requirements_bound_to_release_by_id
 from kafka_shim.pipeline.rows.access_roles import (
+    CLUSTER_OPERATIONS,
     EITHER,
     LISTED,
     POSSIBLE,
@@ -190,6 +191,8 @@ def _row_of_last_action_with_alternatives(
     """Return the last alternative, which brokers check if the others are denied, with those."""
     *others, chosen = need.actions
     bound = all_requirements_bound_to_release_by_id(release)[need.requirement_id]
+    if bound.requirement in CLUSTER_OPERATIONS:
+        role = PROBE
     is_without_error = bound.effect_in_version(planned.header.api_version) in WITHOUT_ERROR
     role = role or (LISTED if is_without_error else EITHER if others else REQUIRED)
     return _derived_row(planned, chosen, role, allowed=allowed, alternatives=others)

@@ -217,3 +217,8 @@ _LISTS: Final[dict[str, Callable[[Any, Any], _KindsWithOwners]]] = {
     "OffsetFetch.all_topics": _owners_of_complete_offset_lists,
 }
 """By requirement."""
+
+
+def is_complete_list(requirement: str, request: Any, response: Any) -> bool:
+    """Return whether a response lists all names of any kind that the caller may see."""
+    return any(kind != CONSUMER_GROUP for kind, _ in _LISTS[requirement](request, response))
