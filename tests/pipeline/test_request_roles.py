@@ -13,6 +13,11 @@ from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kafka_shim.protocol.messages.describe_cluster import DescribeClusterRequest
+from kafka_shim.protocol.messages.initialize_share_group_state import (
+    InitializeShareGroupStateRequest,
+    InitializeStateData,
+    PartitionData,
+)
 from kafka_shim.protocol.messages.list_groups import ListGroupsRequest
 from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.protocol.messages.offset_fetch import (
@@ -216,6 +221,17 @@ def test_a_response_without_elements_shows_no_denial(
     request = commit("g", *topics)
     found = roles(stage, tmp_path, ApiKey.OFFSET_COMMIT, 8, request)
     assert found[("READ", "g")] == role
+
+
+def test_an_allowed_request_may_have_elements_and_its_response_none(
+    stage: Stage, tmp_path: Path
+) -> None:
+    stage.allow(BOB, Operation.CLUSTER_ACTION, ResourceType.CLUSTER, "kafka-cluster")
+    request = InitializeShareGroupStateRequest(
+        "g", [InitializeStateData(bytes(16), [PartitionData(0)])]
+    )
+    found = roles(stage, tmp_path, ApiKey.INITIALIZE_SHARE_GROUP_STATE, 0, request)
+    assert found == {("CLUSTER_ACTION", "kafka-cluster"): "required"}
 
 
 def test_two_denials_of_a_topic_may_each_be_vain(stage: Stage, tmp_path: Path) -> None:

@@ -230,7 +230,7 @@ def _recorded_rows(
         is_logged=source == AUDIT,
         listed_positions=positions_in_lists(accesses, names, frame),
     )
-    without_effect = actions_without_effect(accesses, names, response, release)
+    without_effect = actions_without_effect(accesses, names, frame, response, release)
     if without_effect:
         roles = [
             POSSIBLE if role != PROBE and action_text(access) in without_effect else role

@@ -50,6 +50,7 @@ _ON_EACH_ELEMENT = frozenset(
     for row in TABLE
     if any(denial.effect is DenialEffect.EACH for denial in row.denied)
     and not all("[]" in path for path in row.names)
+    and row.api not in (ApiKey.PRODUCE, ApiKey.FETCH)  # their frames are large
 )
 """Requirements of a whole request whose denial shows in each element of the response."""
 _SHARE_GROUP_OFFSETS = (ApiKey.ALTER_SHARE_GROUP_OFFSETS, ApiKey.DELETE_SHARE_GROUP_OFFSETS)
@@ -65,8 +66,8 @@ RESPONSES_SHOW_EFFECT = frozenset(
 """APIs with checks whose decision is used only in some states of topics and groups, or whose lists
 may lack names.
 """
-REQUESTS_SHOW_EFFECT = frozenset(_FILTERED_LISTS)
-"""APIs whose requests say what a list may lack."""
+REQUESTS_SHOW_EFFECT = frozenset({*_FILTERED_LISTS, *(row.api for row in _ON_EACH_ELEMENT)})
+"""APIs whose requests say what a list may lack, or whether there is an element."""
 
 
 def positions_in_lists(
@@ -90,16 +91,21 @@ def positions_in_lists(
 
 
 class _Exchange(msgspec.Struct, frozen=True):
-    """A request's accesses and names, with its decoded response."""
+    """A request with its accesses and names, and its decoded response."""
 
     accesses: Sequence[Access]
     names: ResourceNames
+    frame: bytes | None
     version: int
     response: Any
 
 
 def actions_without_effect(
-    accesses: Sequence[Access], names: ResourceNames, response: Response | None, release: str
+    accesses: Sequence[Access],
+    names: ResourceNames,
+    frame: bytes | None,
+    response: Response | None,
+    release: str,
 ) -> frozenset[str]:
     """Return the actions whose decisions, as the response shows, the broker did not use."""
     if response is None:
@@ -117,7 +123,7 @@ def actions_without_effect(
     decoded = read_response_or_none(response)
     if decoded is None:
         return frozenset()
-    return frozenset(find(_Exchange(accesses, names, response.api_version, decoded)))
+    return frozenset(find(_Exchange(accesses, names, frame, response.api_version, decoded)))
 
 
 def _find_unused_on_topics(exchange: _Exchange) -> Iterator[str]:
@@ -161,9 +167,30 @@ def _find_topics_of_missing_share_group(exchange: _Exchange) -> Iterator[str]:
 
 
 def _find_all_without_elements(exchange: _Exchange) -> Iterator[str]:
-    """Yield all actions if the response has no element in which a denial could show."""
-    if not has_error_codes_of_elements(exchange.response):
+    """Yield all actions if neither request nor response has an element, which a denial would
+    fail.
+    """
+    request = _read_request_or_none(exchange.frame)
+    if (
+        request is not None
+        and not _has_elements(request)
+        and not has_error_codes_of_elements(exchange.response)
+    ):
         yield from map(action_text, exchange.accesses)
+
+
+def _has_elements(message: msgspec.Struct) -> bool:
+    """Return whether a list in a request names something; null stands for all."""
+    return any(value is None or any(map(_is_element, value)) for value in _lists(message))
+
+
+def _is_element(item: Any) -> bool:
+    return not isinstance(item, msgspec.Struct) or not _lists(item) or _has_elements(item)
+
+
+def _lists(message: msgspec.Struct) -> list[Any]:
+    hints = type(message).__annotations__
+    return [getattr(message, name) for name, hint in hints.items() if "list[" in str(hint)]
 
 
 def _is_creation(access: Access) -> bool:
