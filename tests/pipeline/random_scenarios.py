@@ -157,6 +157,8 @@ def _shows_denials(step: Step) -> bool:
         return False
     if step.api == "Produce":  # without acks, there is no response
         return bool(request.get("acks"))
+    if step.api == "AlterReplicaLogDirs":  # errors are in partitions
+        return all(folder.get("topics") for folder in request.get("dirs", ()))
     if step.api == "OffsetFetch":  # errors of topics are in their partitions
         topics = [*(request.get("topics") or ())]
         topics += [

@@ -37,6 +37,7 @@ from kafka_shim.pipeline.request_accesses import (
     accesses_of_requests,
     observed_settings,
 )
+from kafka_shim.pipeline.rows.access_roles import REFUSED
 from kafka_shim.pipeline.tables import OBSERVED
 from kafka_shim.pipeline.trace_input import TraceInput, spark_trace_input
 from kafka_shim.policy.formats import format_acls_losslessly
@@ -297,6 +298,24 @@ def test_nothing_changes_with_the_same_acls(case: Case) -> None:
     assert changes(present) == []
     assert len(changes(other, present)) == len(changes(other))
     assert changes(other, other) == []
+
+
+def test_without_a_certain_effect_no_acl_is_known_to_be_needed(case: Case) -> None:
+    columns = ", ".join(name for name in case.engine.columns(case.frame) if name != "role")
+    refused = case.engine.sql(
+        f"select {columns}, '{REFUSED}' as role from {{accesses}}", accesses=case.frame
+    )
+    certain, uncertain = (
+        {
+            row["acl"]: row["state"]
+            for row in case.rows(unused_acls(case.engine, frame, case.acl_set(case.present)))
+        }
+        for frame in (case.frame, refused)
+    )
+    assert "needed" in certain.values()
+    assert uncertain == {
+        acl: "not known" if state == "needed" else state for acl, state in certain.items()
+    }
 
 
 def test_unused_acls_agree_with_plain_loops(case: Case) -> None:

@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.cli import main
 from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.selection import Selection
+from kafka_shim.policy.formats import format_acls_losslessly
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kafka_shim.protocol.messages.describe_cluster import DescribeClusterRequest
@@ -234,7 +237,43 @@ def test_an_allowed_request_may_have_elements_and_its_response_none(
     assert found == {("CLUSTER_ACTION", "kafka-cluster"): "required"}
 
 
+def test_one_denied_topic_fails_a_heartbeat_that_might_have_had_a_regular_expression(
+    stage: Stage, tmp_path: Path
+) -> None:
+    request = ConsumerGroupHeartbeatRequest(
+        group_id="g", member_id="m", subscribed_topic_names=["orders", "secret"]
+    )
+    found = roles(stage, tmp_path, ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request)
+    assert found == {
+        ("READ", "g"): "passed",
+        ("DESCRIBE", "orders"): "refused",
+        ("DESCRIBE", "secret"): "required",
+    }
+
+
 def test_two_denials_of_a_topic_may_each_be_vain(stage: Stage, tmp_path: Path) -> None:
     request = DeleteTopicsRequest([DeleteTopicState(name="secret")])
     found = roles(stage, tmp_path, ApiKey.DELETE_TOPICS, 6, request)
     assert found[("DESCRIBE", "secret")] == found[("DELETE", "secret")] == "refused"
+
+
+def test_an_acl_behind_another_denial_is_not_known_to_be_needed(
+    stage: Stage, tmp_path: Path, capsys: Any
+) -> None:
+    """Without DESCRIBE, nothing depends on DELETE."""
+    stage.allow(BOB, Operation.DELETE, TOPIC, "secret")
+    stage.allow(BOB, Operation.DESCRIBE, TOPIC, "secret", deny=True)
+    request = DeleteTopicsRequest([DeleteTopicState(name="secret")])
+    roles(stage, tmp_path / "trace", ApiKey.DELETE_TOPICS, 6, request)
+    authorizer = stage.cluster.policy.authorizer
+    assert isinstance(authorizer, StandardAuthorizer)
+    acls = tmp_path / "acls.json"
+    acls.write_text(format_acls_losslessly([*authorizer.store], "json"))
+    words = ["unused-acls", str(tmp_path / "trace"), "--acls", str(acls), "--accept-incomplete"]
+    assert main(["pipeline", *words, "--engine", "duckdb", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    (row,) = (row for row in rows if "|DELETE|ALLOW" in row["acl"])
+    assert (row["state"], row["can_go"]) == ("not known", False)
+    assert row["not_known"] == "the responses may be the same without it"
+    (deny,) = (row for row in rows if "|DENY" in row["acl"])
+    assert deny["state"] == "needed"

@@ -77,7 +77,7 @@ def usage_of_each_acl(
             use.state = REDUNDANT if use.state == NEEDED else use.state
             if use.acl in without_evidence and use.shadowed_by is None:
                 use.state = NOT_KNOWN
-        elif visible.try_remove(at):
+        elif use.state == NEEDED and visible.try_remove(at):
             visible.restore_acl(at)
             use.state = NOT_KNOWN
     together = _RemovalTrial(acl_set, signatures, authorizer_rows)

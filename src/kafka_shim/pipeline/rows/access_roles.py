@@ -272,9 +272,9 @@ def _action(access: Access) -> tuple[int, int, str]:
 
 
 def _fails_request(access: Access, release: str) -> bool:
-    """Return whether the denial of this access is the error of the whole response."""
+    """Return whether the denial of this access, if it fails something, fails the whole request."""
     key = (access.api_key, access.operation, access.resource_type)
-    return _denial_effects_in_release(key, access.api_version, "", release, _OF_THE_WHOLE) == {True}
+    return True in _denial_effects_in_release(key, access.api_version, "", release, _OF_THE_WHOLE)
 
 
 def _access_role(

@@ -179,18 +179,10 @@ def _find_all_without_elements(exchange: _Exchange) -> Iterator[str]:
         yield from map(action_text, exchange.accesses)
 
 
-def _has_elements(message: msgspec.Struct) -> bool:
-    """Return whether a list in a request names something; null stands for all."""
-    return any(value is None or any(map(_is_element, value)) for value in _lists(message))
-
-
-def _is_element(item: Any) -> bool:
-    return not isinstance(item, msgspec.Struct) or not _lists(item) or _has_elements(item)
-
-
-def _lists(message: msgspec.Struct) -> list[Any]:
-    hints = type(message).__annotations__
-    return [getattr(message, name) for name, hint in hints.items() if "list[" in str(hint)]
+def _has_elements(request: msgspec.Struct) -> bool:
+    """Return whether a list of a request has an element; null stands for all."""
+    lists = (name for name, hint in type(request).__annotations__.items() if "list[" in str(hint))
+    return any(getattr(request, name) != [] for name in lists)
 
 
 def _is_creation(access: Access) -> bool:
