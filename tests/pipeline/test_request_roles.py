@@ -23,6 +23,11 @@ from kafka_shim.protocol.messages.initialize_share_group_state import (
 )
 from kafka_shim.protocol.messages.list_groups import ListGroupsRequest
 from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
+)
 from kafka_shim.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -224,6 +229,14 @@ def test_a_response_without_elements_shows_no_denial(
     request = commit("g", *topics)
     found = roles(stage, tmp_path, ApiKey.OFFSET_COMMIT, 8, request)
     assert found[("READ", "g")] == role
+
+
+def test_an_error_of_the_group_hides_decisions_about_topics(stage: Stage, tmp_path: Path) -> None:
+    request = OffsetDeleteRequest(
+        "missing", [OffsetDeleteRequestTopic("secret", [OffsetDeleteRequestPartition(0)])]
+    )
+    found = roles(stage, tmp_path, ApiKey.OFFSET_DELETE, 0, request)
+    assert found == {("DELETE", "missing"): "required", ("READ", "secret"): "possible"}
 
 
 def test_an_allowed_request_may_have_elements_and_its_response_none(

@@ -24,6 +24,7 @@ from kafka_shim.protocol.codec.resource_names import ResourceNames
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.releases.facts import facts_of_release
 from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.responses import error_codes_by_name, has_error_codes_of_elements
 from kafka_shim.trace_format.entries import Access, Response
@@ -53,12 +54,17 @@ _ON_EACH_ELEMENT = frozenset(
     and row.api not in (ApiKey.PRODUCE, ApiKey.FETCH)  # their frames are large
 )
 """Requirements of a whole request whose denial shows in each element of the response."""
-_SHARE_GROUP_OFFSETS = (ApiKey.ALTER_SHARE_GROUP_OFFSETS, ApiKey.DELETE_SHARE_GROUP_OFFSETS)
+_OFFSETS_OF_GROUP = (
+    ApiKey.OFFSET_DELETE,
+    ApiKey.ALTER_SHARE_GROUP_OFFSETS,
+    ApiKey.DELETE_SHARE_GROUP_OFFSETS,
+)
+"""APIs whose response has only an error of the whole group, if there is one."""
 RESPONSES_SHOW_EFFECT = frozenset(
     {
         *_OPERATIONS_ON_TOPICS,
         *_FILTERED_LISTS,
-        *_SHARE_GROUP_OFFSETS,
+        *_OFFSETS_OF_GROUP,
         *(row.api for row in _ON_EACH_ELEMENT),
         ApiKey.METADATA,
     }
@@ -98,6 +104,7 @@ class _Exchange(msgspec.Struct, frozen=True):
     frame: bytes | None
     version: int
     response: Any
+    release: str
 
 
 def actions_without_effect(
@@ -112,8 +119,8 @@ def actions_without_effect(
         return frozenset()
     if response.api_key in _OPERATIONS_ON_TOPICS:
         find = _find_unused_on_topics
-    elif response.api_key in _SHARE_GROUP_OFFSETS:
-        find = _find_topics_of_missing_share_group
+    elif response.api_key in _OFFSETS_OF_GROUP:
+        find = _find_topics_of_failed_group
     elif response.api_key == ApiKey.METADATA and any(map(_is_creation, accesses)):
         find = _find_unused_auto_creation
     elif all(_shows_in_each_element(access, release) for access in accesses):
@@ -123,7 +130,9 @@ def actions_without_effect(
     decoded = read_response_or_none(response)
     if decoded is None:
         return frozenset()
-    return frozenset(find(_Exchange(accesses, names, frame, response.api_version, decoded)))
+    return frozenset(
+        find(_Exchange(accesses, names, frame, response.api_version, decoded, release))
+    )
 
 
 def _find_unused_on_topics(exchange: _Exchange) -> Iterator[str]:
@@ -158,9 +167,16 @@ def _find_unused_auto_creation(exchange: _Exchange) -> Iterator[str]:
             yield format_alternative(Operation.CREATE, ResourceType.TOPIC, name)
 
 
-def _find_topics_of_missing_share_group(exchange: _Exchange) -> Iterator[str]:
-    """Yield the actions on topics if the response has only the error of the share group."""
-    if exchange.response.error_code == ErrorCode.GROUP_ID_NOT_FOUND:
+def _find_topics_of_failed_group(exchange: _Exchange) -> Iterator[str]:
+    """Yield the actions on topics if the response has only the error of the group.
+
+    Up to 4.1, a broker looks for the group of DeleteShareGroupOffsets only if a topic is allowed.
+    """
+    groups = facts_of_release(exchange.release).groups
+    is_looked_up = groups.share_offset_deletion_always_checks_group or (
+        exchange.accesses[0].api_key != ApiKey.DELETE_SHARE_GROUP_OFFSETS
+    )
+    if exchange.response.error_code and is_looked_up:
         for access in exchange.accesses:
             if access.resource_type == ResourceType.TOPIC:
                 yield action_text(access)
