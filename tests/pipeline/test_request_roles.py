@@ -233,10 +233,10 @@ def test_a_response_without_elements_shows_no_denial(
 
 def test_an_error_of_the_group_hides_decisions_about_topics(stage: Stage, tmp_path: Path) -> None:
     request = OffsetDeleteRequest(
-        "missing", [OffsetDeleteRequestTopic("secret", [OffsetDeleteRequestPartition(0)])]
+        "", [OffsetDeleteRequestTopic("secret", [OffsetDeleteRequestPartition(0)])]
     )
     found = roles(stage, tmp_path, ApiKey.OFFSET_DELETE, 0, request)
-    assert found == {("DELETE", "missing"): "required", ("READ", "secret"): "possible"}
+    assert found == {("DELETE", ""): "required", ("READ", "secret"): "possible"}
 
 
 def test_an_allowed_request_may_have_elements_and_its_response_none(
@@ -244,7 +244,7 @@ def test_an_allowed_request_may_have_elements_and_its_response_none(
 ) -> None:
     stage.allow(BOB, Operation.CLUSTER_ACTION, ResourceType.CLUSTER, "kafka-cluster")
     request = InitializeShareGroupStateRequest(
-        "g", [InitializeStateData(bytes(16), [PartitionData(0)])]
+        "", [InitializeStateData(bytes(16), [PartitionData(0)])]
     )
     found = roles(stage, tmp_path, ApiKey.INITIALIZE_SHARE_GROUP_STATE, 0, request)
     assert found == {("CLUSTER_ACTION", "kafka-cluster"): "required"}
