@@ -34,8 +34,8 @@ REQUESTS = {
 def told(message_frame: bytes, present: str, target: str) -> list[str]:
     selection = Selection(release=target, present_release=present)
     return [
-        f"{need.requirement_id}: {need.representative_action.operation.name}"
-        f" {need.representative_action.resource_name}"
+        f"{need.requirement_id}: {need.last_named_action.operation.name}"
+        f" {need.last_named_action.resource_name}"
         for _, need in new_needs_with_visible_denial(message_frame, selection)
     ]
 

@@ -40,7 +40,7 @@ class AlternativeActions(msgspec.Struct, frozen=True):
     is_any_name: tuple[bool, ...]
 
     @property
-    def representative_action(self) -> Action:
+    def last_named_action(self) -> Action:
         """Return the last action with a resource name, or else the last action."""
         named = [
             way for way, is_any in zip(self.actions, self.is_any_name, strict=True) if not is_any

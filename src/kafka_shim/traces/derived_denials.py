@@ -64,6 +64,6 @@ class DerivedDenials:
             alternatives = evidence.needs_possibly_denied_instead(need)
             if alternatives or evidence.decision_about_need(need) is False:
                 yield Denial(
-                    need.representative_action,
-                    tuple(other.representative_action for other in alternatives),
+                    need.last_named_action,
+                    tuple(other.last_named_action for other in alternatives),
                 )

@@ -38,11 +38,11 @@ _HAS_SESSIONS = supports_api(ApiKey.SASL_AUTHENTICATE, 1)
 _HAS_CODES = supports_api(ApiKey.SASL_AUTHENTICATE)
 
 
-def login_error(code: int) -> str:
+def expected_login_error(code: int) -> str:
     return f"{error_name_with_code(code)}, or an error without a code"
 
 
-REFUSED = login_error(ErrorCode.SASL_AUTHENTICATION_FAILED)
+REFUSED = expected_login_error(ErrorCode.SASL_AUTHENTICATION_FAILED)
 
 
 def unsecured_jwt(context: CaseContext, user: str, seconds: float) -> str:
@@ -132,7 +132,7 @@ async def expect_login_rejected(
 def _expect_login_error(response: DriverResponse, code: int | None) -> None:
     error = expect_client_error(response)
     if code is not None and error.code not in (code, None):
-        raise UnmetExpectationError(login_error(code), f"the client reported {response}")
+        raise UnmetExpectationError(expected_login_error(code), f"the client reported {response}")
 
 
 async def expect_login_promptly_rejected_with_code(
@@ -242,7 +242,7 @@ _LOGINS.add_case(
     "a mechanism that the broker does not support is an error",
     partial(expect_login_rejected, {"login": password_login_fields("PLAIN")}, 33),
     origin="KIP-43",
-    expected_response=login_error(33),
+    expected_response=expected_login_error(33),
     expected_requests="SaslHandshake is answered with UNSUPPORTED_SASL_MECHANISM (33)",
     commands="produce",
     setup=ClusterSetup(mechanisms=("SCRAM-SHA-512",)),
@@ -268,7 +268,7 @@ for _name, _api, _error, _what in (
         f"the client reports {_what} to its caller",
         partial(expect_injected_login_error_reported, _api, _error),
         origin="KIP-152",
-        expected_response="an error" if _error == _UNKNOWN_CODE else login_error(_error),
+        expected_response="an error" if _error == _UNKNOWN_CODE else expected_login_error(_error),
         expected_requests=f"{_api} is answered with {error_name_with_code(_error)}",
         commands="produce",
         supports_release=_HAS_CODES,

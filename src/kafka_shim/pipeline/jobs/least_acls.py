@@ -132,7 +132,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     _check_acls_against_observed(acls, observation, expressible, outcome)
     outcome.notes += [
         *name_notes,
-        *_prefix_notes(acls),
+        *_unused_name_notes(acls),
         *_super_user_notes_on_undenied_acl_changers(observation),
         *_generated_name_prefix_notes(acls),
     ]
@@ -181,7 +181,7 @@ def _without_inexpressible_names(
     return engine.sql(named, accesses=accesses), notes
 
 
-def _prefix_notes(acls: list[Acl]) -> list[str]:
+def _unused_name_notes(acls: list[Acl]) -> list[str]:
     """Return a note if ACLs allow more than was observed: names that nobody has used yet."""
     prefixes = sum(acl.pattern_type is PatternType.PREFIXED for acl in acls)
     return (

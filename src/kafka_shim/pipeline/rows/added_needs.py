@@ -33,7 +33,7 @@ def add_added_need_rows(
     for entry in block.body.entries:
         if isinstance(entry, Request) and selection.selects_entry(entry.time_us, entry.api_key):
             for header, need in new_needs_with_visible_denial(entry.frame, selection):
-                chosen = need.representative_action
+                chosen = need.last_named_action
                 columns.add_row(
                     {
                         "api": api_name(header.api_key),

@@ -74,7 +74,7 @@ def _undo_calls(items: list[StateChange]) -> list[Row]:
     first = items[0]
     if first.kind == "acl":
         path = "acls/remove" if first.action == "added" else "acls"
-        return [_call("POST", path, {"acls": acls_to_objects(map(_acl_of_item, items))})]
+        return [_undo_call_row("POST", path, {"acls": acls_to_objects(map(_acl_of_item, items))})]
     calls = [_undo_call(item) for item in reversed(items)]
     return [call for call in calls if call is not None] if all(calls) else []
 
@@ -101,8 +101,8 @@ def _undo_call(item: StateChange) -> Row | None:
             body = {"node_id": item.before}
         case "broker", _:
             path = f"nodes/{name}/{'stop' if item.action == 'added' else 'start'}"
-    return None if path is None else _call(method, path, body)
+    return None if path is None else _undo_call_row(method, path, body)
 
 
-def _call(method: str, path: str, body: Any = None) -> Row:
+def _undo_call_row(method: str, path: str, body: Any = None) -> Row:
     return {"method": method, "path": path, "body": body}

@@ -230,10 +230,10 @@ class RequestLogImport(LogImport):
             except (JsonMessageError, InvalidDecisionError) as error:
                 self.report.add_unread(source, entry.line, str(error))
                 continue
-            self._write_redacted_request_with_response(request, last_us)
+            self._redact_and_write(request, last_us)
         self.report.lines += entries.lines
 
-    def _write_redacted_request_with_response(self, request: LoggedRequest, at_us: int) -> None:
+    def _redact_and_write(self, request: LoggedRequest, at_us: int) -> None:
         self.report.count_unknown(request.unknown)
         number = self._writer.connection_number_for_key(request.connection)
         connection = Connection(

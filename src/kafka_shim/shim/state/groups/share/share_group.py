@@ -222,16 +222,14 @@ class ShareGroup(Group):
         for topic_id, index in new:
             if index not in self._begun.get(topic_id, ()):  # not initialised meanwhile
                 errors.append(
-                    self.initialize_share_state_at(
-                        topic_id, index, self._initial_start_offset(topic_id)
-                    )
+                    self.initialize_share_state_at(topic_id, index, self._start_if_added(topic_id))
                 )
                 begun.setdefault(topic_id, set()).add(index)
         if begun and not any(errors):  # else a state has a newer epoch; retried later
             self.add_initialized_partitions_taking_sets(begun)
             self.target.request_epoch_for_more_partitions()
 
-    def _initial_start_offset(self, topic_id: bytes) -> int:
+    def _start_if_added(self, topic_id: bytes) -> int:
         """Return a partition's start offset: 0 if it was added to a topic that the group reads."""
         is_added = topic_id in self._begun and self._facts.share_new_partitions_start_at_zero
         return 0 if is_added else NOT_FETCHED_YET
