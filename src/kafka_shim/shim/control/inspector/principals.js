@@ -107,7 +107,7 @@ function detail({ principal }, page) {
     nodes: [element("h2", { text: principal }), own,
       section(`ACLs for everything that ${principal} tried`,
         element("div", { class: "inline" }, field("Client", client), field("Copy as", format)), shown),
-      ...(page.recording ? [] : [section("Compared with another principal", field("Principal", other), compared)])],
+      ...(page.recording ? [] : [section("Compared with another principal", element("div", { class: "inline" }, field("Principal", other)), compared)])],
   };
 }
 
