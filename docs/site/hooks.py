@@ -6,15 +6,17 @@ server.
 
 import posixpath
 import re
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 REPOSITORY: Final = "https://github.com/kafka-shim/kafka-shim/blob/main/"
+FOLDERS: Final = "https://github.com/kafka-shim/kafka-shim/tree/main/"
 ROOT: Final = Path(__file__).parents[2]
 WORKER: Final = "assets/javascripts/worker.js"
 HOME: Final = "README.md"
-END_OF_FIRST_SCREEN: Final = "\nTo use it in your own project"
-"""The part of the repository's README before these words is the home page."""
+HOME_SOURCE: Final = "docs/site/home.md"
+"""The home page of the site, in place of the list of all pages that GitHub shows."""
 
 BOOSTS: Final = (
     ("start/", 1.8),
@@ -64,7 +66,6 @@ worker.js replaces some names by the words in one piece, since their parts are o
 """
 
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s:#]+)(?=[)#])")
-_SOURCE: Final = re.compile(r"https://raw\.githubusercontent\.com/kafka-shim/kafka-shim/main/docs/")
 _PICTURE: Final = re.compile(
     r'<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">'
     r'\s*<img ([^>]*)src="([^"]+)">\s*</picture>'
@@ -78,50 +79,84 @@ _WORKER: Final = re.compile(r"https://unpkg\.com/iframe-worker/shim")
 _TABS: Final = re.compile(r"^<!-- tabs -->\n(.*?)^<!-- /tabs -->$", re.MULTILINE | re.DOTALL)
 _TAB: Final = re.compile(r"^#+ ([^\n]+)\n(.*?)(?=^#+ |\Z)", re.MULTILINE | re.DOTALL)
 _FENCE: Final = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+_INDENTED: Final = re.compile(r"(?<=\n\n)(?: {4}[^\n]*\n|\n(?= {4}))+")
 _RELEASE: Final = re.compile(r"^\| (\d+\.\d+) \|", re.MULTILINE)
 
+_outside: set[str] = set()
+"""The pages of the site that are outside of docs/, by their path in the repository."""
 _twins: dict[str, str] = {}
 """The Markdown of each page for other programs, by path."""
+
+
+def on_files(files: Any, config: Any, **_: Any) -> Any:
+    """Add the pages of the navigation that are outside of docs/, such as READMEs of packages."""
+    from mkdocs.structure.files import File  # noqa: PLC0415 - tests read this file without mkdocs
+
+    for path in _paths(config.nav):
+        if not (ROOT / "docs" / path).exists():
+            file = File(path, str(ROOT), config.site_dir, config.use_directory_urls)
+            file.edit_uri = f"../{path}"
+            files.append(file)
+            _outside.add(path)
+    return files
+
+
+def _paths(nav: Any) -> Iterator[str]:
+    if isinstance(nav, str):
+        yield nav
+    else:
+        for entry in nav.values() if isinstance(nav, dict) else nav:
+            yield from _paths(entry)
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Return the page as mkdocs reads it: with links to the repository, and with tabs."""
     path = page.file.src_uri
-    text = _with_links_to_repository(markdown, posixpath.dirname(f"docs/{path}"))
+    if path == HOME:
+        page.meta["hide"] = ["navigation", "toc"]
+        markdown = (ROOT / HOME_SOURCE).read_text(encoding="utf-8")
+    text = _with_links_of_site(markdown, path)
     _twins[path] = text
     description = _descriptions().get(path)
     if description:
         page.meta["description"] = description
     page.meta["search"] = {"boost": boost(path)}
+    # the theme shows one of the two by the site's scheme, which need not be the system's
+    text = _PICTURE.sub(r'<img \2src="\3#only-light"><img \2src="\1#only-dark">', text)
+    text = fenced(text.replace("<details>", "<details markdown>"))
+    return _TABS.sub(_tabs, text)
+
+
+def _with_links_of_site(markdown: str, path: str) -> str:
+    """Return the text with links that work in the site: to other pages, or to the repository."""
+    source = path if path in _outside else f"docs/{path}"
     if path == HOME:
-        page.meta["hide"] = ["navigation", "toc"]
-        text = home_page(text)
-    return _TABS.sub(_tabs, text.replace("<details>", "<details markdown>"))
-
-
-def _with_links_to_repository(markdown: str, folder: str) -> str:
-    """Return the text with absolute links to files outside docs/."""
+        source = HOME_SOURCE
+    folder = posixpath.dirname(source)
 
     def changed(link: re.Match[str]) -> str:
         target = posixpath.normpath(posixpath.join(folder, link[1]))
-        return link[0] if target.startswith("docs/") else REPOSITORY + target
+        if target.startswith("docs/") or target in _outside:
+            page = target.removeprefix("docs/")
+            return posixpath.relpath(page, posixpath.dirname(path))
+        return (FOLDERS if (ROOT / target).is_dir() else REPOSITORY) + target
 
     return _LINK.sub(changed, markdown)
 
 
-def home_page(index: str) -> str:
-    """Return the beginning of the repository's README, and then the list of all pages."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    first_screen = readme.partition(END_OF_FIRST_SCREEN)[0]
-    first_screen = _SOURCE.sub("", first_screen)
-    first_screen = _with_links_to_repository(first_screen, "").replace("](docs/", "](")
-    first_screen = first_screen.replace('="docs/', '="')
-    # the theme shows one of the two by the site's scheme, which need not be the system's
-    first_screen = _PICTURE.sub(
-        r'<img \2src="\3#only-light"><img \2src="\1#only-dark">', first_screen
+def fenced(markdown: str) -> str:
+    """Return the text with its indented blocks of commands as fenced ones, which are coloured."""
+
+    def changed(block: re.Match[str]) -> str:
+        lines = [line[4:] for line in block[0].rstrip("\n").splitlines()]
+        language = "console" if any(line.startswith("$ ") for line in lines) else "bash"
+        return "\n".join([f"```{language}", *lines, "```\n"])
+
+    parts = _FENCE.split(markdown)
+    fences = [*_FENCE.findall(markdown), ""]
+    return "".join(
+        _INDENTED.sub(changed, text) + fence for text, fence in zip(parts, fences, strict=True)
     )
-    pages = index.partition("\n## ")
-    return f"{first_screen}\n## {pages[2]}"
 
 
 def boost(path: str) -> float:
@@ -144,7 +179,7 @@ def _descriptions() -> dict[str, str]:
     """Return the first sentence of each page by its path, from docs/README.md."""
     index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
     rows = (_ROW.match(line) for line in index.splitlines())
-    return {row[2]: row[3].replace("`", "") for row in rows if row}
+    return {row[2].removeprefix("../"): row[3].replace("`", "") for row in rows if row}
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
@@ -170,7 +205,7 @@ def breakable(text: re.Match[str]) -> str:
     return _JOINT.sub("<wbr>", text[0])
 
 
-def llms_text(readme: str, site_url: str) -> str:
+def llms_text(readme: str, site_url: str, pages: Collection[str]) -> str:
     """Return the list of pages for language models (llmstxt.org), made of docs/README.md."""
     lines = ["# kafka-shim", ""]
     for line in readme.splitlines()[2:]:
@@ -180,8 +215,8 @@ def llms_text(readme: str, site_url: str) -> str:
             lines += ["", line, ""]
         elif row := _ROW.match(line):
             title, target, sentence = row.groups()
-            outside = target.startswith("../")
-            address = REPOSITORY + target[3:] if outside else site_url + target
+            path = target.removeprefix("../")
+            address = (site_url if path in pages else REPOSITORY) + path
             lines.append(f"- [{title}]({address}): {sentence}")
     return "\n".join(lines) + "\n"
 
@@ -190,7 +225,7 @@ def on_post_build(config: Any, **_: Any) -> None:
     """Add the script, llms.txt and the Markdown twins, and change the page without a source."""
     folder = Path(config.site_dir)
     readme = Path(config.docs_dir, HOME).read_text(encoding="utf-8")
-    (folder / "llms.txt").write_text(llms_text(readme, config.site_url), encoding="utf-8")
+    (folder / "llms.txt").write_text(llms_text(readme, config.site_url, _twins), encoding="utf-8")
     for path, text in _twins.items():
         (folder / path).write_text(text, encoding="utf-8")
     (folder / WORKER).write_text(Path(__file__).with_name("worker.js").read_text())

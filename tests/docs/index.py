@@ -3,6 +3,7 @@
 python -m tests.docs.index
 """
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,16 +22,11 @@ _INTRODUCTION = (
     "# Documentation\n\nAll pages of kafka-shim, "
     "a Kafka broker for tests that decides permissions exactly as Apache Kafka does.\n"
 )
-_OUTSIDE_DOCS = (
-    "../benchmarks/README.md",
-    "../packages/npm/README.md",
-    "../packages/junit5/README.md",
-    "../packages/go/README.md",
-    "../vectors/README.md",
-    "../CHANGELOG.md",
-    "../CONTRIBUTING.md",
-    "../tests/recordings/README.md",
-    "../SECURITY.md",
+_OUTSIDE_THE_SITE = (
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "tests/recordings/README.md",
+    "SECURITY.md",
 )
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\[0-9*])")
@@ -46,7 +42,10 @@ _Loader.add_multi_constructor("tag:yaml.org,2002:python/", lambda *_: None)
 
 @dataclass(frozen=True)
 class Page:
-    """A page in the navigation; `path` is relative to docs/, `group` a part of the section."""
+    """A page in the navigation; `path` is relative to docs/, or to the repository if it is there.
+
+    `group` is a part of the section.
+    """
 
     section: str
     path: str
@@ -54,7 +53,13 @@ class Page:
 
     @property
     def file(self) -> Path:
-        return DOCS / self.path
+        file = DOCS / self.path
+        return file if file.exists() else ROOT / self.path
+
+    @property
+    def link(self) -> str:
+        """Return the link from docs/README.md."""
+        return Path(os.path.relpath(self.file, DOCS)).as_posix()
 
     @property
     def title(self) -> str:
@@ -99,13 +104,13 @@ def _paths(entries: list[Any]) -> Iterator[tuple[str, str]]:
 def index_text() -> str:
     """Return docs/README.md."""
     lines = [_INTRODUCTION]
-    elsewhere = [Page("Elsewhere in the repository", path) for path in _OUTSIDE_DOCS]
+    elsewhere = [Page("Elsewhere in the repository", path) for path in _OUTSIDE_THE_SITE]
     for section, pages in groupby(listed_pages() + elsewhere, lambda page: page.section):
         lines += [f"## {section}", ""]
         for group, rows in groupby(pages, lambda page: page.group):
             lines += [f"### {group}", ""] if group else []
             lines += ["| page | content |", "|---|---|"]
-            lines += [f"| [{page.title}]({page.path}) | {page.first_sentence} |" for page in rows]
+            lines += [f"| [{page.title}]({page.link}) | {page.first_sentence} |" for page in rows]
             lines.append("")
     return "\n".join(lines)
 

@@ -167,6 +167,14 @@ def test_the_readme_shows_what_make_run_prints(demo: Demo) -> None:
     assert "\nPORT ?= 9092\n" in (ROOT / "Makefile").read_text()
 
 
+def test_the_home_page_of_the_site_shows_what_the_readme_shows() -> None:
+    home = (ROOT / "docs" / "site" / "home.md").read_text()
+    shown = home.split("    $ kafka-shim explain ", 1)[1].split("\n\n", 1)[0]
+    lines = [line.strip() for line in f"$ .venv/bin/kafka-shim explain {shown}".splitlines()]
+    printed = shown_output("$ make run\n")
+    assert printed[-len(lines) :] == lines
+
+
 def test_the_readme_shows_the_last_line_of_pytest() -> None:
     [line] = shown_output("$ make test\n")
     assert re.fullmatch(r"=+ \d+ passed, \d+ skipped in \d+\.\d\ds \(\d:\d\d:\d\d\) =+", line)

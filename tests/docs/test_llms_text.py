@@ -3,6 +3,7 @@
 import re
 from importlib.util import module_from_spec, spec_from_file_location
 
+from tests.docs.index import listed_pages
 from tests.docs.shown import ROOT
 
 SITE = "https://example.org/"
@@ -14,15 +15,15 @@ def test_llms_text_lists_every_page_with_a_description() -> None:
     assert spec.loader is not None
     hooks = module_from_spec(spec)
     spec.loader.exec_module(hooks)
-    text = hooks.llms_text((ROOT / "docs" / "README.md").read_text(), SITE)
+    listed = {page.path for page in listed_pages()}
+    text = hooks.llms_text((ROOT / "docs" / "README.md").read_text(), SITE, listed)
     lines = text.splitlines()
     assert lines[0] == "# kafka-shim"
     assert lines[2].startswith("> kafka-shim is a Kafka broker for tests")
     links = re.findall(r"^- \[([^\]]+)\]\(([^)]+)\): (.+)$", text, re.MULTILINE)
-    paths = {re.sub(f"^{SITE}", "docs/", address) for _, address, _ in links}
+    paths = {address.removeprefix(SITE) for _, address, _ in links}
     outside = {path for path in paths if path.startswith(hooks.REPOSITORY)}
-    assert f"{hooks.REPOSITORY}benchmarks/README.md" in outside
-    paths -= outside
-    pages = {f"docs/{path.relative_to(ROOT / 'docs')}" for path in (ROOT / "docs").rglob("*.md")}
-    assert paths == pages - {"docs/README.md"}
+    assert f"{hooks.REPOSITORY}CHANGELOG.md" in outside
+    assert paths - outside == listed
+    assert "packages/go/README.md" in listed
     assert all(sentence for _, _, sentence in links)

@@ -1,6 +1,8 @@
 """The site is built without warnings, and can be read and searched without a web server."""
 
 import re
+from functools import cache
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -35,19 +37,67 @@ def test_pages_have_titles_descriptions_cards_and_links_to_edit_them(site: Path)
         assert 'property="og:title"' in html
         assert f'property="og:image" content="{settings["site_url"]}assets/images/card.png"' in html
         assert '<meta name="description" content="' in html, page.path
-        edited = f"{settings['repo_url']}/{settings['edit_uri']}{page.path}"
+        edited = f"{settings['repo_url']}/edit/main/{page.file.relative_to(ROOT).as_posix()}"
         assert edited in html, page.path
         assert 'class="md-footer__link md-footer__link--' in html  # previous or next
     assert (site / "assets" / "images" / "card.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_home_page_begins_with_the_promise_and_the_first_result(site: Path) -> None:
+def test_every_page_has_an_entry_with_its_title_in_the_navigation(site: Path) -> None:
+    """A section's title is not an entry: readers do not expect a page behind it."""
     html = (site / "index.html").read_text()
-    article = html.partition("<article")[2]
-    first = article[: article.index("<h2")]
-    for text in ("exactly", "make run", "kafka-shim explain", "recorded responses"):
-        assert text in re.sub(r"<[^>]+>", "", first), text
+    for page in listed_pages():
+        address = re.escape(html_path(page.path))
+        [entry] = re.findall(
+            rf'<a href="{address}" class="md-nav__link">(.*?)</a>', html, re.DOTALL
+        )
+        shown = unescape(re.sub(r"<[^>]+>", "", entry)).strip()
+        assert shown == re.sub(r"[`\\]", "", page.title), page.path
+
+
+def test_the_home_page_has_promise_code_result_and_three_doors(site: Path) -> None:
+    html = (site / "index.html").read_text()
+    article = html.partition("<article")[2].partition("</article>")[0]
+    text = re.sub(r"<[^>]+>", "", article)
+    parts = ("exactly", "kafka_broker", "JUnit 5", "The result", "denied:", "I review ACLs")
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+    assert re.findall(r'<label for="__tabbed_1_\d">(.*?)</label>', article) == [
+        "pytest", "Java", "Go", "Node", "Command line",
+    ]  # fmt: skip
     assert 'href="start/tutorial.html"' in article
+
+
+def test_links_of_the_site_lead_to_files_in_it(site: Path) -> None:
+    """A link to a folder is dead unless the folder has a page: no server lists it."""
+    dead = []
+    for path in site.rglob("*.html"):
+        if path.name == "404.html":
+            continue
+        for link in re.findall(r'(?:href|src)="([^"]+)"', path.read_text()):
+            address, _, anchor = unescape(link).partition("#")
+            if re.match(r"\w+:|//", address):
+                continue
+            target = path.parent / address if address else path
+            has_target = target.is_file()
+            if has_target and anchor and target.suffix == ".html":
+                has_target = anchor in _ids(target)
+            if not has_target:
+                dead.append(f"{path.relative_to(site)}: {link}")
+    assert dead == []
+
+
+@cache
+def _ids(path: Path) -> set[str]:
+    return {unescape(name) for name in re.findall(r' (?:id|name)="?([^"\s>]+)', path.read_text())}
+
+
+def test_blocks_of_commands_are_coloured(site: Path) -> None:
+    """A prompt is marked as one, and no block is without a language."""
+    assert '<span class="gp">$ </span>' in (site / "start" / "denials.html").read_text()
+    for page in listed_pages():
+        html = (site / html_path(page.path)).read_text()
+        assert "<pre><code>" not in html, page.path
 
 
 def test_the_page_for_wrong_addresses_works_below_a_path(site: Path) -> None:
@@ -160,10 +210,32 @@ def test_text_has_the_contrast_that_people_need_in_both_schemes(site: Path) -> N
                 assert driver.execute_script(LOW_CONTRAST) == [], (scheme, page)
 
 
+LINE_LENGTHS = """
+const paragraphs = [...document.querySelectorAll("article > p, article .home > p")];
+return [paragraphs[0], paragraphs.at(-1)].map((paragraph) => {
+  const width = paragraph.clientWidth;
+  paragraph.style.cssText = "display: inline-block; max-width: none; white-space: nowrap";
+  return paragraph.innerText.length * width / paragraph.clientWidth;
+});
+"""
+"""The characters that a line has room for, in the first and in the last paragraph."""
 VISIBLE_PICTURES = """
 return [...document.querySelectorAll("article img")]
   .filter((image) => image.checkVisibility()).map((image) => image.currentSrc);
 """
+
+
+@pytest.mark.skipif(
+    BROWSER is None or DRIVER is None,
+    reason="needs a browser: Debian's packages chromium and chromium-driver",
+)
+def test_lines_have_room_for_70_to_90_characters(site: Path) -> None:
+    with chromium("1400,1000") as driver:
+        for page in ("index", "guides/pytest", "packages/go/index"):
+            driver.get((site / f"{page}.html").as_uri())
+            first, last = driver.execute_script(LINE_LENGTHS)
+            assert 70 <= first <= 90, page
+            assert 70 <= last <= 90, page
 
 
 @pytest.mark.skipif(

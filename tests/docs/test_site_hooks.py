@@ -38,13 +38,32 @@ def test_links_to_files_outside_of_the_pages_lead_to_the_repository(hooks: Any) 
     assert made == f"[a]({hooks.REPOSITORY}src/a.py#test), [b](pytest.md#fixtures)"
 
 
+def test_links_between_pages_inside_and_outside_of_docs_stay_in_the_site(hooks: Any) -> None:
+    """Pages outside of docs/ are in the site at their path in the repository."""
+    hooks._outside.add("packages/go/README.md")
+    made = hooks.on_page_markdown("[a](../../packages/go/README.md)", page("guides/pytest.md"))
+    assert made == "[a](../packages/go/README.md)"
+    text = "[b](../../docs/guides/pytest.md), [c](example/orders_test.go), [d](../../tests)"
+    made = hooks.on_page_markdown(text, page("packages/go/README.md"))
+    example = f"{hooks.REPOSITORY}packages/go/example/orders_test.go"
+    assert made == f"[b](../../guides/pytest.md), [c]({example}), [d]({hooks.FOLDERS}tests)"
+
+
 def test_the_home_page_has_links_that_work_in_the_site(hooks: Any) -> None:
-    home = hooks.home_page("# Documentation\n\nAll pages.\n\n## Get started\n")
+    hooks._outside.add("packages/go/README.md")
+    home = hooks.on_page_markdown("# Documentation\n\nAll pages.\n", page("README.md"))
     assert home.startswith("# kafka-shim\n")
-    assert home.endswith("\n## Get started\n")
     assert "](explanation/tested.md)" in home
+    assert "](packages/go/README.md)" in home
     assert 'src="pictures/principals.png#only-light"' in home
     assert "docs/" not in home
+
+
+def test_indented_commands_become_fenced_blocks_with_their_language(hooks: Any) -> None:
+    text = "a\n\n    make run\n\nb\n\n    $ make run\n    started\n\n```\nx\n\n    y\n```\n"
+    made = hooks.fenced(text)
+    commands, console = "```bash\nmake run\n```\n", "```console\n$ make run\nstarted\n```\n"
+    assert made == f"a\n\n{commands}\nb\n\n{console}\n```\nx\n\n    y\n```\n"
 
 
 def luminance(colour: str) -> float:

@@ -39,7 +39,14 @@ _AS_TESTED = (
     "tests/language_packages/test_manifests.py::"
     "test_code_in_a_readme_is_that_of_a_file_that_is_tested"
 )
+_HOME = (
+    "tests/language_packages/test_manifests.py::"
+    "test_code_of_the_home_page_is_that_of_files_that_are_tested"
+)
 RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
+    **dict.fromkeys(
+        [("docs/site/home.md", language) for language in ("py", "java", "go", "js")], (_HOME,)
+    ),
     ("tests/recordings/README.md", "py"): (
         "tests/recordings/test_recorder.py::test_the_page_s_scenario_is_recorded_and_compared",
     ),

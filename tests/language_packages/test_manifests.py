@@ -101,17 +101,30 @@ def test_a_package_is_small(package: str) -> None:
     assert sum(map(significant_lines, SOURCES[package])) < LINES_MAX
 
 
+def code_files(folder: Path) -> list[Path]:
+    """Return the files of a package that tests compile or run."""
+    return [
+        path
+        for path in folder.rglob("*")
+        if path.suffix in (".js", ".ts", ".json", ".go", ".java", ".xml")
+        and "node_modules" not in path.parts
+    ]
+
+
 def test_code_in_a_readme_is_that_of_a_file_that_is_tested() -> None:
     shown = [block for block in blocks() if block.page.startswith("packages/")]
     assert len(shown) >= 8
     for block in shown:
-        folder = (ROOT / block.page).parent
-        files = [
-            path
-            for path in folder.rglob("*")
-            if path.suffix in (".js", ".ts", ".json", ".go", ".java", ".xml")
-            and "node_modules" not in path.parts
-        ]
+        files = code_files((ROOT / block.page).parent)
         assert any(block.text.rstrip() in path.read_text() for path in files), (
             f"{block.page} differs from the files beside it:\n{block.text}"
         )
+
+
+def test_code_of_the_home_page_is_that_of_files_that_are_tested() -> None:
+    """The test in Python is on README, whose blocks are run."""
+    shown = {block.language: block.text for block in blocks() if block.page == "docs/site/home.md"}
+    assert list(shown) == ["py", "java", "go", "js"]
+    sources = [path.read_text() for path in (ROOT / "README.md", *code_files(PACKAGES))]
+    for language, text in shown.items():
+        assert any(text.rstrip() in source for source in sources), language
