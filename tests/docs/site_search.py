@@ -13,6 +13,7 @@ input.dispatchEvent(new KeyboardEvent("keyup", {bubbles: true}));
 input.dispatchEvent(new Event("input", {bubbles: true}));
 """
 _META = "return document.querySelector('.md-search-result__meta').innerText"
+_NOTHING = "No matching documents"
 _LINKS = """
 return [...document.querySelectorAll(".md-search-result__item > a")].map((link) => link.href);
 """
@@ -35,7 +36,10 @@ def _first_results(driver: Any, query: str) -> list[str]:
     driver.execute_script(_SET_QUERY, "")
     _wait(driver, lambda: not driver.execute_script(_LINKS))
     driver.execute_script(_SET_QUERY, query)
-    _wait(driver, lambda: driver.execute_script(_LINKS))
+    _wait(
+        driver,
+        lambda: driver.execute_script(_LINKS) or driver.execute_script(_META) == _NOTHING,
+    )
     links: list[str] = driver.execute_script(_LINKS)
     return links
 

@@ -138,6 +138,41 @@ AMONG_THREE = {
 }
 """Queries that several pages answer, and one that is among the first three."""
 
+EVERYDAY = {
+    "port in use": "guides/troubleshooting",
+    "rebalance": "guides/pytest",
+    "asyncio": "guides/pytest",
+    "spring boot": "packages/junit5/index",
+    "exactly once": "guides/pytest",
+    "TopicAuthorizationException": "guides/troubleshooting",
+    "consumer lag": "guides/pytest",
+    "schema registry": "start/connect",
+    "username and password": "start/connect",
+    "self signed certificate": "guides/tls",
+    "consumer gets no messages": "guides/troubleshooting",
+    "clean up between tests": "guides/pytest",
+    "xdist": "guides/pytest",
+    "typescript": "packages/npm/index",
+    "go test": "packages/go/index",
+    "how fast is it": "benchmarks/index",
+    "memory usage": "benchmarks/index",
+    "is it safe for production": "explanation/security",
+    "kill a broker": "guides/clusters",
+    "network error": "guides/faults",
+    "retry": "reference/errors",
+    "grant access": "start/denials",
+    "who has access to a topic": "reference/commands/who-can",
+    "wildcard": "guides/acl-formats",
+    "unused permissions": "guides/pipeline",
+    "jenkins": "guides/ci",
+    "kubernetes readiness probe": "guides/container",
+    "dashboard": "guides/inspector",
+    "redpanda": "explanation/comparison",
+    "idempotent producer permissions": "reference/atlas/index",
+}
+"""Words of readers who do not know the pages, and the page that answers, chosen before a search."""
+EVERYDAY_MIN = 24
+
 
 @pytest.fixture(scope="module")
 def browser(site: Path) -> Iterator[Any]:
@@ -156,3 +191,12 @@ def test_the_first_result_is_the_page_of_the_query(query: str, browser: Any, sit
 def test_the_page_of_a_query_is_among_the_first_three(query: str, browser: Any, site: Path) -> None:
     results = list(dict.fromkeys(search_result_pages(browser, site, query)))
     assert f"{AMONG_THREE[query]}.html" in results[:3], results[:5]
+
+
+def test_everyday_words_find_their_page(browser: Any, site: Path) -> None:
+    missed = []
+    for query, page in EVERYDAY.items():
+        results = list(dict.fromkeys(search_result_pages(browser, site, query)))
+        if f"{page}.html" not in results[:3]:
+            missed.append(f"{query}: {page} is not among {results[:5]}")
+    assert len(EVERYDAY) - len(missed) >= EVERYDAY_MIN, "\n".join(missed)
