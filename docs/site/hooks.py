@@ -21,13 +21,16 @@ HOME_SOURCE: Final = "docs/site/home.md"
 BOOSTS: Final = (
     ("start/", 1.8),
     ("guides/custom-authorizer.md", 1.2),
-    ("guides/import.md", 1.8),
-    ("guides/troubleshooting.md", 1.7),
+    ("guides/import.md", 1.9),
+    ("guides/troubleshooting.md", 2.0),
     ("guides/configuration.md", 3.0),
     ("guides/faults.md", 2.0),
+    ("guides/least-acls.md", 1.9),
     ("guides/persistence.md", 1.2),
+    ("guides/pipeline.md", 1.3),
     ("guides/vectors.md", 1.0),
     ("guides/", 1.5),
+    ("packages/", 1.3),
     ("reference/commands/broker-options.md", 3.5),
     ("reference/commands/acls.md", 0.6),
     ("reference/commands/pipeline.md", 0.5),
@@ -41,7 +44,7 @@ BOOSTS: Final = (
     ("reference/python-api.md", 0.5),
     ("reference/http-api.md", 0.4),
     ("reference/conformance/", 0.3),
-    ("reference/atlas/", 1.4),
+    ("reference/atlas/", 1.6),
     ("reference/vectors-scoreboard.md", 0.3),
     ("explanation/architecture.md", 0.4),
     ("explanation/derived-accesses.md", 0.5),
@@ -49,20 +52,15 @@ BOOSTS: Final = (
 )
 """How much a page counts in the search, by the beginning of its path; others count once."""
 
-OTHER_WORDS: Final = {
-    "guides/acls-as-code.md": "GitOps",
-    "guides/faults.md": "timeouts",
-    "guides/import.md": "tcpdump",
-    "guides/languages.md": "Golang, Rust, C#, dotnet, PHP, Ruby, JavaScript, TypeScript, Kotlin",
-    "guides/migrating.md": "mock, Spring Boot",
-    "reference/atlas/README.md": "MirrorMaker, MM2, source, target",
+NAMES: Final = {
     "guides/acl-formats.md": "kafkaacls",
+    "guides/languages.md": "dotnet",
     "reference/commands/acls.md": "kafkaacls",
     "reference/commands/who-can.md": "whoisallowed",
 }
-"""What readers type for the subject of a page, in words that are not on it.
+"""Names on a page whose parts are empty words, or on every page, in one piece.
 
-worker.js replaces some names by the words in one piece, since their parts are on every page.
+worker.js replaces them in queries, too.
 """
 
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s:#]+)(?=[)#])")
@@ -183,9 +181,9 @@ def _descriptions() -> dict[str, str]:
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Return the page with hidden words for the search, and with what its script needs."""
+    """Return the page with names for the search, and with what its script needs."""
     path = page.file.src_uri
-    if words := OTHER_WORDS.get(path):
+    if words := NAMES.get(path):
         html = html.replace("</h1>", f"</h1><p hidden>{words}</p>", 1)
     if path != "reference/permissions.md":
         return html

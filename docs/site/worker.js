@@ -1,14 +1,21 @@
-// A query such as `--user` means the option, and not pages without a word. The parts of some names
-// are left out by the search or are on every page, so hooks.py adds these names in one piece.
+// The index has no such words, but the search takes each for the beginning of others: `in` for `inspector`.
+const empty = "a an and are as at be but by can could did do does for from get had has have how i if in into is it its me "
+  + "my no not of on or our should so some than that the their then there these they this to us was we were what when "
+  + "where which who why will with would you your";
+// A query such as `--user` means the option, and not pages without a word. Words of the query are beginnings of words
+// on pages, so a plural finds the singular without its `s`. The parts of some names are left out by the search or are on
+// every page, so hooks.py adds these names in one piece.
 const names = [
   [/(^|\s)-+(?=\w)/g, "$1"],
   [/\bwho[- ]can\b/gi, "whoisallowed"],
   [/\bkafka-acls(\.sh)?(?=\s|$)/gi, "kafkaacls"],
   [/(^|\s)\.net\b/gi, "$1dotnet"],
 ];
+const withoutEmptyWords = (query) =>
+  query.split(/\s+/).filter((word) => !empty.split(" ").includes(word.toLowerCase())).join(" ") || query;
 const asWords = (message) =>
   typeof message?.data === "string"
-    ? { ...message, data: names.reduce((query, [name, word]) => query.replace(name, word), message.data) }
+    ? { ...message, data: withoutEmptyWords(names.reduce((query, [name, word]) => query.replace(name, word), message.data)) }
     : message;
 
 // The search runs in a worker, which browsers do not allow a page that is read from a folder.

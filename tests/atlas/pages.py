@@ -29,10 +29,10 @@ FORMATS = {
 _PAGE_HEAD = """\
 # ACLs of known programs
 
-The fewest ACLs that producers (also transactional ones), consumers, Connect, Debezium, Kafka
-Streams, Spring Kafka, Flink, Spark and Kafka's tools need. Each program ran against the shim, which
-found its ACLs. Two runs prove the ACLs. With only these ACLs, the program does its task on the shim
-and on a real Kafka. Without ACLs, the program fails on the real Kafka.
+The fewest permissions (ACLs) of producers (idempotent, transactional), consumers, Connect,
+MirrorMaker, Debezium, Streams, Spring, Flink, Spark and tools. Each program ran against the
+shim, which found its ACLs. Two runs prove the ACLs. With only these ACLs, the program does its task
+on the shim and on a real Kafka. Without ACLs, the program fails on the real Kafka.
 
 In the ACLs, the topic is `orders`, a new topic is `invoices`, the group is `billing`, the
 transactional id is `billing-tx`, and the principal is `User:app`. Replace these names by your
@@ -50,10 +50,21 @@ A Kafka Streams application also creates its own topics. The names of these topi
 - Read, Write and Create on its own topics: one prefixed ACL for each operation is enough
 - Read on the group with the name of the `application.id`
 
-## Programs
+## Kafka Connect
 
-The ACLs of `mirror-maker-2` and of tasks that list are sufficient, but maybe not the fewest. They
-include all access that made a response longer, such as settings and listed topics.
+A distributed worker needs Read, Write and Create on its topics for configs, offsets and status, and
+Read on the group with the name of its `group.id`. A source connector also needs Write on its
+topics. A sink connector needs Read on its topics, and on the group `connect-` with its name.
+
+## MirrorMaker 2
+
+MirrorMaker 2 ran with one cluster as source and target. So the ACLs of `mirror-maker-2` are those
+on both. They are sufficient, but maybe not the fewest.
+
+## Permissions of each program
+
+The ACLs of tasks that list are sufficient, but maybe not the fewest. With those of MirrorMaker 2,
+they include all access that made a response longer, such as settings and listed topics.
 
 """
 

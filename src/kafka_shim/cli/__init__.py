@@ -33,7 +33,7 @@ COMMANDS = {
     "run": "Start a broker, run a command against it, return its exit code",
     "acls": "List, add and remove ACLs, as kafka-acls does",
     "explain": "Explain why an access is allowed or denied, and what would allow it",
-    "who-can": "List who can do something, and by which ACL",
+    "who-can": "List who has access to a resource, and by which ACL",
     "policy": "Test, compare, review and apply ACLs that are kept in files",
     "mcp": "Answer an AI assistant's questions about ACLs (Model Context Protocol)",
     "principal": "Test ssl.principal.mapping.rules against certificate subjects",

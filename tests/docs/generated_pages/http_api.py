@@ -9,8 +9,9 @@ from kafka_shim.shim.control.openapi import openapi_document
 _INTRODUCTION: Final = """\
 # HTTP API
 
-All calls of the HTTP API, which creates topics, users and ACLs, injects faults, and returns
-requests and decisions. [Java, Node, Go and other languages](../guides/languages.md) has examples.
+All calls of the HTTP API (REST, JSON), which creates topics, users and ACLs, injects faults, and
+returns requests and decisions. [Java, Node, Go and other
+languages](../guides/languages.md) has examples.
 
 The option `--control HOST:PORT` starts the API, which needs the [extra](../start/install.md#extras)
 `control`. The OpenAPI document is at `/openapi.json`. With `--control-token`, send `Authorization:
