@@ -10,9 +10,9 @@ _INTRODUCTION: Final = """\
 # Metrics
 
 Metrics of a broker for monitoring with Prometheus, from `GET /metrics` of the [HTTP
-API](http-api.md). The API needs the option `--control` and the [extra](../start/install.md#extras) `control`. Denied
-permission checks have `result="denied"` in `kafka_shim_authz_decisions_total`. Denied requests have
-an `error` such as `TOPIC_AUTHORIZATION_FAILED` in `kafka_shim_requests_total`.
+API](http-api.md). The API needs the option `--control` and the [extra](../start/install.md#extras)
+`control`. Denied permission checks have `result="denied"` in `kafka_shim_authz_decisions_total`.
+Denied requests have an `error` such as `TOPIC_AUTHORIZATION_FAILED` in `kafka_shim_requests_total`.
 
 | metric | type | labels | meaning |
 |---|---|---|---|
