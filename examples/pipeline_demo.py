@@ -148,7 +148,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder, "trace")
         record(trace, Path(folder, "ready"))
-        breaks = job("what-breaks", str(trace), "--acls", str(CANDIDATE), "--fail", code=3)
+        breaks = job(
+            "what-breaks", str(trace), "--acls", str(CANDIDATE), "--fail-on", "loss", code=3
+        )
         check("what-breaks", changes(breaks.rows), BREAKS)
         unused = job("unused-acls", str(trace), "--acls", str(ACLS))
         go = {row["acl"]: row["state"] for row in unused.rows if row["can_go"]}

@@ -57,7 +57,8 @@ def test_what_breaks_prints_what_is_found_and_fails_if_asked(
     assert found["super_users"] == ["User:root"]
     assert len(found["rows"]) == len(expected)
     assert found["newly_denied"] == sum(key[0] == "newly denied" for key in expected)
-    assert cli.run(parsed(*words, "--fail")) == (3 if found["newly_denied"] else 0)
+    assert cli.run(parsed(*words, "--fail-on", "loss")) == (3 if found["newly_denied"] else 0)
+    assert cli.run(parsed(*words, "--fail-on", "gain")) == (3 if found["newly_allowed"] else 0)
     out = capsys.readouterr().out
     assert f"{found['newly_denied']} newly denied, {found['newly_allowed']} newly allowed" in out
     assert cli.run(parsed(*words, "--csv")) == 0

@@ -289,7 +289,9 @@ def test_jobs_of_one_command_are_run_in_turn_and_the_worst_exit_code_counts(
         return broken if job.args.job == "damage" else Fails(0, "")(job)
 
     monkeypatch.setattr(job_runner, "_run_in_spark_then_unpersist_observation", outcome)
-    chained = parsed(*words, "--then", "damage", "/a", "--fail", "--then", "clients", "/b")
+    chained = parsed(
+        *words, "--then", "damage", "/a", "--fail-on", "any", "--then", "clients", "/b"
+    )
     assert cli.run(chained) == 3
     printed = capsys.readouterr()
     assert printed.err == ""

@@ -69,11 +69,12 @@ def subjects(result: dict[str, Any], status: str, kind: str) -> set[str]:
 
 
 def test_findings_are_new_once_and_fail_once(recorded: Recorded, runs: Runs) -> None:
-    code, first = runs.run(recorded.long, "--fail")
+    code, first = runs.run(recorded.long, "--fail-on", "new")
     assert code == 3
     assert first["new"] == len(first["rows"]) > 0
-    code, second = runs.run(recorded.long, "--fail")
+    code, second = runs.run(recorded.long, "--fail-on", "new")
     assert (code, second["new"], second["resolved"]) == (0, 0, 0)
+    assert runs.run(recorded.long, "--fail-on", "any")[0] == 3  # they are still open
     assert subjects(second, "open", "") == subjects(first, "new", "")
 
 
@@ -168,7 +169,7 @@ class Months:
         maker.close()
         code = main(
             [
-                *("pipeline", "findings", "--accept-incomplete", "--json", "--fail"),
+                *("pipeline", "findings", "--accept-incomplete", "--json", "--fail-on", "new"),
                 *("--acls", str(self.acl_file), "--topics", str(self.topic_file)),
                 *("--pull-request", str(self.folder / f"pull-request-{month}")),
                 *self._selected(month, trace),

@@ -132,7 +132,7 @@ def test_a_check_does_not_pass_because_of_a_log_with_denials_only(
 ) -> None:
     import_authorizer_log([LINE] * 3, tmp_path / "log")
     words = ["pipeline", "what-breaks", str(tmp_path / "log"), "--acls", acls]
-    assert main([*words, "--fail"]) == 3
+    assert main([*words, "--fail-on", "loss"]) == 3
     assert "the log has denials only" in capsys.readouterr().out
-    assert main([*words, "--fail", "--accept-incomplete"]) == 0
-    assert main(["pipeline", "what-breaks", str(trace), "--acls", acls, "--fail"]) == 0
+    assert main([*words, "--fail-on", "loss", "--accept-incomplete"]) == 0
+    assert main(["pipeline", "what-breaks", str(trace), "--acls", acls, "--fail-on", "loss"]) == 0

@@ -129,11 +129,11 @@ def test_readiness_decides_added_checks(
     trace = str(tmp_path / "trace")
     words = ("readiness", trace, *on_engine, "--from-release", "3.9", "--to-release", "4.0")
     if not is_denied:  # without ACLs the decision is unknown, which is no finding
-        assert cli.run(parsed(*words, "--fail")) == 0
+        assert cli.run(parsed(*words, "--fail-on", "any")) == 0
         assert "the decisions of 1 checks that are new in 4.0" in capsys.readouterr().out
     present = tmp_path / "acls.csv"
     present.write_text(format_acls_losslessly(acls, "csv"))
-    code = cli.run(parsed(*words, "--acls", str(present), "--fail", "--json"))
+    code = cli.run(parsed(*words, "--acls", str(present), "--fail-on", "any", "--json"))
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert (code, len(rows)) == ((3, 1) if is_denied else (0, 0))
     for row in rows:

@@ -114,7 +114,8 @@ def test_a_ready_workload_gets_the_same_responses(
         OLD,
         "--to-release",
         NEWEST,
-        "--fail",
+        "--fail-on",
+        "any",
         "--json",
     )
     code = cli.run(parsed(*words))
@@ -142,7 +143,8 @@ def test_the_run_of_a_real_broker_is_ready_for_the_newest_release(
     assert spark
     ARCHIVES.extract(RELEASE, tmp_path)
     trace = tmp_path / PROXY
-    ready = ("readiness", str(trace), "--from-release", "4.3", "--to-release", NEWEST, "--fail")
+    ready = ("readiness", str(trace), "--from-release", "4.3", "--to-release", NEWEST)
+    ready += ("--fail-on", "any")
     assert cli.run(parsed(*ready)) == 0
     capsys.readouterr()
     supers = ("User:ANONYMOUS", "User:admin")

@@ -117,7 +117,7 @@ class CommandParser(SuggestingArgumentParser):
         has_commands = any(isinstance(each, argparse._SubParsersAction) for each in self._actions)
         if "xit codes" not in f"{self.description}{self.epilog}" and not has_commands:
             codes = exit_codes_line(
-                self.prog, can_fail_on_findings="--fail" in self._option_string_actions
+                self.prog, can_fail_on_findings="--fail-on" in self._option_string_actions
             )
             self.epilog = "\n\n".join(filter(None, (self.epilog, codes)))
         return super().format_help()

@@ -53,13 +53,13 @@ EXAMPLES: Final = {
     ),
     "kafka-shim pipeline ingest": ("kafka-shim pipeline ingest trace --out lake",),
     "kafka-shim pipeline what-breaks": (
-        "kafka-shim pipeline what-breaks trace --acls new.yaml --fail",
+        "kafka-shim pipeline what-breaks trace --acls new.yaml --fail-on loss",
     ),
     "kafka-shim pipeline unused-acls": (
         "kafka-shim pipeline unused-acls trace --acls acls.yaml",
     ),
     "kafka-shim pipeline findings": (
-        "kafka-shim pipeline findings lake --acls acls.yaml --fail",
+        "kafka-shim pipeline findings lake --acls acls.yaml --fail-on new",
         "kafka-shim pipeline findings lake --acls acls.yaml --topics topics.txt --pull-request new",
     ),
     "kafka-shim pipeline least-acls": ("kafka-shim pipeline least-acls trace --format yaml",),
@@ -70,7 +70,7 @@ EXAMPLES: Final = {
     "kafka-shim pipeline readiness": (
         "kafka-shim pipeline readiness trace --from-release 3.9 --to-release 4.4",
     ),
-    "kafka-shim pipeline diff": ("kafka-shim pipeline diff before after --fail",),
+    "kafka-shim pipeline diff": ("kafka-shim pipeline diff before after --fail-on any",),
     "kafka-shim pipeline timeline": (
         "kafka-shim pipeline timeline trace --interval '10 seconds' --html timeline.html",
     ),
@@ -113,7 +113,7 @@ def exit_codes_line(command: str, *, can_fail_on_findings: bool) -> str:
     """Return the exit codes of a command whose description does not name them."""
     mismatch = _MISMATCHES.get(command)
     if mismatch is None and can_fail_on_findings:
-        mismatch = "3 with --fail: something was found"
+        mismatch = "3 with --fail-on: something was found"
     codes = ("0 done", mismatch, "2 usage error", "1 another failure")
     return f"exit codes: {', '.join(filter(None, codes))}"
 

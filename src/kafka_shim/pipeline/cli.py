@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the jobs of a command and print what they find; return the exit code.
 
     1 after a failure, 2 for an invalid option, trace or file and without Spark, 3 if a job found
-    what --fail names.
+    what --fail-on names.
     """
     try:
         choice = choose_engine(args)

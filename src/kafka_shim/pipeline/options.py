@@ -142,8 +142,8 @@ def add_stream_options(job: argparse.ArgumentParser, default: str) -> None:
 
 
 def add_fail_option(job: argparse.ArgumentParser) -> None:
-    """Add --fail."""
-    job.add_argument("--fail", action="store_true", help="Exit with code 3 if anything is found")
+    """Add --fail-on for a job each of whose findings counts the same."""
+    job.add_argument("--fail-on", choices=("any",), help="Exit with code 3 if anything is found")
 
 
 def add_present_acl_options(job: argparse.ArgumentParser, purpose: str) -> None:

@@ -125,7 +125,11 @@ def _add_options(job: argparse.ArgumentParser) -> None:
         help="Write the remaining ACLs (Strimzi, Terraform, YAML), the kafka-acls commands that"
         " remove the others, and the proof",
     )
-    add("--fail", action="store_true", help="Exit with code 3 if there are new findings")
+    add(
+        "--fail-on",
+        choices=("new", "any"),
+        help="Exit with code 3 if there are new findings, or any that are still open",
+    )
     add_min_period_option(job)
 
 
@@ -162,7 +166,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     outcome.totals["incomplete_input"] = problems
     if problems and args.pull_request:
         outcome.notes += incomplete_notes(problems, "no pull request is written")
-        outcome.has_failing_findings |= args.fail
+        outcome.has_failing_findings |= bool(args.fail_on)
     elif args.pull_request:
         removed = removable_acls(present, found, needed_earlier)
         _write_pull_request(args, observation, present, removed, found, outcome)
@@ -222,7 +226,8 @@ def _outcome_of_statuses(
         f"{count_with_noun(counts[0], 'new finding')}, {is_open} open, {counts[1]} no longer found"
         " since the last run"
     )
-    outcome.has_failing_findings = bool(args.fail and counts[0])
+    failing_counts = {"new": counts[0], "any": counts[0] + is_open, None: 0}
+    outcome.has_failing_findings = failing_counts[args.fail_on] > 0
     return outcome
 
 

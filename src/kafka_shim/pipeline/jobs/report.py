@@ -74,7 +74,7 @@ def _jobs_of_report(args: argparse.Namespace, interval: str) -> list[argparse.Na
         "engine": None,
         "accept_incomplete": False,
         "min_period": MIN_PERIOD,
-        "fail": False,
+        "fail_on": None,
         "parquet": None,
     }
     return [argparse.Namespace(**(given | options | {"job": job})) for job, options in jobs.items()]

@@ -314,9 +314,10 @@ def _add_options(job: argparse.ArgumentParser) -> None:
         help="Compare with these ACLs instead of with the recorded decisions",
     )
     job.add_argument(
-        "--fail",
-        action="store_true",
-        help="Exit with code 3 if anything would be newly denied, or if the input is incomplete",
+        "--fail-on",
+        choices=("loss", "gain", "any"),
+        help="Exit with code 3 if accesses would be newly denied (loss), newly allowed (gain), or"
+        " either, or if the input is incomplete",
     )
     add_accept_incomplete_option(job)
 
@@ -428,7 +429,8 @@ def _note_totals(
     problems = problems_unless_accepted(args, head)
     outcome.totals["incomplete_input"] = problems
     outcome.notes += incomplete_notes(problems, "what is not listed may fail, too")
-    outcome.has_failing_findings = bool(args.fail and (denied or problems))
+    failing_rows = {"loss": denied, "gain": allowed, "any": found}
+    outcome.has_failing_findings = bool(args.fail_on and (failing_rows[args.fail_on] or problems))
 
 
 def _change_charts(outcome: Outcome) -> list[Chart]:

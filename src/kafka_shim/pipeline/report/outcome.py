@@ -21,7 +21,7 @@ class Outcome(msgspec.Struct):
     """The result of a job.
 
     `printed_columns` are those of the printed table; `text`, if set, is printed instead. `trend`
-    has counts over time for a chart, `interval` apart. `has_failing_findings`: `--fail` was given
+    has counts over time for a chart, `interval` apart. `has_failing_findings`: `--fail-on` was given
     and there were findings. `failed_own_check`: the result does not do what it promises. `parts`:
     the outcomes in a report.
     """
@@ -150,7 +150,7 @@ def table_outcome_with_fail_option(
         *damage_notes(outcome.totals),
         *outcome.notes,
     ]
-    outcome.has_failing_findings = bool(getattr(args, "fail", False) and found)
+    outcome.has_failing_findings = bool(getattr(args, "fail_on", None) and found)
     return outcome
 
 
