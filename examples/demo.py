@@ -55,7 +55,7 @@ def show_two_clients(addresses: dict[str, str]) -> None:
     denied = run([sys.executable, str(EXAMPLES / "denied.py"), addresses["SASL_PLAINTEXT"]])
     explain = (
         f"explain --bootstrap-server {addresses['PLAINTEXT']}"
-        " --principal User:carol --operation Write --topic orders"
+        " --principal User:carol --operation Write --resource topic:orders"
     )
     reason = run([*SHIM, *explain.split()])
     page = PAGE.format(**addresses, clients=denied, explain=explain, reason=reason)

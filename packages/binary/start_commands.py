@@ -10,7 +10,7 @@ from kafka_shim.cli import main
 
 acls = Path(sys.argv[1], "acls.yaml")
 acls.write_text("acls: [{principal: User:alice, allow: Read, topic: orders}]")
-access = ["--principal", "User:alice", "--operation", "Read", "--topic", "orders"]
+access = ["--principal", "User:alice", "--operation", "Read", "--resource", "topic:orders"]
 ask = [sys.executable, "-m", "kafka_shim", "acls", "--list"]
 for command in (
     ["acls", "--acls", str(acls), "--format", "csv"],

@@ -59,8 +59,8 @@ def printed(
 @pytest.mark.parametrize(
     "words",
     [
-        "explain --principal User:x --operation Read --topic orders",
-        "explain --principal User:x --api Fetch --topic orders",
+        "explain --principal User:x --operation Read --resource topic:orders",
+        "explain --principal User:x --api Fetch --resource topic:orders",
         "who-can Read topic:orders",
         "policy diff new.yaml",
         "policy diff new.yaml --format markdown",
@@ -80,13 +80,19 @@ def test_assumed_settings_are_named(words: str, printed: Callable[[str], str]) -
 @pytest.mark.parametrize(
     ("words", "verdict"),
     [
-        ("explain --principal User:x --operation Read --topic orders", f"{UNLESS}: Read on topic"),
-        ("explain --principal User:x --api Fetch --topic orders", f"{UNLESS}: Fetch v"),
         (
-            "explain --principal User:x --operation Read --topic fresh",
+            "explain --principal User:x --operation Read --resource topic:orders",
+            f"{UNLESS}: Read on topic",
+        ),
+        ("explain --principal User:x --api Fetch --resource topic:orders", f"{UNLESS}: Fetch v"),
+        (
+            "explain --principal User:x --operation Read --resource topic:fresh",
             f"{UNLESS} or {NAMES[0]} is true: Read on topic `fresh`",
         ),
-        ("explain --principal User:x --api Fetch --topic fresh", f"{UNLESS} or {NAMES[0]} is true"),
+        (
+            "explain --principal User:x --api Fetch --resource topic:fresh",
+            f"{UNLESS} or {NAMES[0]} is true",
+        ),
         ("who-can Write topic:orders", "allowed Write on topic `orders`, besides super users:\n"),
         ("who-can Write topic:fresh", "no principal is allowed Write on topic `fresh`, besides"),
         (
@@ -108,7 +114,7 @@ def test_a_denial_depends_on_unknown_super_users(
 
 
 def test_known_settings_leave_no_condition(printed: Callable[[str], str]) -> None:
-    words = "explain --principal User:x --operation Read --topic fresh"
+    words = "explain --principal User:x --operation Read --resource topic:fresh"
     assert printed(f"{words} --super-user User:y").startswith(f"denied, unless {NAMES[0]} is true:")
     assert printed(f"{words} {CLOSED}").startswith(f"{UNLESS}: ")
     assert printed(f"{words} {' '.join(KNOWN)}").startswith("denied: ")
@@ -124,8 +130,8 @@ def test_a_matrix_as_a_page_names_assumed_settings(
 @pytest.mark.parametrize(
     "words",
     [
-        "explain --principal User:x --operation Read --topic orders --json",
-        "explain --principal User:x --api Fetch --topic orders --json",
+        "explain --principal User:x --operation Read --resource topic:orders --json",
+        "explain --principal User:x --api Fetch --resource topic:orders --json",
         "who-can Read topic:orders --json",
         "policy diff new.yaml --json",
         "policy check access-not-granted --only topic:orders --principal User:alice --json",

@@ -35,7 +35,7 @@ def explain(tmp_path: Path) -> Explain:
 
 
 def question(user: str, operation: str, topic: str) -> tuple[str, ...]:
-    return ("--principal", f"User:{user}", "--operation", operation, "--topic", topic)
+    return ("--principal", f"User:{user}", "--operation", operation, "--resource", f"topic:{topic}")
 
 
 def test_a_denial_is_explained(explain: Explain, capsys: pytest.CaptureFixture[str]) -> None:
@@ -77,7 +77,7 @@ def test_an_allowed_access_names_its_acl(
 def test_several_resources_are_explained_at_once(
     explain: Explain, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert explain(*question("bob", "Read", "orders"), "--topic", "payments") == 3
+    assert explain(*question("bob", "Read", "orders"), "--resource", "topic:payments") == 3
     out = capsys.readouterr().out
     assert out.count("allowed: ") == 1
     assert out.count("denied: ") == 1
@@ -110,12 +110,12 @@ def test_super_users_and_allow_everyone_are_respected(
 def test_all_checks_of_an_api_are_explained(
     explain: Explain, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert explain("--principal", "User:bob", "--api", "fetch", "--topic", "orders") == 0
+    assert explain("--principal", "User:bob", "--api", "fetch", "--resource", "topic:orders") == 0
     out = capsys.readouterr().out
     assert out.startswith("allowed: Fetch v")
     assert "Fetch.topic (only if replica_id is below 0)\n" in out
     assert "  Read on topic `orders`: allowed" in out
-    assert explain("--principal", "User:bob", "--api", "Produce", "--topic", "orders") == 3
+    assert explain("--principal", "User:bob", "--api", "Produce", "--resource", "topic:orders") == 3
     out = capsys.readouterr().out
     assert "the response has TOPIC_AUTHORIZATION_FAILED (29) for each denied element" in out
     assert "kafka-acls --add --allow-principal User:bob --operation Write --topic orders" in out
@@ -124,7 +124,15 @@ def test_all_checks_of_an_api_are_explained(
 def test_all_checks_of_an_api_are_printed_as_json(
     explain: Explain, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ("--principal", "User:bob", "--api", "InitProducerId", "--cluster", "--json")
+    words = (
+        "--principal",
+        "User:bob",
+        "--api",
+        "InitProducerId",
+        "--resource",
+        "cluster",
+        "--json",
+    )
     assert explain(*words) == 3
     response = json.loads(capsys.readouterr().out)
     rows = {row["id"]: row for row in response["requirements"]}
@@ -149,15 +157,27 @@ def test_an_api_without_checks_is_open_to_everybody(
     [
         (question("a", "Fly", "t"), "`Fly`"),
         (question("a", "ClusterAction", "t"), "TOPIC has no operation CLUSTER_ACTION"),
-        (("--principal", "a", "--operation", "Read", "--topic", "t"), "expected Type:name"),
+        (
+            ("--principal", "a", "--operation", "Read", "--resource", "topic:t"),
+            "expected Type:name",
+        ),
         (("--principal", "User:a", "--operation", "Read"), "no resource given"),
         (("--principal", "User:a", "--api", "Fetsch"), "did you mean `Fetch`"),
         (("--principal", "User:a", "--api", "xyzzy"), "unknown Kafka API"),
-        (("--principal", "User:a", "--api", "Produce"), "add --topic"),
-        (("--principal", "User:a", "--api", "FindCoordinator"), "add --group or"),
-        (("--principal", "User:a", "--api", "Vote", "--cluster"), "do not serve Vote"),
+        (("--principal", "User:a", "--api", "Produce"), "add --resource topic:NAME"),
+        (("--principal", "User:a", "--api", "FindCoordinator"), "add --resource group:NAME or"),
+        (("--principal", "User:a", "--api", "Vote", "--resource", "cluster"), "do not serve Vote"),
         (
-            ("--principal", "User:a", "--api", "Fetch", "--topic", "t", "--api-version", "99"),
+            (
+                "--principal",
+                "User:a",
+                "--api",
+                "Fetch",
+                "--resource",
+                "topic:t",
+                "--api-version",
+                "99",
+            ),
             "serves Fetch 4 to",
         ),
         ((*question("a", "Read", "t"), "--kafka-version", "5.0"), "unknown Kafka release"),
@@ -211,7 +231,16 @@ def test_the_printed_commands_allow_the_access(
         ),
     ):
         assert main(["acls", *server, "--add", *words]) == 0
-    asked = ["explain", *server, "--principal", "User:x y", "--operation", "Read", "--topic", "a b"]
+    asked = [
+        "explain",
+        *server,
+        "--principal",
+        "User:x y",
+        "--operation",
+        "Read",
+        "--resource",
+        "topic:a b",
+    ]
     capsys.readouterr()
     assert main([*asked, "--json"]) == 3
     (found,) = json.loads(capsys.readouterr().out)["questions"]
@@ -288,7 +317,7 @@ def test_the_release_of_a_broker_is_found_by_its_versions(release: str) -> None:
     "words",
     [
         ("explain", *question("a", "Read", "t")),
-        ("explain", "--principal", "User:a", "--api", "Produce", "--topic", "t"),
+        ("explain", "--principal", "User:a", "--api", "Produce", "--resource", "topic:t"),
         ("who-can", "Read", "topic:t"),
     ],
 )

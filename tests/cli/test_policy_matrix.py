@@ -64,7 +64,7 @@ def test_principals_and_resources_without_access_are_left_out_unless_named(
     assert shown.err == "note: without any access, not shown: User:eve, topic payments\n"
     assert main(["policy", "matrix", str(path), "--csv", "--principal", "User:eve"]) == 0
     assert capsys.readouterr().out == "principal\nUser:eve\n"
-    named = ["--topic", "payments", "--principal", "User:eve"]
+    named = ["--resource", "topic:payments", "--principal", "User:eve"]
     assert main(["policy", "matrix", str(path), *named]) == 0
     assert capsys.readouterr().out.split() == ["topic", "payments", "User:eve"]
 
@@ -106,7 +106,7 @@ def test_html_is_well_formed_and_escapes_names(
 def test_json_output_of_chosen_principals_resources_and_operations(
     matrix: Matrix, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["--principal", "User:bob", "--topic", "team-*", "--topic", "orders"]
+    words = ["--principal", "User:bob", "--resource", "topic:team-*", "--resource", "topic:orders"]
     assert matrix("--json", "--operation", "Read", *words) == 0
     assert json.loads(capsys.readouterr().out) == [
         {
@@ -129,7 +129,7 @@ def test_json_output_of_chosen_principals_resources_and_operations(
 def test_super_users_have_the_operations_of_the_release(
     matrix: Matrix, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    chosen = ["--principal", "User:root", "--cluster", "--kafka-version", "2.0"]
+    chosen = ["--principal", "User:root", "--resource", "cluster", "--kafka-version", "2.0"]
     assert matrix("--super-user", "User:root", *chosen) == 0
     assert "User:root  CAdKcaI\n" in capsys.readouterr().out
 

@@ -101,7 +101,9 @@ def test_apis_are_found_by_any_spelling(ask: Ask, word: str) -> None:
 
 
 def test_operation_and_resource_select_the_same_permission(ask: Ask) -> None:
-    listed = ask("--operation", "create", "--resource", "topic", "--kafka-version", NEWEST_RELEASE)
+    listed = ask(
+        "--operation", "create", "--resource-type", "topic", "--kafka-version", NEWEST_RELEASE
+    )
     assert [line.split()[0] for line in listed.splitlines()] == [
         "Metadata.auto_create",
         "CreateTopics.topic",
@@ -110,7 +112,7 @@ def test_operation_and_resource_select_the_same_permission(ask: Ask) -> None:
 
 
 def test_a_former_permission_is_found_without_a_release(ask: Ask) -> None:
-    words = ("--operation", "READ", "--resource", "GROUP", "--api", "OffsetFetch")
+    words = ("--operation", "READ", "--resource-type", "GROUP", "--api", "OffsetFetch")
     assert ask(*words).startswith("OffsetFetch.group")
     assert ask(*words, "--kafka-version", "1.0") == "no requirement of Kafka 1.0 matches\n"
 
@@ -184,7 +186,7 @@ def test_json_without_matching_rows_is_an_empty_list(ask: Ask) -> None:
         (["--api", "Ftch"], "unknown API `Ftch`; did you mean `Fetch`?"),
         (["--api", "999"], "unknown API `999`; `kafka-shim requirements` lists all"),
         (["--operation", "ANY"], "unknown operation `ANY`; expected one of READ, WRITE, "),
-        (["--resource", "topics"], "unknown resource type `topics`; did you mean `TOPIC`?"),
+        (["--resource-type", "topics"], "unknown resource type `topics`; did you mean `TOPIC`?"),
         (["--kafka-version", "9"], "unknown Kafka release `9`: expected one of 0.11, "),
         (["--json", "--markdown"], "`--markdown` cannot be combined with `--json`"),
     ],

@@ -322,7 +322,7 @@ def denial_panes(broker: Served, folder: Path) -> dict[str, list[str]]:
     logged = next(line for line in log.splitlines() if " is Denied " in line)
     command = (
         "explain --bootstrap-server 127.0.0.1:9092 --principal User:carol --operation Describe"
-        " --topic orders"
+        " --resource topic:orders"
     )
     words = command.replace("127.0.0.1:9092", broker.addresses["PLAINTEXT"]).split()
     explained = subprocess.run([*SHIM, *words], capture_output=True, text=True, check=False)

@@ -144,8 +144,7 @@ def test_the_run_of_a_real_broker_is_ready_for_the_newest_release(
     ARCHIVES.extract(RELEASE, tmp_path)
     trace = tmp_path / PROXY
     ready = ("readiness", str(trace), "--from-release", "4.3", "--to-release", NEWEST)
-    ready += ("--fail-on", "any")
-    assert cli.run(parsed(*ready)) == 0
+    assert cli.run(parsed(*ready, "--fail-on", "any")) == 0
     capsys.readouterr()
     supers = ("User:ANONYMOUS", "User:admin")
     broker = Config(release=NEWEST, listeners=(SASL,), users=PASSWORDS, super_users=supers)

@@ -29,10 +29,10 @@ from kafka_shim.cli.policy_options import (
     policy_of_source,
 )
 from kafka_shim.cli.resource_arguments import (
-    OPTION_BY_RESOURCE_TYPE,
     ResourceNamesByType,
     add_resource_arguments,
     resource_names_by_type,
+    resource_option_text,
 )
 from kafka_shim.cli.usage import (
     UsageError,
@@ -43,7 +43,7 @@ from kafka_shim.cli.usage import (
 )
 from kafka_shim.policy.policy import Policy
 from kafka_shim.protocol.api_versions import highest_unstable_versions, served_versions
-from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.enums import ApiKey, ResourceType
 from kafka_shim.text.json_text import json_text
 from kafka_shim.text.message_text import escaped
 
@@ -55,12 +55,12 @@ other ACLs that apply or nearly apply, and the kafka-acls command that would all
 The ACLs come from files and folders, or from a running broker, kafka-shim or real.
 
   kafka-shim explain --bootstrap-server 127.0.0.1:9092 --principal User:carol \\
-      --operation Write --topic orders
-  kafka-shim explain --acls acls.yaml --principal User:bob --api Fetch --topic orders
+      --operation Write --resource topic:orders
+  kafka-shim explain --acls acls.yaml --principal User:bob --api Fetch --resource topic:orders
 
 With --api, all permission checks of this request type are explained, in the broker's order. Two
 kinds of checks determine the exit code: all unconditional checks, and the first conditional check
-for each resource type that the options name (--topic, --group, --cluster and so on).
+for each resource type that --resource names.
 
 Real brokers do not return their super users. Where the broker's settings could allow a denied
 operation, the first line says so, as in `denied, unless User:carol is a super user`, and JSON has
@@ -118,7 +118,7 @@ def _explain(args: argparse.Namespace) -> int:
     if args.api is not None:
         return _explain_request(args, parse_api_name(args.api), names)
     if not names:
-        raise UsageError("no resource given: add --topic, --group, --cluster, ...")
+        raise UsageError("no resource given: add --resource topic:NAME, --resource cluster, ...")
     actions = [
         Action(parse_supported_operation(args.operation, kind), kind, name)
         for kind, found in names.items()
@@ -274,9 +274,7 @@ def _require_resource_names_of_api(api: ApiKey, outcomes: list[RequirementOutcom
             for outcome in incomplete or outcomes
             for kind in outcome.missing_resource_types
         }
-        options = [f"--{OPTION_BY_RESOURCE_TYPE[kind].replace('_', '-')}" for kind in missing] or [
-            "--cluster"
-        ]
+        options = [resource_option_text(kind) for kind in missing or (ResourceType.CLUSTER,)]
         raise UsageError(
             f"--api {api.wire_name} requires the name of a resource: add {' or '.join(options)}"
         )

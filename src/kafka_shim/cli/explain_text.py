@@ -13,7 +13,7 @@ from kafka_shim.authorizer.explaining.api_explanation import (
 from kafka_shim.authorizer.explaining.explanation import Explanation, decision_reason_text
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.requirement import DenialEffect
-from kafka_shim.cli.resource_arguments import OPTION_BY_RESOURCE_TYPE
+from kafka_shim.cli.resource_arguments import resource_option_text
 from kafka_shim.policy.descriptions import action_text, decision_object
 from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.policy.step_texts import step_command, step_object
@@ -63,10 +63,7 @@ def requirement_outcome_lines(outcome: RequirementOutcome) -> Iterator[str]:
     row = outcome.bound.requirement
     condition = f" (only if {row.when})" if row.when else ""
     if not outcome.name_outcomes:
-        options = " or ".join(
-            f"--{OPTION_BY_RESOURCE_TYPE[kind].replace('_', '-')}"
-            for kind in outcome.missing_resource_types
-        )
+        options = " or ".join(map(resource_option_text, outcome.missing_resource_types))
         yield f"{row.id}{condition}: not evaluated, because no name is given; add {options}"
         return
     aside = "" if outcome.counts_for_result else "; without effect on the exit code"

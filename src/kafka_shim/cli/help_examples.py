@@ -49,7 +49,7 @@ EXAMPLES: Final = {
     ),
     "kafka-shim requirements": (
         "kafka-shim requirements --api Fetch",
-        "kafka-shim requirements --resource GROUP --kafka-version 3.9",
+        "kafka-shim requirements --resource-type GROUP --kafka-version 3.9",
     ),
     "kafka-shim pipeline ingest": ("kafka-shim pipeline ingest trace --out lake",),
     "kafka-shim pipeline what-breaks": (
@@ -84,7 +84,7 @@ GROUPS: Final = (
     ("Broker", "kafka-shim run --topic orders -- pytest tests", ("serve", "run", "principal")),
     (
         "Permissions",
-        "kafka-shim explain --principal User:x --operation Write --topic orders --acls acls.yaml",
+        "kafka-shim who-can Write topic:orders --acls acls.yaml",
         ("acls", "explain", "who-can", "policy", "least-acls", "requirements", "mcp"),
     ),
     (

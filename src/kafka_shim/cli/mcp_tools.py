@@ -15,9 +15,7 @@ from mcp_types import ToolAnnotations
 from kafka_shim import __version__
 from kafka_shim.authorizer.acl_names import AclTextError, parse_resource
 from kafka_shim.cli import EXIT_MISMATCH
-from kafka_shim.cli.resource_arguments import OPTION_BY_RESOURCE_TYPE
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.enums import ResourceType
 from kafka_shim.text import installation
 
 RESULT_CHARACTERS_MAX = 12_000
@@ -226,12 +224,10 @@ def _cluster_words(options: argparse.Namespace) -> list[str]:
 
 def _resource_word(resource: str) -> str:
     try:
-        resource_type, name = parse_resource(resource)
+        parse_resource(resource)
     except AclTextError as error:
         raise ToolError(str(error)) from error
-    if resource_type is ResourceType.CLUSTER:
-        return "--cluster"
-    return f"--{OPTION_BY_RESOURCE_TYPE[resource_type].replace('_', '-')}={name}"
+    return f"--resource={resource}"
 
 
 def _positional(text: str) -> str:

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="Only rows with this operation: READ, ALTER, ...",
     )
     parser.add_argument(
-        "--resource",
+        "--resource-type",
         type=_parse_resource_type,
         metavar="TYPE",
         help="Only rows with this resource type: TOPIC, GROUP, ...",
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the selected rows; return 0."""
-    choice = RequirementFilter(args.api, args.operation, args.resource, args.kafka_version)
+    choice = RequirementFilter(args.api, args.operation, args.resource_type, args.kafka_version)
     rows, free = (
         _requirements_matching(choice),
         _chosen_open_apis(choice),

@@ -1,44 +1,39 @@
-"""Options and arguments that name the resources to check."""
+"""The option that names the resources to check."""
 
 import argparse
 
-from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
-
-OPTION_BY_RESOURCE_TYPE = {
-    ResourceType.TOPIC: "topic",
-    ResourceType.GROUP: "group",
-    ResourceType.TRANSACTIONAL_ID: "transactional_id",
-    ResourceType.DELEGATION_TOKEN: "delegation_token",
-    ResourceType.USER: "user_principal",
-}
-"""Resource type -> where argparse keeps the names given."""
-
-_HELP = {
-    "group": "Id of a group",
-    "transactional_id": "A transactional id",
-    "delegation_token": "Id of a delegation token",
-    "user_principal": "User (Type:name) whose delegation tokens are accessed",
-}
+from kafka_shim.authorizer.acl_names import AclTextError, parse_resource
+from kafka_shim.cli.usage import UsageError
+from kafka_shim.protocol.enums import ResourceType
 
 ResourceNamesByType = dict[ResourceType, tuple[str, ...]]
 
 
 def add_resource_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("Resources (repeatable)")
-    for dest in OPTION_BY_RESOURCE_TYPE.values():
-        option, kind = dest.replace("_", "-"), dest.replace("_", " ")
-        help_text = _HELP.get(dest, f"Name of a {kind}")
-        group.add_argument(
-            f"--{option}", action="append", default=[], metavar="NAME", help=help_text
-        )
-    group.add_argument("--cluster", action="store_true", help="The cluster itself")
+    """Add --resource."""
+    parser.add_argument(
+        "--resource",
+        action="append",
+        default=[],
+        metavar="TYPE:NAME",
+        help="Resource: topic:NAME, group:NAME, transactional-id:NAME, delegation-token:NAME,"
+        " user:Type:name or cluster (repeatable)",
+    )
 
 
 def resource_names_by_type(args: argparse.Namespace) -> ResourceNamesByType:
-    """Return the resource names in the arguments, by type."""
-    names: ResourceNamesByType = {
-        kind: tuple(getattr(args, dest)) for kind, dest in OPTION_BY_RESOURCE_TYPE.items()
-    }
-    if args.cluster:
-        names[ResourceType.CLUSTER] = (CLUSTER_NAME,)
-    return {kind: found for kind, found in names.items() if found}
+    """Return the resource names in the arguments, by type. Raise UsageError for anything else."""
+    names: ResourceNamesByType = {}
+    for text in args.resource:
+        try:
+            kind, name = parse_resource(text)
+        except AclTextError as error:
+            raise UsageError(str(error)) from error
+        names[kind] = (*names.get(kind, ()), name)
+    return names
+
+
+def resource_option_text(kind: ResourceType) -> str:
+    """Return the option that names a resource of a type, for messages."""
+    word = kind.name.lower().replace("_", "-")
+    return f"--resource {word}" + ("" if kind is ResourceType.CLUSTER else ":NAME")

@@ -13,7 +13,7 @@ from kafka_shim.text.extras import requires
 from tests.docs.error_texts.brokers import UNREACHABLE
 from tests.support.commands import SHIM, environment
 
-ACCESS = "explain --principal User:a --operation Write --topic t --bootstrap-server"
+ACCESS = "explain --principal User:a --operation Write --resource topic:t --bootstrap-server"
 DENIED_CLIENTS = """\
 import os
 from confluent_kafka import Producer

@@ -181,7 +181,8 @@ gets if a check fails. [ACLs of known programs](atlas/README.md) lists all permi
 transactional producers and consumers.
 
 The broker makes the checks of an API in the order of the table. `kafka-shim requirements` prints
-the checks of one API or of one release.
+the checks of one API (`--api Fetch`), of one release (`--kafka-version 3.9`) or on one type of
+resource (`--resource-type GROUP`). With `--markdown`, it prints this page.
 
 The columns of the tables:
 

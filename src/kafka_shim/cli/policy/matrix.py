@@ -45,7 +45,7 @@ else` stands for all principals that no ACL names. Principals and resources with
 left out, except those that an option names.
 
   kafka-shim policy matrix acls/ --html > acls.html
-  kafka-shim policy matrix acls/ --operation Write --topic orders --topic 'team-*'
+  kafka-shim policy matrix acls/ --operation Write --resource topic:orders --resource 'topic:team-*'
   kafka-shim policy matrix --bootstrap-server 127.0.0.1:9092 --topics-of-cluster --csv
 
 Exit codes: 0 done, 2 usage error (an invalid option or file), 1 the broker failed.
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
     if len(principals) * len(resources) > CELLS_MAX:
         raise UsageError(
             f"{len(principals)} principals and {len(resources)} resources are too many for a"
-            " table; choose some with --principal, --topic ..."
+            " table; choose some with --principal, --resource ..."
         )
     try:
         rows = access_matrix(policy.authorizer(), policy.release, principals, resources, operations)

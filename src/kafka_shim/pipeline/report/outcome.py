@@ -21,8 +21,8 @@ class Outcome(msgspec.Struct):
     """The result of a job.
 
     `printed_columns` are those of the printed table; `text`, if set, is printed instead. `trend`
-    has counts over time for a chart, `interval` apart. `has_failing_findings`: `--fail-on` was given
-    and there were findings. `failed_own_check`: the result does not do what it promises. `parts`:
+    has counts over time for a chart, `interval` apart. `has_failing_findings`: with `--fail-on`,
+    there were findings. `failed_own_check`: the result does not do what it promises. `parts`:
     the outcomes in a report.
     """
 
