@@ -102,6 +102,7 @@ GROUPS: Final = (
 """Title, example and commands of each part of `kafka-shim --help`."""
 
 _MISMATCHES: Final = {
+    "kafka-shim principal": "3 no rule matches a subject",
     "kafka-shim conformance run": "3 a behaviour failed",
     "kafka-shim conformance check": "3 a behaviour failed",
     "kafka-shim vectors run": "3 a response differs",

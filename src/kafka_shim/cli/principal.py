@@ -14,7 +14,15 @@ from kafka_shim.text.message_text import escaped
 _BEGIN, _END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
 
 
+DESCRIPTION = """\
+Print the principal that a broker derives from the subject of a client's certificate, and the rule
+that it applied. The rules are the value of ssl.principal.mapping.rules in server.properties or of
+`serve -c`. The first rule that matches applies. If none matches, a broker rejects the client.
+"""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     parser.add_argument(
         "rules",
         metavar="RULES",

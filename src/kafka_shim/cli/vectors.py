@@ -21,13 +21,13 @@ operations, lists and closed connections, for requests of users with ACLs.
   kafka-shim vectors list vectors/4.4.0 --api Metadata --error 29
   kafka-shim vectors show vectors/4.4.0 --id 4.4.0/access-matrix/m17/1
 
-`run` prepares the broker with Kafka's own requests. THE BROKER'S TOPICS AND ACLS ARE REMOVED. At
---bootstrap-server, clients must be super users without authentication. At --sasl-server, the users
-admin (a super user), alice, bob and carol authenticate, each with the password NAME-secret. Each
-file has its broker's settings and super users. The report begins with the rules of Kafka's
-authorization that the broker breaks, as in "DENY on a prefix is ignored: 36 vectors". Exit codes:
-0 nothing differs, 3 a response differs or a vector could not be set up, 2 usage error, 1 the broker
-cannot be reached.
+The vectors are in the folder `vectors` of kafka-shim's repository. `run` prepares the broker with
+Kafka's own requests. THE BROKER'S TOPICS AND ACLS ARE REMOVED. At --bootstrap-server, clients must
+be super users without authentication. At --sasl-server, the users admin (a super user), alice, bob
+and carol authenticate, each with the password NAME-secret. Each file has its broker's settings and
+super users. The report begins with the rules of Kafka's authorization that the broker breaks, as in
+"DENY on a prefix is ignored: 36 vectors". Exit codes: 0 nothing differs, 3 a response differs or a
+vector could not be set up, 2 usage error, 1 the broker cannot be reached.
 """
 FORMATS = ("text", "json", "junit")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")

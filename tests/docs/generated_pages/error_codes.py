@@ -32,7 +32,10 @@ missing.
 ## Missing permissions
 
 These errors mean that the principal lacks a permission: on a topic (29), a group (30), the cluster
-(31), a transactional id (53) or a delegation token (65). Clients do not retry them. Grant one of
+(31), a transactional id (53) or a delegation token (65). Java throws TopicAuthorizationException,
+GroupAuthorizationException, ClusterAuthorizationException, TransactionalIdAuthorizationException or
+DelegationTokenAuthorizationException. In librdkafka and confluent-kafka, the constant has the name
+of the error, as in `KafkaError.TOPIC_AUTHORIZATION_FAILED`. Clients do not retry them. Grant one of
 the permissions in the row of the request: [`explain`](../start/denials.md#one-access-explain)
 prints the command. If several rows apply to a request, it needs a permission of each. The tables
 are those of Kafka 4.4; [Permissions by API](permissions.md) has all releases.

@@ -14,6 +14,10 @@ API](http-api.md). The API needs the option `--control` and the [extra](../start
 `control`. Denied permission checks have `result="denied"` in `kafka_shim_authz_decisions_total`.
 Denied requests have an `error` such as `TOPIC_AUTHORIZATION_FAILED` in `kafka_shim_requests_total`.
 
+In `prometheus.yml`, the target is the address of `--control`, such as `127.0.0.1:8082`. With
+`--control-token`, Prometheus needs `authorization: {credentials: TOKEN}`. No metric has latencies:
+[`pipeline timeline`](../guides/pipeline.md#jobs) prints them for a recorded trace.
+
 | metric | type | labels | meaning |
 |---|---|---|---|
 """
