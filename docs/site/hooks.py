@@ -25,7 +25,7 @@ BOOSTS: Final = (
     ("guides/troubleshooting.md", 2.0),
     ("guides/configuration.md", 3.0),
     ("guides/faults.md", 2.0),
-    ("guides/least-acls.md", 1.9),
+    ("guides/least-acls.md", 1.6),
     ("guides/persistence.md", 1.2),
     ("guides/pipeline.md", 1.3),
     ("guides/vectors.md", 1.0),
