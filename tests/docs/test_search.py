@@ -21,7 +21,6 @@ pytestmark = [
 FIRST = {
     "install": "start/install",
     "why was it denied": "start/denials",
-    "least acls": "guides/least-acls",
     "testcontainers": "guides/testcontainers",
     "fault": "guides/faults",
     "compaction": "guides/clusters",
@@ -66,7 +65,6 @@ FIRST = {
     "port already in use": "guides/troubleshooting",
     "UNKNOWN_TOPIC_OR_PARTITION": "reference/errors",
     "docker compose": "guides/container",
-    "prefixed acl": "guides/acl-formats",
     "super.users": "guides/configuration",
     "allow.everyone.if.no.acl.found": "guides/configuration",
     "MirrorMaker target": "reference/atlas/index",
@@ -103,6 +101,8 @@ FIRST = {
 """Queries, and the page that is listed first."""
 
 AMONG_THREE = {
+    "prefixed acl": "guides/acl-formats",
+    "least acls": "guides/least-acls",
     "spark": "guides/pipeline",
     "oauth": "guides/authentication",
     "oauthbearer": "guides/authentication",
