@@ -32,6 +32,8 @@ LEFT_OUT: Final = {
 BROKER_LOGGER: Final = ConfigResourceType.BROKER_LOGGER
 LOGGER_APIS: Final = {"DescribeConfigs": "results", "IncrementalAlterConfigs": "responses"}
 UNKNOWN_SERVER_ERROR, INVALID_CONFIG = -1, 40
+ROOT_LOGGERS: Final = {"root", "org.apache.kafka.server.logger.LoggingController"}
+"""Loggers of a broker without Log4j."""
 
 
 NOT_OURS: Final = {
@@ -154,7 +156,8 @@ def _with_loggers(api: str, wanted: Any, got: Any) -> Any:
 
 def _knows_none(row: Any) -> bool:
     is_unknown = row["error_code"] in (UNKNOWN_SERVER_ERROR, INVALID_CONFIG)
-    return is_unknown or row.get("configs") == []
+    names = {config["name"] for config in row.get("configs", ())}
+    return is_unknown or ("configs" in row and names <= ROOT_LOGGERS)
 
 
 def _is_logger(row: Any, names: Collection[str]) -> bool:
