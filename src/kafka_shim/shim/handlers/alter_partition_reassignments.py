@@ -60,7 +60,9 @@ error_response = mirroring_error_builder(
 def _merge_duplicate_partitions(
     request: AlterPartitionReassignmentsRequest,
 ) -> AlterPartitionReassignmentsRequest:
-    """Merge requests for a partition; a controller on ZooKeeper uses the last one."""
+    """Merge requests for a partition; a controller on ZooKeeper uses the last one, and leaves out
+    topics without partitions.
+    """
     partitions_by_topic: dict[str, dict[int, ReassignablePartition]] = {}
     for topic in request.topics:
         by_index = partitions_by_topic.setdefault(topic.name, {})
@@ -68,6 +70,7 @@ def _merge_duplicate_partitions(
     topics = [
         ReassignableTopic(name=name, partitions=list(by_index.values()))
         for name, by_index in partitions_by_topic.items()
+        if by_index
     ]
     return structs.replace(request, topics=topics)
 

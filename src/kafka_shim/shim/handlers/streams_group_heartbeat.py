@@ -133,7 +133,7 @@ def _check_heartbeat_fields(
             "a joining member cannot have running tasks",
         ),
         (
-            request.member_epoch > 0 and topology is not None,
+            not joins and topology is not None,
             "only joining members may send a topology",
         ),
         (some_tasks not in (0, len(tasks)), "either all task lists or none must be set"),
