@@ -1,12 +1,21 @@
 """Networks as hosts; those that a real 4.4.0 accepted (tests/recordings/conformance)."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from kafka_shim.authorizer import networks
+from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Actor
-from kafka_shim.authorizer.networks import covers_host, parse_network
+from kafka_shim.authorizer.networks import (
+    covers_host,
+    parse_client_address,
+    parse_network,
+    unmatchable_host_reason,
+)
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
@@ -80,3 +89,55 @@ def test_long_hosts_are_not_kept() -> None:
     assert parse_network(f"::{zeros}1/128") == parse_network("::1/128")
     assert parse_network("x" * 32_000) is None
     assert networks._cached_network.cache_info().currsize <= before + 1
+
+
+RECORDED = json.loads(Path(__file__).with_name("recorded_addresses.json").read_text())
+
+
+def test_typed_addresses_are_decided_as_by_kafka() -> None:
+    """Compare with StandardAuthorizer of 4.4.0 (tests/oracle/addresses.py)."""
+    different = [
+        (host, address)
+        for host, address, applies in RECORDED
+        if covers_host(host, parse_client_address(address), host_networks=True) is not applies
+    ]
+    assert len(RECORDED) > 400
+    assert not different
+
+
+def test_hosts_that_are_no_clients_apply_to_no_recorded_address() -> None:
+    """Compare with StandardAuthorizer of 4.4.0 (tests/oracle/addresses.py)."""
+    unmatchable = {
+        host
+        for host, _, _ in RECORDED
+        if "/" not in host and unmatchable_host_reason(host, host_networks=True) is not None
+    }
+    assert len(unmatchable) > 50
+    assert not [host for host, _, applies in RECORDED if applies and host in unmatchable]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "*", "localhost", "10.0.0.0/8", "10.1.2", "1.2.3.256", "::1%"]
+)
+def test_other_texts_are_not_the_address_of_a_client(text: str) -> None:
+    with pytest.raises(AclTextError, match="expected the address of a client"):
+        parse_client_address(text)
+
+
+@pytest.mark.parametrize(
+    ("host", "release", "reason"),
+    [
+        ("*", "3.9", None),
+        ("10.1.2.3", "3.9", None),
+        ("fe80:0:0:0:0:0:0:1%2", "3.9", None),
+        ("10.0.0.0/8", "4.4", None),
+        ("10.0.0.0/8", "4.3", "networks apply from Kafka 4.4 on"),
+        ("::1", "4.4", "brokers write this host as `0:0:0:0:0:0:0:1`"),
+        ("::ffff:10.1.2.3", "4.4", "brokers write this host as `10.1.2.3`"),
+        ("kafka.test", "4.4", "no client's host is `kafka.test`: brokers compare addresses"),
+    ],
+)
+def test_hosts_of_no_client_have_a_reason(host: str, release: str, reason: str | None) -> None:
+    networks = acl_rules_of_release(release).host_networks
+    found = unmatchable_host_reason(host, host_networks=networks)
+    assert found is None if reason is None else reason in (found or "")

@@ -334,3 +334,51 @@ def _seconds(command: list[str]) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     assert subprocess.run(command, capture_output=True, check=False).returncode in (0, 3)
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+TYPED = """
+- {principal: User:v6, allow: Write, topic: orders, host: '0:0:0:0:0:0:0:1'}
+- {principal: User:v4, allow: Write, topic: orders, host: 10.1.2.3}
+- {principal: User:any, allow: Write, topic: orders}
+- {principal: User:any, deny: Write, topic: orders, host: '2001:db8::1'}
+- {principal: User:net, allow: Write, topic: orders, host: 10.0.0.0/8}
+"""
+
+
+@pytest.mark.parametrize(
+    ("user", "host", "release", "code"),
+    [
+        ("v6", "::1", "4.4", 0),
+        ("v6", "[::1]", "2.8", 0),
+        ("v4", "::ffff:10.1.2.3", "4.4", 0),
+        ("v4", "010.001.002.003", "4.4", 0),
+        ("any", "2001:db8::1", "4.4", 0),  # brokers compare the denied host as it is written
+        ("net", "::ffff:10.1.2.3", "4.4", 0),
+        ("net", "10.1.2.3", "4.3", 3),
+    ],
+)
+def test_the_address_of_a_client_is_written_as_by_java(
+    explain: Explain, tmp_path: Path, user: str, host: str, release: str, code: int
+) -> None:
+    (tmp_path / "acls.yaml").write_text(TYPED)
+    words = (*question(user, "Write", "orders"), "--host", host, "--kafka-version", release)
+    assert explain(*words) == code
+
+
+def test_hosts_of_no_client_and_the_host_of_a_remedy_are_stated(
+    explain: Explain, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "acls.yaml").write_text(TYPED)
+    assert explain(*question("any", "Write", "orders"), "--host", "2001:db8::1") == 0
+    assert (
+        "    it is for host 2001:db8::1; brokers write this host as `2001:db8:0:0:0:0:0:1`,"
+        " and compare hosts as text\n"
+    ) in capsys.readouterr().out
+    words = (*question("net", "Write", "orders"), "--host", "10.1.2.3")
+    assert explain(*words, "--kafka-version", "4.3") == 3
+    assert "networks apply from Kafka 4.4 on" in capsys.readouterr().out
+    assert explain(*question("carol", "Write", "orders"), "--host", "::1") == 3
+    assert "--allow-host 0:0:0:0:0:0:0:1 " in capsys.readouterr().out
+    with pytest.raises(SystemExit, match="2"):
+        explain(*question("carol", "Write", "orders"), "--host", "localhost")
+    assert "--host: invalid host `localhost`: expected the address" in capsys.readouterr().err

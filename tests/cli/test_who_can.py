@@ -122,3 +122,29 @@ def test_acls_of_files_and_folders_count_together(
     result = json.loads(capsys.readouterr().out)
     assert [each["principal"] for each in result["allowed"]] == ["User:alice"]
     assert [each["principal"] for each in result["denied"]] == ["User:bob"]
+
+
+def test_acls_whose_host_is_no_client_are_without_effect(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "acls.yaml"
+    path.write_text(
+        "- {principal: User:a, allow: Read, topic: t, host: '::1'}\n"
+        "- {principal: User:b, allow: Read, topic: t, host: 10.0.0.0/8}\n"
+        "- {principal: User:c, allow: Read, topic: t}\n"
+        "- {principal: User:c, deny: Read, topic: t, host: '::2'}\n"
+    )
+    words = ["who-can", "Read", "topic:t", "--acls", str(path), "--kafka-version"]
+    assert main([*words, "4.4"]) == 0
+    newer = capsys.readouterr().out
+    assert "User:a, from" not in newer
+    assert "  User:b, from 10.0.0.0/8\n" in newer
+    assert "  User:c, from everywhere\n" in newer
+    assert (
+        'without effect: {principal: User:a, allow: Read, topic: t, host: "::1"}\n'
+        "    because: brokers write this host as `0:0:0:0:0:0:0:1`, and compare hosts as text\n"
+    ) in newer
+    assert main([*words, "4.3"]) == 0
+    older = capsys.readouterr().out
+    assert "User:b, from" not in older
+    assert "`10.0.0.0/8`: networks apply from Kafka 4.4 on" in older

@@ -18,6 +18,7 @@ from kafka_shim.policy.expectation_check import ExpectationChecker, Verdict
 from kafka_shim.policy.formats import parse_distinct_acls
 from kafka_shim.policy.formats.yaml_rules import parse_acl_content
 from kafka_shim.policy.name_sets import NameSet, pattern_covering_names
+from kafka_shim.policy.policy import Policy
 from kafka_shim.policy.profiles import PROFILES, name_keys_of_profile
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import Operation, Permission, ResourceType
@@ -353,3 +354,32 @@ def test_advice_leaves_the_acls_as_they_were() -> None:
     refusal = {"principal": "User:alice", "may-not": "Write", "topic": "team-a"}
     for expectation in (nobody, parse_expectation(refusal, "2", NEWEST), nobody):
         assert not judge.check_expectation(expectation).holds
+
+
+@pytest.mark.parametrize(
+    ("acl_host", "host", "release", "is_allowed"),
+    [
+        ("0:0:0:0:0:0:0:1", "::1", NEWEST, True),
+        ("::1", "::1", NEWEST, False),
+        ("10.1.2.3", "::ffff:10.1.2.3", NEWEST, True),
+        ("10.0.0.0/8", "10.1.2.3", NEWEST, True),
+        ("10.0.0.0/8", "10.1.2.3", "4.3", False),
+    ],
+)
+def test_hosts_are_those_of_clients(
+    acl_host: str, host: str, release: str, is_allowed: bool
+) -> None:
+    acls = parse_distinct_acls(
+        f"- {{principal: User:a, allow: Write, topic: t, host: '{acl_host}'}}"
+    )
+    checker = ExpectationChecker(Policy(acls, release).authorizer())
+    for verb, holds in (("may", is_allowed), ("may-not", not is_allowed)):
+        entry = {"principal": "User:a", verb: "Write", "topic": "t", "host": host}
+        wanted = parse_expectation(entry, "expectation", release)
+        assert checker.check_expectation(wanted).holds is holds
+
+
+def test_an_acl_for_a_host_of_no_client_allows_nobody() -> None:
+    access = {"principal": "User:alice", "topic": "orders", "may_not": "Write"}
+    assert verdict([ALICE | {"host": "::1"}], **access).holds
+    assert not verdict([ALICE | {"host": "0:0:0:0:0:0:0:1"}], **access).holds

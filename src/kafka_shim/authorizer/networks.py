@@ -1,4 +1,8 @@
-"""Networks as the hosts of ACLs: `10.0.0.0/8`, `2001:db8::/32` (since 4.4).
+"""The hosts of ACLs and clients: addresses as Java writes them, and networks.
+
+An ACL's host is `*`, a network such as `10.0.0.0/8` or `2001:db8::/32` (KIP-1276, since 4.4), or a
+text that a broker compares with the client's address. A host that is written otherwise than by
+Java (`::1`) applies to no client.
 
 The same texts are accepted as by a broker. It matches IPv4 with a pattern, and parses IPv6 like
 Java, which accepts brackets, zones and any number of leading zeros. A network contains only
@@ -8,10 +12,15 @@ addresses of its own IP version.
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import WILDCARD
+
+if TYPE_CHECKING:
+    from ipaddress import IPv6Address
 
 PARSED_HOSTS_MAX = 1 << 14
 """Texts whose meaning is kept: networks of ACLs, and hosts that ask."""
@@ -22,6 +31,7 @@ _V4 = r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})"
 _LENGTH = {4: r"[0-9]{1,2}", 6: r"[+-]?[0-9]{1,10}"}
 _LEADING_ZEROS = r"(?<![0-9a-fA-F])0+(?=[0-9a-fA-F])"
 _BITS = {4: 32, 6: 128}
+_OCTETS = frozenset(map(str, range(256)))
 
 
 class Network(msgspec.Struct, frozen=True, gc=False):
@@ -74,15 +84,54 @@ def covers_host(acl_host: str, host: str, *, host_networks: bool) -> bool:
 
 def is_valid_acl_host(text: str) -> bool:
     """Return whether the text is an address, a network or `*`."""
-    return text == WILDCARD or _address_range_of(text) is not None
+    return text == WILDCARD or parse_network(text) is not None or java_address(text) is not None
 
 
-def canonical_address(host: str) -> str | None:
-    """Return an address in the broker's notation, since brokers compare texts; None if invalid."""
-    meaning = None if "/" in host or "%" in host else _address_range_of(host)
-    if meaning is None:
+def parse_client_address(text: str) -> str:
+    """Return a client's address, however it is written, as a broker writes it. Raise AclTextError
+    for another text.
+    """
+    address = java_address(text)
+    if address is None:
+        raise AclTextError(
+            f"invalid host `{text}`: expected the address of a client, such as 10.0.0.1"
+        )
+    return address
+
+
+def java_address(text: str) -> str | None:
+    """Return an address as Java writes it; None if the text is not an address.
+
+    IPv6 is written without `::` (`0:0:0:0:0:0:0:1`), IPv4-mapped addresses as plain IPv4. A scope
+    stays (`fe80:0:0:0:0:0:0:1%eth0`).
+    """
+    octets = text.split(".")
+    if len(octets) == 4 and _OCTETS.issuperset(octets):
+        return text
+    if ":" not in text:
+        number = _parse_ipv4(text)
+        return None if number is None else address_text(4, number)
+    address, scope = _parse_scoped_ipv6(text)
+    if address is None:
         return None
-    return address_text(meaning.ip_version, meaning.first_address)
+    if address.ipv4_mapped is not None:
+        return None if scope else str(address.ipv4_mapped)
+    suffix = f"%{int(scope) if scope.isdecimal() else scope}" if scope else ""
+    return address_text(6, int(address)) + suffix
+
+
+def unmatchable_host_reason(acl_host: str, *, host_networks: bool) -> str | None:
+    """Return why an ACL's host is no client's; None if clients can have it."""
+    if acl_host == WILDCARD or (host_networks and "/" in acl_host):
+        return None
+    address = java_address(acl_host)
+    if address is None:
+        if "/" in acl_host and parse_network(acl_host) is not None:
+            return f"no client's host is `{acl_host}`: networks apply from Kafka 4.4 on"
+        return f"no client's host is `{acl_host}`: brokers compare addresses"
+    if address == acl_host:
+        return None
+    return f"brokers write this host as `{address}`, and compare hosts as text"
 
 
 def address_text(ip_version: int, address: int) -> str:
@@ -135,15 +184,20 @@ def _parse_ipv4(text: str) -> int | None:
 
 def _parse_ipv6_except_ipv4_mapped(text: str) -> int | None:
     """Parse an address like Java's InetAddress, which treats IPv4-mapped addresses as IPv4."""
+    address, _ = _parse_scoped_ipv6(text)
+    return None if address is None or address.ipv4_mapped is not None else int(address)
+
+
+def _parse_scoped_ipv6(text: str) -> "tuple[IPv6Address | None, str]":
+    """Return an address like Java's InetAddress, and its scope, which is empty without one."""
     if len(text) > 2 and text[0] == "[" and text[-1] == "]":
         text = text[1:-1]
-    text, percent, zone = text.partition("%")
-    if percent and not zone:
-        return None
-    import ipaddress  # noqa: PLC0415 - as above
+    text, percent, scope = text.partition("%")
+    if percent and not scope:
+        return None, ""
+    from ipaddress import IPv6Address  # noqa: PLC0415 - as above
 
     try:
-        address = ipaddress.IPv6Address(re.sub(_LEADING_ZEROS, "", text))
+        return IPv6Address(re.sub(_LEADING_ZEROS, "", text)), scope
     except ValueError:
-        return None
-    return None if address.ipv4_mapped is not None else int(address)
+        return None, ""

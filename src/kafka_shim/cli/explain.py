@@ -38,6 +38,7 @@ from kafka_shim.cli.usage import (
     UsageError,
     check_principal_option,
     parse_api_name,
+    parse_client_host,
     parse_supported_operation,
     run_reporting_errors,
 )
@@ -238,8 +239,9 @@ def _exit_code_for_expectation(args: argparse.Namespace, *, allowed: bool) -> in
 
 
 def _caller_of_options(args: argparse.Namespace, source: Policy) -> Caller:
-    actor = Actor(args.principal, args.host or DEFAULT_HOST)
-    return Caller(source.authorizer(), actor, args.host or WILDCARD)
+    host = None if args.host is None else parse_client_host(args.host)
+    actor = Actor(args.principal, host or DEFAULT_HOST)
+    return Caller(source.authorizer(), actor, host or WILDCARD)
 
 
 def _version_to_explain(requested: int | None, api: ApiKey, release: str) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
 from kafka_shim.authorizer.model import is_principal
+from kafka_shim.authorizer.networks import parse_client_address
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.cli import EXIT_FAILURE, EXIT_USAGE
 from kafka_shim.cli.error_output import print_command_error
@@ -35,6 +36,14 @@ def run_reporting_errors(
     except ClientError as error:
         print_command_error(args, str(error))
         return EXIT_FAILURE
+
+
+def parse_client_host(text: str) -> str:
+    """Return the value of --host as a broker writes it. Raise UsageError if it is no address."""
+    try:
+        return parse_client_address(text)
+    except AclTextError as error:
+        raise UsageError(f"--host: {error}") from error
 
 
 def parse_supported_operation(text: str, resource_type: ResourceType) -> Operation:

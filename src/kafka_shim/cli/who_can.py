@@ -4,10 +4,11 @@ import argparse
 from collections.abc import Iterator
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_resource
-from kafka_shim.authorizer.authorizer import SUPER_USERS
+from kafka_shim.authorizer.authorizer import SUPER_USERS, StandardAuthorizer
 from kafka_shim.authorizer.explaining.who_can import (
     AllowedPrincipal,
     WhoCanResult,
+    acls_without_clients,
     who_can,
     who_can_json,
 )
@@ -64,13 +65,17 @@ def _print_who_can(args: argparse.Namespace) -> int:
         raise UsageError(str(error)) from error
     action = Action(parse_supported_operation(args.operation, resource_type), resource_type, name)
     source = policy_of_source(args)
-    result = who_can(source.authorizer(), action)
+    authorizer = source.authorizer()
+    result = who_can(authorizer, action)
     if args.json:
         content = who_can_json(action, result) | {"assumed_settings": source.assumed_settings}
         print(json_text(content))
     else:
         has_unknown_super_users = SUPER_USERS in source.assumed_settings
-        lines = _result_lines(action, result, has_unknown_super_users=has_unknown_super_users)
+        lines = [
+            *_result_lines(action, result, has_unknown_super_users=has_unknown_super_users),
+            *_lines_about_hosts(authorizer, action),
+        ]
         print(text_of_escaped_result_lines(lines))
         for note in source.assumption_notes:
             print(note)
@@ -97,6 +102,12 @@ def _result_lines(
     for denied in result.denied_principals:
         yield f"  {_principal_text(denied.principal)}"
         yield from (f"    {acl_line(acl)}" for acl in denied.denying_acls)
+
+
+def _lines_about_hosts(authorizer: StandardAuthorizer, action: Action) -> Iterator[str]:
+    for acl, reason in acls_without_clients(authorizer, action):
+        yield f"without effect: {acl_line(acl)}"
+        yield f"    because: {reason}"
 
 
 def _principal_text(principal: str) -> str:

@@ -8,6 +8,7 @@ from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
+from kafka_shim.authorizer.networks import unmatchable_host_reason
 from kafka_shim.authorizer.operations import acl_resource_types_of_release, supported_operations
 from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.policy.decision_function import DecisionFunction
@@ -67,8 +68,11 @@ def ineffective_acl_messages(
     acls_with_lines: Iterable[AclWithLine], release: str, super_users: Collection[str] = ()
 ) -> Iterator[tuple[int | None, str]]:
     """Yield the line and a message for each ACL that can neither allow nor deny anything."""
+    host_networks = acl_rules_of_release(release).host_networks
     for acl, line in acls_with_lines:
-        message = ineffective_operation_message(acl, release)
+        message = ineffective_operation_message(acl, release) or unmatchable_host_reason(
+            acl.host, host_networks=host_networks
+        )
         if acl.permission is Permission.DENY and acl.principal in super_users:
             message = f"it denies, and {acl.principal} is a super user"
         if message is not None:
@@ -124,7 +128,10 @@ def hosts_in_acls_for_principal(
 
 def possible_hosts(hosts: Iterable[str], rules: AclRules) -> list[str]:
     """Return the hosts that a client can have; `*` stands for all others."""
-    possible = {host for host in hosts if rules.host_networks or "/" not in host}
+    networks = rules.host_networks
+    possible = {
+        host for host in hosts if unmatchable_host_reason(host, host_networks=networks) is None
+    }
     return [WILDCARD, *sorted(possible - {WILDCARD})]
 
 

@@ -12,8 +12,9 @@ from itertools import chain
 from operator import itemgetter
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
+from kafka_shim.authorizer.model import ANY_USER, Acl
 from kafka_shim.authorizer.pattern import Pattern
+from kafka_shim.policy.checked_accesses import possible_hosts
 from kafka_shim.policy.name_sets import (
     NameSet,
     names_covered_by_acl,
@@ -59,7 +60,7 @@ class DecisionBoundaries:
         self._trial_acls: dict[ResourceType, dict[str, list[Acl]]] = {}  # type -> principal -> ACLs
         self._store = authorizer.store
         self._allow_everyone = authorizer.allow_everyone
-        self._networks = authorizer.rules.host_networks
+        self._rules = authorizer.rules
         self._boundaries: dict[tuple[ResourceType, str], PrincipalBoundaries] = {}
         self._hosts: dict[tuple[ResourceType, str], list[str]] = {}
         self._principals_by_name: dict[ResourceType, list[tuple[str, list[str]]]] = {}
@@ -92,9 +93,8 @@ class DecisionBoundaries:
                 host
                 for patterns in self._boundaries_of_principal_and_everyone(resource_type, principal)
                 for host in patterns.hosts
-                if self._networks or "/" not in host  # else no client has such a host
             }
-            hosts = [WILDCARD, *sorted(in_acls - {WILDCARD})]
+            hosts = possible_hosts(in_acls, self._rules)
             self._hosts[resource_type, principal] = hosts
         trial_acls = self._trial_acls.get(resource_type)
         if not trial_acls or not (principal in trial_acls or ANY_USER in trial_acls):

@@ -8,7 +8,7 @@ import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
 from kafka_shim.authorizer.model import WILDCARD, is_principal
-from kafka_shim.authorizer.networks import is_valid_acl_host
+from kafka_shim.authorizer.networks import is_valid_acl_host, java_address
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.authorizer.requirement import NeedAlternative
 from kafka_shim.policy.checked_accesses import checked_operations_by_resource_type
@@ -151,7 +151,7 @@ def _parse_access_expectation(fields: Mapping[str, Any], release: str) -> Expect
     for principal in principals:
         if not is_principal(principal):
             raise AclTextError(f"`{principal}`: expected Type:name, as in User:alice")
-    hosts = _parse_hosts(fields)
+    hosts = [java_address(host) or host for host in _parse_hosts(fields)]
     return Expectation(
         kind,
         str(fields.get("name") or _default_description(subject_keys[0], verb_keys[0], fields)),

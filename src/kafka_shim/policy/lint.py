@@ -8,10 +8,9 @@ import msgspec
 
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.acl_requests import creation_error
-from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Decision, DecisionReason
-from kafka_shim.authorizer.networks import canonical_address
+from kafka_shim.authorizer.networks import unmatchable_host_reason
 from kafka_shim.policy.checked_accesses import ineffective_operation_message
 from kafka_shim.policy.redundant_acls import (
     AclRemovalEffects,
@@ -92,10 +91,11 @@ def _findings_in_acl_itself(located_acl: LocatedAcl, release: str) -> Iterator[F
     message = ineffective_operation_message(acl, release)
     if message is not None:
         yield Finding("operation", located_acl, message)
+    host_networks = acl_rules_of_release(release).host_networks
     for message in (
         _doubtful_name_message(acl),
         _wildcard_in_principal_message(acl),
-        _unmatchable_host_message(acl, acl_rules_of_release(release)),
+        unmatchable_host_reason(acl.host, host_networks=host_networks),
     ):
         if message:
             yield Finding("name", located_acl, message)
@@ -131,19 +131,6 @@ def _wildcard_in_principal_message(acl: Acl) -> str | None:
     if acl.principal.endswith(WILDCARD) and acl.principal != ANY_USER:
         return f"only `{acl.principal}` itself matches: principals have no patterns"
     return None
-
-
-def _unmatchable_host_message(acl: Acl, rules: AclRules) -> str | None:
-    host = acl.host
-    if host == WILDCARD or "%" in host or ("/" in host and rules.host_networks):
-        return None
-    canonical = canonical_address(host)
-    if canonical is None:
-        networks = "" if rules.host_networks or "/" not in host else " (networks came with 4.4)"
-        return f"no client's host is `{host}`: brokers compare addresses{networks}"
-    if canonical == host:
-        return None
-    return f"brokers write this host as `{canonical}`, and compare hosts as text"
 
 
 def _is_describe_of_shorthand(acl: Acl, covering_acl: Acl) -> bool:

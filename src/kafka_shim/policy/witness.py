@@ -13,7 +13,7 @@ import msgspec
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, Actor, Decision
 from kafka_shim.authorizer.networks import (
     address_text,
-    canonical_address,
+    java_address,
     parse_network,
     smallest_enclosing_host,
 )
@@ -144,7 +144,7 @@ def one_client_address_per_host(
     addresses = []
     for host in sorted(hosts, key=lambda host: (host != WILDCARD, "/" in host)):
         for address in _candidate_addresses(host, places):
-            if canonical_address(address) == address and _is_at(address, host, places):
+            if java_address(address) == address and _is_at(address, host, places):
                 addresses.append(address)
                 break
     return addresses

@@ -6,6 +6,7 @@ from typing import Any
 
 from kafka_shim.authorizer.acl_names import parse_operation, parse_resource
 from kafka_shim.authorizer.model import Action, Actor, is_principal
+from kafka_shim.authorizer.networks import parse_client_address
 from kafka_shim.policy.acl_files import read_accepted_acls
 from kafka_shim.policy.descriptions import decision_rule_text
 from kafka_shim.policy.expectation import parse_expectation
@@ -63,13 +64,14 @@ class KafkaPolicy:
     ) -> "PolicyDecision":
         """Return whether `User:alice` may `Write` on `topic:orders`, true or false, with the
         reason. The resource `cluster` has no name. Raise ValueError for an invalid principal,
-        operation or resource.
+        operation, resource or host.
         """
         if not is_principal(principal):
             raise ValueError(f"`{principal}`: expected Type:name, as in User:alice")
+        address = parse_client_address(host)
         action = Action(parse_operation(operation), *parse_resource(resource))
-        decision = self._authorizer.authorize(Actor(principal, host), action)
-        question = f"{principal} {operation} {resource} from {host}"
+        decision = self._authorizer.authorize(Actor(principal, address), action)
+        question = f"{principal} {operation} {resource} from {address}"
         return PolicyDecision(question, decision_rule_text(decision), is_true=decision.allowed)
 
     def holds(self, **expectation: Any) -> PolicyDecision:

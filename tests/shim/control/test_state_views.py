@@ -182,6 +182,18 @@ def test_access_of_one_principal_names_the_acls_that_decide(api: Http, broker: K
     [row] = works(api.ask("GET", path), bodies.AccessMatrix)["rows"]
     assert (row["allowed"], row["denied"]) == ([["WRITE", "DESCRIBE"]], [["READ"]])
     fails(api.ask("GET", "/access?resource_name=payments"), 400, "expected principal")
+    broker.acls.add(
+        {"principal": "bob", "deny": "Write", "topic": "payments", "host": "0:0:0:0:0:0:0:1"}
+    )
+    path = "/access?principal=User%3Abob&resource_name=payments&host="
+    found = works(api.ask("GET", f"{path}::1"), state_bodies.AccessOfPrincipal)
+    assert found["host"] == "0:0:0:0:0:0:0:1"
+    rows = {row["operation"]: row for row in found["operations"]}
+    assert rows["WRITE"]["because"] == "acl"
+    path_of_matrix = "/matrix?resource_contains=payments&principal_contains=bob&host="
+    found = works(api.ask("GET", f"{path_of_matrix}%5B::1%5D"), bodies.AccessMatrix)
+    assert (found["host"], found["rows"][0]["allowed"]) == ("0:0:0:0:0:0:0:1", [["DESCRIBE"]])
+    fails(api.ask("GET", f"{path}localhost"), 400, "expected the address of a client")
     [text] = api.ask("GET", "/acls/export?format=yaml&principal=User%3Abob")[1]["text"].split("\0")
     assert "User:bob" in text
     assert api.ask("GET", "/acls/export?principal=User%3Azoe")[1]["text"].strip() == ""

@@ -3,21 +3,23 @@
 import pytest
 
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
-from kafka_shim.shim.request.session import AuthenticationPhase, Session, java_ip_text
+from kafka_shim.shim.request.session import AuthenticationPhase, Session, address_of_peer
 
 
 @pytest.mark.parametrize(
-    ("address", "text"),
+    ("peername", "text"),
     [
-        ("127.0.0.1", "127.0.0.1"),
-        ("::1", "0:0:0:0:0:0:0:1"),
-        ("2001:db8::a", "2001:db8:0:0:0:0:0:a"),
-        ("::ffff:10.1.2.3", "10.1.2.3"),
-        ("fe80::1%eth0", "fe80:0:0:0:0:0:0:1"),
+        (("127.0.0.1", 50_000), "127.0.0.1"),
+        (("::1", 50_000, 0, 0), "0:0:0:0:0:0:0:1"),
+        (("2001:db8::a", 50_000, 0, 0), "2001:db8:0:0:0:0:0:a"),
+        (("::ffff:10.1.2.3", 50_000, 0, 0), "10.1.2.3"),
+        # as in DescribeGroups of a real 4.4.0 that listens on `[::]`
+        (("fe80::fc:ff:fe00:1", 50_000, 0, 4), "fe80:0:0:0:fc:ff:fe00:1%4"),
+        (("fe80::fc:ff:fe00:1%eth0", 50_000, 0, 4), "fe80:0:0:0:fc:ff:fe00:1%4"),
     ],
 )
-def test_hosts_are_written_as_java_does(address: str, text: str) -> None:
-    assert java_ip_text(address) == text
+def test_hosts_are_written_as_java_does(peername: tuple[object, ...], text: str) -> None:
+    assert address_of_peer(peername) == text
 
 
 def test_sasl_listeners_start_before_authentication() -> None:

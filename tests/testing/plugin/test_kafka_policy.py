@@ -76,3 +76,13 @@ def test_all_files_of_a_folder_are_read(tmp_path: Path) -> None:
     assert KafkaPolicy([tmp_path]).allows("User:alice", "Write", "topic:orders")
     with pytest.raises(ValueError, match=r"none\.yaml: No such file"):
         KafkaPolicy([tmp_path / "none.yaml"])
+
+
+def test_the_host_of_a_question_is_written_as_by_java(tmp_path: Path) -> None:
+    path = tmp_path / "acls.yaml"
+    path.write_text("- {principal: User:a, allow: Write, topic: t, host: '0:0:0:0:0:0:0:1'}\n")
+    policy = KafkaPolicy([path])
+    assert policy.allows("User:a", "Write", "topic:t", host="::1")
+    assert not policy.allows("User:a", "Write", "topic:t", host="::2")
+    with pytest.raises(ValueError, match="expected the address of a client"):
+        policy.allows("User:a", "Write", "topic:t", host="localhost")

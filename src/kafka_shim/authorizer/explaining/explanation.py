@@ -13,7 +13,7 @@ from kafka_shim.authorizer.model import (
     Decision,
     DecisionReason,
 )
-from kafka_shim.authorizer.networks import covers_host
+from kafka_shim.authorizer.networks import covers_host, unmatchable_host_reason
 from kafka_shim.authorizer.operations import (
     operations_whose_allow_includes,
     operations_whose_deny_includes,
@@ -91,8 +91,10 @@ def _why_acl_does_not_apply(
     authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: Acl
 ) -> str:
     """Return why an ACL with a matching pattern and principal does not apply."""
-    if not covers_host(acl.host, actor.host, host_networks=authorizer.rules.host_networks):
-        return f"it is for host {acl.host}"
+    host_networks = authorizer.rules.host_networks
+    if not covers_host(acl.host, actor.host, host_networks=host_networks):
+        unmatchable = unmatchable_host_reason(acl.host, host_networks=host_networks)
+        return f"it is for host {acl.host}" + (f"; {unmatchable}" if unmatchable else "")
     requested_operation, acl_operation = action.operation, acl.operation
     if acl.permission is Permission.DENY and acl_operation not in operations_whose_deny_includes(
         requested_operation

@@ -4,7 +4,7 @@ The authorizer makes the decisions, so the result agrees with the broker. Candid
 principals and hosts in ACLs on the resource, and one of each that is in none.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -21,6 +21,7 @@ from kafka_shim.authorizer.model import (
     Decision,
     DecisionReason,
 )
+from kafka_shim.authorizer.networks import unmatchable_host_reason
 from kafka_shim.protocol.enums import PatternType, Permission
 
 NOBODY = "User:\0nobody in particular"
@@ -102,7 +103,13 @@ def _decisions_by_host(
     authorizer: StandardAuthorizer, action: Action, principal: str, acls: list[Acl]
 ) -> dict[str, Decision]:
     """Return the decision for each relevant host of the principal, and for `*`, all others."""
-    hosts = {acl.host for acl in acls if acl.principal in (principal, ANY_USER)} - {WILDCARD}
+    networks = authorizer.rules.host_networks
+    hosts = {
+        acl.host
+        for acl in acls
+        if acl.principal in (principal, ANY_USER)
+        and unmatchable_host_reason(acl.host, host_networks=networks) is None
+    } - {WILDCARD}
     asking_principal = NOBODY if principal == ANY_USER else principal
     decisions = {WILDCARD: authorizer.authorize(Actor(asking_principal, NOWHERE), action)}
     for host in sorted(hosts):
@@ -146,6 +153,17 @@ def _allowed_without_denies(
         )
         is not None
     )
+
+
+def acls_without_clients(
+    authorizer: StandardAuthorizer, action: Action
+) -> Iterator[tuple[Acl, str]]:
+    """Yield the ACLs on the resource whose host is no client's, each with the reason."""
+    matching = AclFilter(action.resource_type, action.resource_name, PatternType.MATCH)
+    for acl in authorizer.acls(matching):
+        reason = unmatchable_host_reason(acl.host, host_networks=authorizer.rules.host_networks)
+        if reason is not None:
+            yield acl, reason
 
 
 def who_can_json(action: Action, result: WhoCanResult) -> dict[str, Any]:

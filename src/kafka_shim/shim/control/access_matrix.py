@@ -17,6 +17,7 @@ from kafka_shim.authorizer.model import (
     is_principal,
     narrowest_allow_acl,
 )
+from kafka_shim.authorizer.networks import parse_client_address
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
 from kafka_shim.shim.control.control_error import (
@@ -43,7 +44,7 @@ def access_matrix(
     """
     authorizer = authorizer_or_409(cluster)
     resource_type = _resource_type_of_query(query)
-    host = query.get("host", "127.0.0.1")
+    host = _host_of_query(query)
     acls = list(authorizer.acls(AclFilter()))
     principals = _sorted_names_containing(
         _known_principals(cluster, authorizer, history),
@@ -84,6 +85,13 @@ def _sorted_names_containing(names: set[str], further_names: Iterable[str], text
 def _resource_type_of_query(query: Mapping[str, str]) -> ResourceType:
     try:
         return parse_resource_type(query.get("resource_type", "topic"))
+    except AclTextError as error:
+        raise ControlError(400, str(error)) from error
+
+
+def _host_of_query(query: Mapping[str, str]) -> str:
+    try:
+        return parse_client_address(query.get("host", "127.0.0.1"))
     except AclTextError as error:
         raise ControlError(400, str(error)) from error
 
@@ -158,7 +166,7 @@ def access_of_principal(cluster: Cluster, query: Mapping[str, str]) -> dict[str,
     if not is_principal(principal) or not name:
         text = "expected principal (such as User:alice) and resource_name"
         raise ControlError(400, text)
-    actor = Actor(principal, query.get("host", "127.0.0.1"))
+    actor = Actor(principal, _host_of_query(query))
     rows = []
     for operation in supported_operations(resource_type):
         action = Action(operation, resource_type, name)

@@ -23,7 +23,7 @@ from kafka_shim.shim.network.connection_states import (
 from kafka_shim.shim.network.protocols import ConnectionEndListener
 from kafka_shim.shim.network.request_memory import SMALL_BYTES, ArrivingRequestMemory
 from kafka_shim.shim.network.write_buffer import WriteBuffer
-from kafka_shim.shim.request.session import AuthenticationPhase, Session, java_ip_text
+from kafka_shim.shim.request.session import AuthenticationPhase, Session, address_of_peer
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import NoResponse
 
@@ -436,7 +436,7 @@ def _new_session(
     """Begin the session of a connection; it gets a number of its own."""
     peer = transport.get_extra_info("peername") or ("127.0.0.1", 0)
     local = transport.get_extra_info("sockname") or ("", 0)
-    session = Session(listener, node_id, java_ip_text(peer[0]), peer[1], local[0])
+    session = Session(listener, node_id, address_of_peer(peer), peer[1], local[0])
     cluster.counters.connections += 1
     session.number = cluster.counters.connections
     return session

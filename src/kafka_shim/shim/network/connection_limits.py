@@ -2,8 +2,8 @@
 
 from functools import cached_property
 
+from kafka_shim.authorizer.networks import java_address
 from kafka_shim.shim.network.protocols import CountedConnection
-from kafka_shim.shim.request.session import java_ip_text
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.quotas.sampled_rate import SampledRate
 
@@ -89,7 +89,4 @@ class ConnectionLimits:
 
 def canonical_ip(host: str) -> str:
     """Return an address as in sessions; other names are not resolved."""
-    try:
-        return java_ip_text("127.0.0.1" if host == "localhost" else host)
-    except ValueError:
-        return ""
+    return java_address("127.0.0.1" if host == "localhost" else host) or ""

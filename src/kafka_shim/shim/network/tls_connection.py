@@ -10,7 +10,7 @@ from typing import cast
 from kafka_shim.shim.config import ListenerConfig
 from kafka_shim.shim.network.connection import Connection
 from kafka_shim.shim.network.connection_host import ConnectionHost
-from kafka_shim.shim.request.session import java_ip_text
+from kafka_shim.shim.request.session import address_of_peer
 from kafka_shim.shim.tls.alerts import handshake_failure_text_with_subject, send_alert
 
 
@@ -50,8 +50,8 @@ class TlsConnection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self._transport.pause_reading()
-        host, self._port, *_ = transport.get_extra_info("peername") or (self.host, 0)
-        self.host = java_ip_text(host)
+        peer = transport.get_extra_info("peername") or (self.host, 0)
+        self.host, self._port = address_of_peer(peer), peer[1]
         if self._host.add_connection(self):
             self._host.quotas.admit(self)
         else:

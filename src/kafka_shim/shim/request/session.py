@@ -1,8 +1,11 @@
 """The session of a connection: its origin and its principal."""
 
+from collections.abc import Sequence
 from enum import Enum
+from typing import Any
 
 from kafka_shim.authorizer.model import Actor
+from kafka_shim.authorizer.networks import java_address
 from kafka_shim.shim.config import ListenerConfig
 
 
@@ -112,22 +115,11 @@ class Session:
         return self.local_host if host in ("0.0.0.0", "::") and self.local_host else host  # noqa: S104 - compared, not bound
 
 
-_OCTETS = frozenset(map(str, range(256)))
-
-
-def java_ip_text(host: str) -> str:
-    """Return an IP address as Java prints it, since ACL hosts are compared as text.
-
-    IPv6 is written without `::` (`0:0:0:0:0:0:0:1`), IPv4-mapped addresses as plain IPv4.
+def address_of_peer(peername: Sequence[Any]) -> str:
+    """Return the IP address of a socket's peer as Java writes it, since ACL hosts are compared as
+    text. An address of a link has the number of the interface (`fe80:0:0:0:0:0:0:1%2`).
     """
-    octets = host.split(".")
-    if len(octets) == 4 and _OCTETS.issuperset(octets):
-        return host
-    import ipaddress  # noqa: PLC0415 - few clients use IPv6
-
-    address = ipaddress.ip_address(host.partition("%")[0])
-    if address.version == 4:
-        return str(address)
-    if address.ipv4_mapped is not None:
-        return str(address.ipv4_mapped)
-    return ":".join(f"{int(group, 16):x}" for group in address.exploded.split(":"))
+    host = str(peername[0])
+    if len(peername) == 4 and peername[3]:
+        host = f"{host.partition('%')[0]}%{peername[3]}"
+    return java_address(host) or host

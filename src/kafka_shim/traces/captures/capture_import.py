@@ -13,7 +13,7 @@ import msgspec
 from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
-from kafka_shim.shim.request.session import Session, java_ip_text
+from kafka_shim.shim.request.session import Session, address_of_peer
 from kafka_shim.trace_format.entries import DERIVED, UNKNOWN_PRINCIPAL
 from kafka_shim.traces.captures.capture_files import CaptureError, read_packets
 from kafka_shim.traces.captures.captured_connection import (
@@ -128,7 +128,7 @@ class _CapturedClient:
         client, server = ends
         name = "{}:{}".format(*server)
         listener = ListenerConfig(name, SecurityProtocol.PLAINTEXT, *server)
-        session = Session(listener, -1, java_ip_text(client[0]), client[1])
+        session = Session(listener, -1, address_of_peer(client), client[1])
         session.number = number
         self.connection = CapturedConnection(
             client,

@@ -10,7 +10,7 @@ from functools import partial
 from kafka_shim.client.login import InvalidLoginResponseError
 from kafka_shim.shim.config import Limits, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import UnavailableError
-from kafka_shim.shim.request.session import Session, java_ip_text
+from kafka_shim.shim.request.session import Session, address_of_peer
 from kafka_shim.text.logs import Log
 from kafka_shim.traces.connection_observer import TrafficObserver
 from kafka_shim.traces.proxy.client_listeners import (
@@ -139,9 +139,9 @@ class Proxy:
         peer = writer.get_extra_info("peername")
         protocol = SecurityProtocol.PLAINTEXT if self._tls is None else SecurityProtocol.SSL
         listener = ListenerConfig(self._name, protocol, *self._listen)
-        session = Session(listener, route.node_id, java_ip_text(peer[0]), peer[1])
+        session = Session(listener, route.node_id, address_of_peer(peer), peer[1])
         session.number = next(self._numbers)
-        session.observed_host = java_ip_text(upstream[1].get_extra_info("sockname")[0])
+        session.observed_host = address_of_peer(upstream[1].get_extra_info("sockname"))
         if self._brokers.login is not None:
             session.mechanism = self._brokers.login.mechanism
             session.principal = f"User:{self._brokers.login.username}"
