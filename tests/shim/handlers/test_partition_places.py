@@ -134,6 +134,20 @@ def test_the_replication_factor_can_be_kept() -> None:
     assert reassign(stage_of(), [3, 1], **flags) == (0, 0)
 
 
+@pytest.mark.parametrize(("release", "names"), [("2.8", ["t"]), ("4.4", ["u", "t"])])
+def test_a_controller_on_zookeeper_leaves_out_topics_without_partitions(
+    release: str, names: list[str]
+) -> None:
+    topics = [
+        ReassignableTopic("u", []),
+        ReassignableTopic("t", [ReassignablePartition(0, [3, 1])]),
+    ]
+    request = AlterPartitionReassignmentsRequest(5000, topics=topics)
+    stage = stage_of(release)
+    response = stage.ask(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, request, ALICE)
+    assert [topic.name for topic in response.responses] == names
+
+
 def test_reassignments_need_alter_and_listing_them_describe() -> None:
     assert reassign(stage_of(), [3, 1], who=BOB) == (31, 31)
     named = [ListPartitionReassignmentsTopics("t", [0, 9])]
