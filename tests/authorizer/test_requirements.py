@@ -140,8 +140,7 @@ def test_the_error_is_that_of_the_resource(row: Requirement) -> None:
         if bound not in requirements_of_served_versions(release):
             continue
         if {denial.effect for denial in bound.denials} <= {
-            DenialEffect.HIDE,
-            DenialEffect.VALUE,
+            *(DenialEffect.HIDE, DenialEffect.VALUE, DenialEffect.STATUS),
         }:
             assert bound.error in {ErrorCode.NONE, ERRORS[ResourceType.TOPIC]}
         elif release == "0.11" and last == terms.TOPIC_DESCRIBE:

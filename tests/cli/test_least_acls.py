@@ -213,3 +213,30 @@ def test_options_for_programs_are_errors_with_a_log(option: str) -> None:
 def written(path: Path, text: str) -> Path:
     path.write_text(text)
     return path
+
+
+HALF_HEARTED = """
+import os
+from kafka_shim.client.client import connect
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.messages.list_groups import ListGroupsRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest
+
+with connect(os.environ["KAFKA_BOOTSTRAP_SERVERS"]) as client:
+    known = client.send_request(ApiKey.METADATA, MetadataRequest(topics=None)).topics
+    if known:
+        client.send_request(ApiKey.LIST_GROUPS, ListGroupsRequest())
+"""
+
+
+def test_a_program_that_does_less_and_succeeds_is_no_proof() -> None:
+    words = ("--topic", "orders", "--json", "--", sys.executable, "-c", HALF_HEARTED)
+    done = least_acls(*words)
+    assert done.returncode == 3
+    found = json.loads(done.stdout)
+    assert (found["proven"], found["problems"]) == (False, ["it sent no ListGroups"])
+    assert "in the second run, it sent no ListGroups\n" in done.stderr
+    done = least_acls("--optional", *words)
+    assert done.returncode == 0, done.stderr
+    assert "proven: the program also succeeds with only 1 ACL, sent 3 kinds" in done.stderr
+    assert "not compared with the first run: what the program printed" in done.stderr

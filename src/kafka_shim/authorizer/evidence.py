@@ -57,6 +57,8 @@ _OMITTING = (ApiKey.FETCH, ApiKey.SHARE_FETCH)
 """APIs whose answers omit partitions that have neither records nor errors."""
 _DELETE, _DELETE_DESCRIBE = "DeleteTopics.topic", "DeleteTopics.describe"
 _CREATE_CONFIGS = "CreateTopics.configs"
+_UNAUTHORIZED_TO_CREATE = "Unauthorized to CREATE on topics "
+"""Precedes the names in the detail of a status of StreamsGroupHeartbeat."""
 _CLUSTER_OPERATIONS = ("Metadata.cluster_operations", "DescribeCluster.cluster_operations")
 
 _GROUPS: Final = ("groups", "group_id", "authorized_operations", ResourceType.GROUP)
@@ -120,7 +122,7 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
         """Return whether the requirement was met; None if the response does not show it."""
         row = self.requirements[need.requirement_id]
         effect = row.effect_in_version(self.version)
-        if effect is DenialEffect.VALUE:
+        if effect in (DenialEffect.VALUE, DenialEffect.STATUS):
             return self._decision_from_separate_field(need)
         if effect in _SILENT_EFFECTS:
             return None
@@ -136,6 +138,15 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
         ):
             return None
         return None if row.hidden_as in codes else True
+
+    def needs_denied_by_status(self) -> list[AlternativeActions]:
+        """Return the needs that depend on the broker's state, and whose denial a status names."""
+        if self.api_key != ApiKey.STREAMS_GROUP_HEARTBEAT:
+            return []
+        denied = set(self._names_denied_to_create())
+        return [
+            need for need in self.plan.possible_needs if need.actions[-1].resource_name in denied
+        ]
 
     def names_listed_without_error(self, requirement_id: str) -> Iterator[str]:
         """Yield the distinct names that a list contains: the caller was allowed to see them."""
@@ -244,7 +255,12 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
         if need.requirement_id in _CLUSTER_OPERATIONS:
             bits = self.response.cluster_authorized_operations
             return None if bits == NO_OPERATIONS else bool(bits)
-        return None
+        return False if need in self.needs_denied_by_status() else None
+
+    def _names_denied_to_create(self) -> Iterator[str]:
+        for status in self.response.status or ():
+            names = status.status_detail.partition(_UNAUTHORIZED_TO_CREATE)[2]
+            yield from names.removesuffix(".").split(", ")
 
     def _decision_about_new_topic_configs(self, need: AlternativeActions) -> bool | None:
         """Return the decision on a new topic's configs (CreateTopics), which does not affect

@@ -28,6 +28,7 @@ class DenialEffect(Enum):
     BOTH = "the response's code and each element's"
     HIDE = "left out"
     VALUE = "a separate field"
+    STATUS = "a status, without which the request's purpose fails"
     EMPTY = "an empty response without an error"
 
 
@@ -144,7 +145,7 @@ class BoundRequirement(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def denial_is_error_in_some_version(self) -> bool:
-        """Return whether a denial shows as an error in any version."""
+        """Return whether a denial shows as an error or a status in any version."""
         return any(denial.effect not in WITHOUT_ERROR for denial in self.denials)
 
     def effect_in_version(self, version: int) -> DenialEffect:

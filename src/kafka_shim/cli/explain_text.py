@@ -108,6 +108,8 @@ def _denied_response_text(error: ErrorCode, effect: DenialEffect) -> str:
         return "the response leaves this name out, without an error"
     if effect is DenialEffect.EMPTY:
         return "the response is empty, without an error code"
+    if effect is DenialEffect.STATUS:
+        return "the response has no error; a status shows the denial"
     if error is ErrorCode.NONE:
         return "the response has no error; a separate field shows the denial"
     return f"the response has {error.name} ({error:d}) {_PLACE_OF_ERROR[effect]}"

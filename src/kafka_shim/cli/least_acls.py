@@ -24,10 +24,13 @@ from kafka_shim.traces.least_acls.program_runs import (
     run_with_acls_only,
     run_with_everything_allowed,
 )
+from kafka_shim.traces.least_acls.run_comparison import shortfalls
 
 DESCRIPTION = """\
 Run a program against a broker that allows everything, and print the fewest and narrowest ACLs that
-the program needed. Then run the program again, against a new broker that has only these ACLs.
+the program needed. Then run the program again, against a new broker that has only these ACLs. The
+ACLs are proven if the program then is denied nothing, ends with the same exit code, sends the same
+kinds of requests, gets no further status of a streams group, and writes as many records.
 
   kafka-shim least-acls --topic orders -- python consumer.py
   kafka-shim least-acls --principal User:etl --format yaml -- bin/tool --server {bootstrap}
@@ -49,8 +52,8 @@ or request log. This requires the extra `local`, but no Java.
   kafka-shim least-acls --from-log kafka-authorizer.log
 
 Exit codes: 0 the ACLs are proven, or printed without a proof, 1 the program failed although
-everything was allowed, 3 the program failed with only these ACLs, or more than 1 % of a log was not
-read, 2 usage error.
+everything was allowed, 3 the program did less with only these ACLs, or more than 1 % of a log was
+not read, 2 usage error.
 """
 
 
@@ -154,7 +157,8 @@ def _print_least_acls(args: argparse.Namespace) -> int:
     proof = None
     if args.prove or (is_ended and not args.no_proof):
         proof = asyncio.run(run_with_acls_only(config, words, acls, args.stop_after_s))
-    facts = {"proven": None if proof is None else _is_conclusive(proof)}
+    problems = [] if proof is None else _problems_of_proof(learned, proof, args.prefix)
+    facts = {"proven": None if proof is None else not problems, "problems": problems}
     text, left_out = format_needed_acls(args.format, acls, optional, facts)
     print(text, end="")
     if left_out:
@@ -164,13 +168,25 @@ def _print_least_acls(args: argparse.Namespace) -> int:
         )
     if proof is None and not is_ended:
         _print_message("not proven; --prove runs the program again with only these ACLs")
-    code = 0 if proof is None else _report_proof(proof, acls)
+    code = 0 if proof is None else _report_proof(proof, acls, problems)
     return EXIT_FAILURE if has_failed else code
 
 
-def _is_conclusive(run: ProgramRun) -> bool:
-    """Return whether the program succeeded, or was stopped and denied nothing until then."""
-    return not run.denied if run.was_stopped else run.exit_code == 0
+def _problems_of_proof(
+    learned: ProgramRun, proof: ProgramRun, prefixes: Sequence[str]
+) -> list[str]:
+    """Return what the second run was denied, and what it did not do as the first one."""
+    problems = [
+        f"{principal} was denied {action.operation.name} on"
+        f" {action.resource_type.name} {action.resource_name}"
+        for principal, action in proof.denied
+    ]
+    was_stopped = learned.was_stopped or proof.was_stopped
+    if proof.exit_code != learned.exit_code and not was_stopped:
+        problems.append(f"the program ended with {proof.exit_code}")
+    return problems + list(
+        shortfalls(learned.activity, proof.activity, prefixes, was_stopped=was_stopped)
+    )
 
 
 def _parse_duration_s(text: str) -> float:
@@ -180,25 +196,30 @@ def _parse_duration_s(text: str) -> float:
     return float(match[1]) * {"ms": 0.001, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
-def _report_proof(proof: ProgramRun, acls: Sequence[Acl]) -> int:
-    """Report the second run and its denials; return the exit code."""
-    for principal, action in proof.denied:
+def _report_proof(proof: ProgramRun, acls: Sequence[Acl], problems: Sequence[str]) -> int:
+    """Report the second run and its problems; return the exit code."""
+    for problem in problems:
+        _print_message(f"in the second run, {problem}")
+    if problems:
         _print_message(
-            f"in the second run {principal} was denied {action.operation.name} on"
-            f" {action.resource_type.name} {action.resource_name}"
+            "not proven: with only these ACLs, the program does not do the same; if its names"
+            " differ from run to run, add --prefix; if it needs full lists of topics or groups, add"
+            " --optional"
         )
-    if _is_conclusive(proof):
-        granted = f"with only {count_with_noun(len(acls), 'ACL')}" if acls else "without any ACL"
-        result = "was denied nothing" if proof.was_stopped else "also succeeds"
-        _print_message(f"proven: the program {result} {granted}")
-        return 0
-    problem = "is denied access" if proof.was_stopped else f"ends with {proof.exit_code}"
+        return EXIT_MISMATCH
+    granted = f"with only {count_with_noun(len(acls), 'ACL')}" if acls else "without any ACL"
+    result = "was denied nothing" if proof.was_stopped else "also succeeds"
+    activity = proof.activity
+    kinds = count_with_noun(len(activity.requests), "kind")
+    records = count_with_noun(activity.record_counts.total(), "record")
     _print_message(
-        f"not proven: with only these ACLs the program {problem}; if its names"
-        " differ from run to run, add --prefix; if it needs full lists of topics or groups, add"
-        " --optional"
+        f"proven: the program {result} {granted}, sent {kinds} of requests and wrote {records}"
     )
-    return EXIT_MISMATCH
+    unseen = "what the program printed, and the contents of records"
+    if proof.was_stopped:
+        unseen += ", and how many records a program writes that is stopped"
+    _print_message(f"not compared with the first run: {unseen}")
+    return 0
 
 
 def _with_principal_on_all_listeners(config: Config, principal: str) -> Config:

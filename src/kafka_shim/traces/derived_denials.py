@@ -60,6 +60,8 @@ class DerivedDenials:
         evidence = evidence_from_response(
             key, version, plan, message, release=self._release, topics=topic_knowledge
         )
+        for need in evidence.needs_denied_by_status():
+            yield Denial(need.representative_action, ())
         for need in plan.needs:
             alternatives = evidence.needs_possibly_denied_instead(need)
             if alternatives or evidence.decision_about_need(need) is False:

@@ -8,7 +8,7 @@ import pytest
 from kafka_shim.authorizer.model import Acl, Action
 from kafka_shim.policy.formats.rule_lines import acls_to_rules
 from kafka_shim.policy.least.least_acls import least_acls
-from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest
 from kafka_shim.protocol.messages.describe_cluster import DescribeClusterRequest
@@ -18,6 +18,12 @@ from kafka_shim.protocol.messages.describe_configs import (
 )
 from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.streams_group_heartbeat import (
+    StreamsGroupHeartbeatRequest,
+    Subtopology,
+    TopicInfo,
+    Topology,
+)
 from kafka_shim.traces.least_acls.learning_authorizers import (
     LearningAuthorizer,
     ProvingAuthorizer,
@@ -131,3 +137,50 @@ def test_each_name_of_one_request_is_learned_and_proven(
     proof.ask(api, version, request_for("a", "b", "c"), APP)
     denied = {action.resource_name for _, action in proving.denied}
     assert denied == {"a", "c"}
+
+
+def streams_heartbeat() -> StreamsGroupHeartbeatRequest:
+    changelog = TopicInfo(name="app-store-changelog")
+    subtopology = Subtopology("0", source_topics=["orders"], state_changelog_topics=[changelog])
+    return StreamsGroupHeartbeatRequest(
+        group_id="app",
+        member_id="m",
+        rebalance_timeout_ms=10_000,
+        topology=Topology(subtopologies=[subtopology]),
+        process_id="p",
+        active_tasks=[],
+        standby_tasks=[],
+        warmup_tasks=[],
+        client_tags=[],
+    )
+
+
+def test_a_streams_group_needs_the_creation_of_its_internal_topics() -> None:
+    """Without CREATE, the application does not start, although no response has an error."""
+    stage, learned = learning()
+    stage.topic("orders")
+    assert stage.ask(ApiKey.STREAMS_GROUP_HEARTBEAT, 0, streams_heartbeat(), APP).error_code == 0
+    assert acls_to_rules(needed_acls(learned)) == [
+        {"principal": APP, "allow": ["Create", "Describe"], "topic": "app-store-changelog"},
+        {"principal": APP, "allow": ["Describe"], "topic": "orders"},
+        {"principal": APP, "allow": ["Read"], "group": "app"},
+    ]
+
+
+def test_a_status_is_a_denial_of_the_proof() -> None:
+    stage = Stage()
+    stage.topic("orders")
+    acls = [
+        Acl(kind, name, PatternType.LITERAL, APP, "*", operation, Permission.ALLOW)
+        for kind, name, operation in (
+            (ResourceType.GROUP, "app", Operation.READ),
+            (ResourceType.TOPIC, "orders", Operation.DESCRIBE),
+            (ResourceType.TOPIC, "app-store-changelog", Operation.DESCRIBE),
+        )
+    ]
+    proving = ProvingAuthorizer(stage.cluster.policy.rules, acls)
+    install_authorizer(stage.cluster, proving)
+    response = stage.ask(ApiKey.STREAMS_GROUP_HEARTBEAT, 0, streams_heartbeat(), APP)
+    assert response.error_code == 0
+    action = Action(Operation.CREATE, ResourceType.TOPIC, "app-store-changelog")
+    assert list(proving.denied) == [(APP, action)]

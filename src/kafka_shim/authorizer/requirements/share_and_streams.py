@@ -150,14 +150,15 @@ STREAMS_GROUP_HEARTBEAT_CREATE = Requirement(
         NeedAlternative(Operation.CREATE, ResourceType.CLUSTER, log_if_denied=False),
         NeedAlternative(Operation.CREATE, ResourceType.TOPIC),
     ),
-    denied=terms.BY_VALUE,
+    denied=terms.BY_STATUS,
     names=(
         "topology.subtopologies[].repartition_source_topics[].name",
         "topology.subtopologies[].state_changelog_topics[].name",
     ),
     when="internal topics are missing",
     kip=1071,
-    note="denied: status MISSING_INTERNAL_TOPICS names the topics, and none is created",
+    note="denied: status MISSING_INTERNAL_TOPICS names the topics, none is created, and the"
+    " application does not start",
 )
 STREAMS_GROUP_DESCRIBE_GROUP = Requirement(
     api=ApiKey.STREAMS_GROUP_DESCRIBE,

@@ -59,6 +59,7 @@ TRANSACTIONAL_ID_EACH: Final = (
     Denial(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, DenialEffect.EACH),
 )
 LEFT_OUT: Final = (Denial(ErrorCode.NONE, DenialEffect.HIDE),)
+BY_STATUS: Final = (Denial(ErrorCode.NONE, DenialEffect.STATUS),)
 BY_VALUE: Final = (Denial(ErrorCode.NONE, DenialEffect.VALUE),)
 
 TOPIC_UNDESCRIBED: Final = (

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kafka_shim.authorizer.access_plan import AlternativeActions, access_plan
 from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
-from kafka_shim.authorizer.requirement import DenialEffect
+from kafka_shim.authorizer.requirement import WITHOUT_ERROR
 from kafka_shim.authorizer.requirements import all_requirements_bound_to_release_by_id
 from kafka_shim.pipeline.rows.access_roles import format_alternative
 from kafka_shim.pipeline.rows.access_row import api_name, operation_name, resource_type_name
@@ -21,7 +21,6 @@ from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.trace_format.entries import Request
 from kafka_shim.trace_format.segments import Block
 
-_HARMLESS = frozenset({DenialEffect.HIDE, DenialEffect.VALUE, DenialEffect.EMPTY})
 """A denial of these refuses nothing."""
 
 
@@ -67,7 +66,7 @@ def new_needs_with_visible_denial(
         effect = all_requirements_bound_to_release_by_id(selection.release)[
             need.requirement_id
         ].effect_in_version(header.api_version)
-        if effect not in _HARMLESS and not any(
+        if effect not in WITHOUT_ERROR and not any(
             _meeting_first_meets_second(met, need) for met in before
         ):
             yield header, need

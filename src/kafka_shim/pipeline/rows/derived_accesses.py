@@ -24,7 +24,7 @@ from kafka_shim.authorizer.evidence import (
     evidence_from_response,
 )
 from kafka_shim.authorizer.model import Action
-from kafka_shim.authorizer.requirement import WITHOUT_ERROR
+from kafka_shim.authorizer.requirement import WITHOUT_ERROR, DenialEffect
 from kafka_shim.authorizer.requirements import all_requirements_bound_to_release_by_id
 from kafka_shim.pipeline.rows.access_roles import (
     CLUSTER_OPERATIONS,
@@ -172,10 +172,12 @@ def _rows_of_plan(
         _row_of_last_action_with_alternatives(planned, need, decide(need), release)
         for need in plan.needs
     ]
-    found += [
-        _row_of_last_action_with_alternatives(planned, need, None, release, POSSIBLE)
-        for need in plan.possible_needs
-    ]
+    bound_rows = all_requirements_bound_to_release_by_id(release)
+    for need in plan.possible_needs:
+        effect = bound_rows[need.requirement_id].effect_in_version(planned.header.api_version)
+        is_denied = effect is DenialEffect.STATUS and decide(need) is False
+        allowed, role = (False, "") if is_denied else (None, POSSIBLE)
+        found.append(_row_of_last_action_with_alternatives(planned, need, allowed, release, role))
     return found + [
         _row_without_name(planned, row, release) for row in plan.requirements_with_unknown_names
     ]

@@ -287,7 +287,8 @@ def _response(
     statuses = []
     for status, text in result.statuses:
         if status is StreamsStatus.MISSING_INTERNAL_TOPICS and topics_denied_to_create:
-            detail = f"{text}; the caller may not create {', '.join(topics_denied_to_create)}"
+            names = ", ".join(topics_denied_to_create)
+            detail = f"{text}; Unauthorized to CREATE on topics {names}."
             statuses.append(StatusRow(status_code=status, status_detail=detail))
         else:
             statuses.append(StatusRow(status_code=status, status_detail=text))

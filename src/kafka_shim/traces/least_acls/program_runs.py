@@ -20,6 +20,7 @@ from kafka_shim.traces.least_acls.learning_authorizers import (
     ProvingAuthorizer,
     install_authorizer,
 )
+from kafka_shim.traces.least_acls.run_comparison import RunActivity, RunObserver
 
 PLACEHOLDER = "{bootstrap}"
 TERMINATION_S = 10
@@ -37,6 +38,7 @@ class ProgramRun(msgspec.Struct, frozen=True):
     """The program was stopped by its time limit or by a signal, so its exit code means nothing."""
     needs: tuple[LearnedNeed, ...] = ()
     denied: tuple[tuple[str, Action], ...] = ()
+    activity: RunActivity = RunActivity()
 
 
 async def run_with_everything_allowed(
@@ -65,6 +67,8 @@ async def _run_program(
     broker: Broker, argv: Sequence[str], stop_after_s: float | None
 ) -> ProgramRun:
     """Run the program until it ends or is stopped; its output goes to standard error."""
+    observer = RunObserver(broker.cluster)
+    broker.dispatcher.interceptors.set_interceptor("run", observer)
     await broker.start()
     relay = SignalForwarder()
     try:
@@ -81,11 +85,14 @@ async def _run_program(
             raise ConfigError(f"cannot start `{argv_with_address[0]}`: {error.strerror}") from error
         relay.forward_to(child)
         was_stopped = await _await_exit(child, stop_after_s)
+        activity = observer.activity()
     finally:
         await broker.stop()
     code = await child.wait()
     return ProgramRun(
-        code if code >= 0 else 128 - code, was_stopped=was_stopped or relay.has_received_signal
+        code if code >= 0 else 128 - code,
+        was_stopped=was_stopped or relay.has_received_signal,
+        activity=activity,
     )
 
 
