@@ -65,12 +65,14 @@ class Remedy(msgspec.Struct, frozen=True):
     """ACLs to remove and to add together, so that a request succeeds.
 
     If it is not `complete`, the broker may check further names after the change, which depend on
-    its state, or the request has more denials than it covers.
+    its state, or the request has more denials than it covers. `advice` is about what the client
+    needs next; empty if nothing is known.
     """
 
     remove: tuple[Acl, ...]
     add: tuple[Acl, ...]
     complete: bool
+    advice: str = ""
 
     @classmethod
     def from_steps(cls, steps: Sequence[Step], *, complete: bool) -> "Remedy":

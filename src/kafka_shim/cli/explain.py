@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE
+from kafka_shim.authorizer.client_needs import advice_text
 from kafka_shim.authorizer.explaining.api_explanation import (
     Caller,
     RequirementOutcome,
@@ -192,6 +193,8 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
         print("no permission check: the API is open to everybody")
     if steps:
         print("\n" + "\n".join(remedy_lines(steps, source.cluster)))
+        if advice := advice_text(api, [step.acl for step in steps if step.is_addition], None):
+            print(f"note: {advice}")
     _print_assumption_notes(source, allowed=allowed)
     return _exit_code_for_expectation(args, allowed=allowed)
 

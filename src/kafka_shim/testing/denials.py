@@ -5,20 +5,18 @@ from typing import Any
 
 from kafka_shim.policy.formats.rule_lines import rule_line
 
-_NEXT_NEEDS = "\n  (a producer also needs Write, a consumer Read; each includes Describe)"
-
 
 def deduplicated_denials_text(rows: Iterable[Mapping[str, Any]]) -> str:
     """Return one paragraph for each distinct denial."""
     counts: dict[tuple[str, ...], int] = {}
     for row in rows:
-        remedy = row["would_allow"] or {"add": [], "remove": []}
+        remedy = row["would_allow"] or {"add": [], "remove": [], "advice": ""}
         resource = f"{row['resource_type']} {row['resource_name']}"
         key = (
             f"{row['principal']} was denied {row['operation']} on {resource}",
             f"{row['api']} v{row['version']}",
             row["rule"],
-            _remedy_text(row, remedy),
+            _remedy_text(remedy),
         )
         counts[key] = counts.get(key, 0) + 1
     return "\n".join(
@@ -45,26 +43,20 @@ def deduplicated_failed_authentications_text(
     return "\n".join(f"{line}{_repetition_suffix(count)}" for line, count in counts.items())
 
 
-def _remedy_text(row: Mapping[str, Any], remedy: Mapping[str, Any]) -> str:
+def _remedy_text(remedy: Mapping[str, Any]) -> str:
     """Return the lines about what would allow the whole request."""
     added, removed = remedy["add"], remedy["remove"]
     if not added and not removed:
         return ""
+    advice = f"\n  ({remedy['advice']})" if remedy["advice"] else ""
     if len(added) == 1 and not removed:
-        hint = _next_acl_hint(row, added[0])
-        return f"\n  the smallest ACL that allows it: {rule_line(added[0])}{hint}"
+        return f"\n  the smallest ACL that allows it: {rule_line(added[0])}{advice}"
     lines = [f"remove {rule_line(rule)}" for rule in removed]
     lines += [f"add {rule_line(rule)}" for rule in added]
     lead = "DENY always wins; " if removed else ""
     if len(lines) == 1:
-        return f"\n  {lead}to allow it, {lines[0]}"
-    return f"\n  {lead}to allow it, all of:" + "".join(f"\n    {line}" for line in lines)
-
-
-def _next_acl_hint(row: Mapping[str, Any], rule: Mapping[str, Any]) -> str:
-    """Return what clients need after the metadata of a topic, which they request first."""
-    is_first_request = row["api"] == "Metadata" and rule.get("allow") == ["Describe"]
-    return _NEXT_NEEDS if is_first_request else ""
+        return f"\n  {lead}to allow it, {lines[0]}{advice}"
+    return f"\n  {lead}to allow it, all of:" + "".join(f"\n    {line}" for line in lines) + advice
 
 
 def _repetition_suffix(count: int) -> str:

@@ -33,7 +33,8 @@ accesses have the level debug:
 Principal = User:carol is Denied operation = DESCRIBE from host = 127.0.0.1
 on resource = Topic:LITERAL:orders for request = Metadata with resourceRefCount = 1
 based on rule DefaultDeny [kafka.authorizer.logger]
-to_allow='add {principal: User:carol, allow: Describe, topic: orders}'
+to_allow='add {principal: User:carol, allow: Describe, topic: orders}
+(a producer needs Write, a consumer Read; both include Describe)'
 ```
 
 The first denial of a request also has `to_allow`, the smallest change of ACLs that allows the

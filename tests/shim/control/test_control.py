@@ -158,6 +158,7 @@ def test_requests_and_decisions_are_returned(api: Http, broker: KafkaBroker) -> 
         "remove": [],
         "add": [{"principal": "User:alice", "allow": ["Describe"], "topic": "seeded"}],
         "complete": True,
+        "advice": "a producer needs Write, a consumer Read; both include Describe",
     }
     allowed = works(
         api.ask("GET", "/decisions?api=Produce&operation=write&resource_name=seeded"),

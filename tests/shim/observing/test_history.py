@@ -98,4 +98,5 @@ def test_a_request_is_shown_decoded_with_its_decisions() -> None:
         "remove": [],
         "add": [{"principal": "User:alice", "allow": ["Describe"], "cluster": "kafka-cluster"}],
         "complete": True,
+        "advice": "",
     }

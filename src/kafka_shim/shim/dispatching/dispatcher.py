@@ -219,6 +219,7 @@ class Dispatcher:
         except ProtocolError as error:
             what = f"{api.key.wire_name} request, version {api.version}"
             raise self._unreadable(what, error, exchange.frame, session) from error
+        session.sent_apis |= 1 << header.api_key
         policy, node_id, facts = cluster.policy, session.node_id, cluster.facts
         access = Access(policy, node_id, session.actor)
         exchange.context = context = RequestContext(

@@ -18,8 +18,15 @@ from kafka_shim.authorizer.access_plan import (
     alternative_actions_for_name,
 )
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.client_needs import advice_text, further_actions, known_role
 from kafka_shim.authorizer.model import DecisionReason
-from kafka_shim.authorizer.remedy import Remedy, required_access_for_need, steps_to_allow
+from kafka_shim.authorizer.remedy import (
+    CheckedAction,
+    Remedy,
+    RequiredAccess,
+    required_access_for_need,
+    steps_to_allow,
+)
 from kafka_shim.authorizer.requirement import BoundRequirement
 from kafka_shim.authorizer.requirements import (
     METADATA_AUTO_CREATE,
@@ -49,12 +56,13 @@ class RequestNeeds(NamedTuple):
 
 class RequestRemedy(msgspec.Struct):
     """ACLs to add and to remove together, as rules of a state file. If it is not `complete`, the
-    broker may check further names after the change.
+    broker may check further names after the change. `advice` is about what the client needs next.
     """
 
     remove: list[dict[str, Any]]
     add: list[dict[str, Any]]
     complete: bool
+    advice: str
 
 
 class DeniedRequest:
@@ -66,6 +74,8 @@ class DeniedRequest:
         self._context: RequestContext | None = context
         self._policy = context.cluster.policy
         self._node_id, self._actor = context.node_id, context.access.actor
+        self._api, self._client_id = context.header.api_key, context.header.client_id
+        self._session = context.session
         self._needs: RequestNeeds | None = None
         self._remedy: Remedy | UnsetType | None = UNSET
         authorizer = self._policy.deciding_authorizer(self._node_id)
@@ -102,8 +112,18 @@ class DeniedRequest:
         if authorizer is None:
             return None
         accesses = [required_access_for_need(self._actor, need) for need in needs.alternatives]
+        client = known_role(self._client_id, self._session.sent_apis)
+        if client is not None:
+            actions = [action for need in needs.alternatives for action in need.actions]
+            accesses += [
+                RequiredAccess(self._actor, ((CheckedAction(action),),))
+                for action in further_actions(self._api, actions, client.role)
+            ]
         steps = steps_to_allow(authorizer, accesses)
-        return Remedy.from_steps(steps, complete=needs.complete) if steps else None
+        if not steps:
+            return None
+        remedy = Remedy.from_steps(steps, complete=needs.complete)
+        return msgspec.structs.replace(remedy, advice=advice_text(self._api, remedy.add, client))
 
 
 def denied_request(context: RequestContext) -> DeniedRequest:
@@ -213,11 +233,13 @@ def remedy_json(remedy: Remedy | None) -> dict[str, Any] | None:
     """Return a remedy for JSON, with ACLs as rules of a state file."""
     if remedy is None:
         return None
-    rules = RequestRemedy(acls_to_rules(remedy.remove), acls_to_rules(remedy.add), remedy.complete)
+    rules = RequestRemedy(
+        acls_to_rules(remedy.remove), acls_to_rules(remedy.add), remedy.complete, remedy.advice
+    )
     return msgspec.structs.asdict(rules)
 
 
 def remedy_text(remedy: Mapping[str, Any]) -> str:
-    """Return `remove {RULE}; add {RULE}` for the object of a remedy."""
+    """Return `remove {RULE}; add {RULE} (ADVICE)` for the object of a remedy."""
     steps = [f"{verb} {rule_line(rule)}" for verb in ("remove", "add") for rule in remedy[verb]]
-    return "; ".join(steps)
+    return "; ".join(steps) + (f" ({remedy['advice']})" if remedy["advice"] else "")

@@ -47,6 +47,7 @@ class Session:
         "renewed_at_ms",
         "requests",
         "sasl",
+        "sent_apis",
         "throttle_pause_ms",
         "token_id",
         "trace_row",
@@ -59,6 +60,7 @@ class Session:
         self.node_id = node_id
         self.number = 0  # unique among the connections of a cluster
         self.requests = 0  # how many were recorded
+        self.sent_apis = 0  # a bit for the key of each API
         self.trace_row: tuple[object, int] | None = None  # the recorder's block and the row there
         self.identity = b""  # stands for who asks, and where; empty: not known yet
         self.following_chunks: list[bytes | memoryview] | None = (

@@ -261,6 +261,7 @@ function remedyOf(decided, page) {
   const buttons = element("p", { class: "buttons" }, copier(JSON.stringify(rules.length === 1 ? rules[0] : rules)));
   if (!page.recording) buttons.append(grantButton(remedy, steps.length, page));
   return section("To allow the whole request", element("ul", {}, ...steps.map(([verb, rule]) => element("li", {}, `${verb} ${ruleText(rule)}`))),
+    ...(remedy.advice ? [element("p", { text: `${remedy.advice}.` })] : []),
     ...(remedy.complete ? [] : [element("p", { text: "The broker may check further names after this change." })]), buttons);
 }
 
