@@ -161,6 +161,17 @@ def followers(play: Play) -> None:
             play.call(f"replica {replica}, {version}", ApiKey.FETCH, version, request)
 
 
+def waiting_followers(play: Play) -> None:
+    """A broker without a replica asks for as many bytes as there are, with and without a wait."""
+    topic = filled(play)
+    for version in (0, 4, play.newest(ApiKey.FETCH)):
+        for wait_ms, min_bytes in ((0, 1), (50, 0), (50, 1), (50, 1_000_000)):
+            request = play.fetch_request([(topic, [part(0)])])
+            request.replica_id, request.replica_state = 7, ReplicaState(replica_id=7)
+            request.max_wait_ms, request.min_bytes = wait_ms, min_bytes
+            play.call(f"{min_bytes} in {wait_ms} ms, {version}", ApiKey.FETCH, version, request)
+
+
 def follower_epochs(play: Play) -> None:
     """Brokers that are no replicas send leader epochs."""
     topic = filled(play)
@@ -354,6 +365,7 @@ SCENARIOS = (
     leader_epochs,
     isolation,
     followers,
+    waiting_followers,
     follower_epochs,
     sessions,
     session_changes_form,

@@ -313,3 +313,11 @@ def test_an_unknown_operation_fails_all_resources_of_the_controller(
     topic = stage.cluster.topics.get("b")
     assert topic is not None
     assert topic.configs == ({} if errors[1] else {"retention.ms": "11"})
+
+
+@pytest.mark.parametrize(("broker", "error"), [("7", 42), ("1", -1)])
+def test_on_zookeeper_the_id_of_the_broker_is_checked_before_operations(
+    broker: str, error: int
+) -> None:
+    found = change(stage_of("2.8"), ConfigResourceType.BROKER, broker, ("nonsense.key", 7, "1"))
+    assert found == error

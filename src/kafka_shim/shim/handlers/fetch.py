@@ -10,6 +10,8 @@ UNKNOWN_SERVER_ERROR (-1). The wait ends when a partition fails or enough bytes 
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from kafka_shim.authorizer.requirements import FETCH_FOLLOWER, FETCH_TOPIC
 from kafka_shim.protocol.codec.chunks import LONG_BYTES
 from kafka_shim.protocol.enums import ISOLATION_LEVELS
@@ -162,6 +164,9 @@ class _Fetch:
             if error is not NO_ERROR and any(True for _ in self._existing_partitions()):
                 return self._error_response(error)
         if self._is_ready_to_respond():
+            return self._read_partitions()
+        self.reader = replace(self.reader, has_waited=True)
+        if self.reader.is_follower and self._is_ready_to_respond():
             return self._read_partitions()
         self._wait_resources = resources = WaitResources()
         self._wait = PendingResponse(resources.release)

@@ -150,6 +150,8 @@ def _alter_resource_on_zookeeper(
         return
     require_config_access(context, REQUIREMENTS[resource.resource_type], resource.resource_name)
     _check_operations(resource, context)
+    if resource.resource_type == ConfigResourceType.BROKER:
+        parse_id_of_this_broker(resource.resource_name, context, may_be_all=True)
     has_message = context.facts.configs.unexpected_alter_configs_error_has_message
     check_operation_codes(resource, message="null" if has_message else None)
     _apply_operations(resource, context, validate_only=validate_only)

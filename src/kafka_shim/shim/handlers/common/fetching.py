@@ -39,7 +39,7 @@ class PartitionReader(msgspec.Struct, frozen=True):
     """The reader of a Fetch request and its byte limit; `version` is that of Fetch.
 
     `is_consumer_reading_committed`: the last stable offset limits the reader; replicas read
-    everything.
+    everything. A reader that `has_waited` also gets records as a broker without a replica.
     """
 
     version: int
@@ -51,6 +51,7 @@ class PartitionReader(msgspec.Struct, frozen=True):
     bytes_max: int
     facts: RecordFacts
     accepts_chunks: bool
+    has_waited: bool = False
 
 
 def partition_reader(
@@ -126,9 +127,15 @@ def _out_of_range_error(partition: Partition, request: FetchPartition) -> ErrorC
 
 
 def _is_broker_without_follower_replica(partition: Partition, reader: PartitionReader) -> bool:
-    """Return whether the reader is a broker without a replica to fetch, or the leader itself."""
-    return reader.is_follower and (
-        reader.replica_id == partition.leader_id or reader.replica_id not in partition.replicas
+    """Return whether the reader is a broker without a replica to fetch, or the leader itself, and
+    so gets nothing at first.
+    """
+    return (
+        reader.is_follower
+        and not reader.has_waited
+        and (
+            reader.replica_id == partition.leader_id or reader.replica_id not in partition.replicas
+        )
     )
 
 
@@ -168,7 +175,7 @@ def read_partition(
         if divergence is not None:
             response.diverging_epoch = divergence
             return response
-    if reader.is_follower and _is_broker_without_follower_replica(partition, reader):
+    if _is_broker_without_follower_replica(partition, reader):
         return response
     end = readable_end_offset(partition, reader)
     limit = min(max(request.partition_max_bytes, 0), bytes_max)
@@ -241,6 +248,8 @@ def readable_bytes_up_to_limit(
     partition: Partition, request: FetchPartition, reader: PartitionReader
 ) -> int:
     """Return how many bytes a reader would get."""
+    if _is_broker_without_follower_replica(partition, reader):
+        return 0
     ready = partition.log.bytes_between(
         request.fetch_offset, readable_end_offset(partition, reader)
     )
