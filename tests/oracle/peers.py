@@ -22,7 +22,7 @@ def name_of(release: str, mode: str) -> str:
     return release if mode == "authorizer" else f"{release}-{mode}"
 
 
-def _settings(release: str) -> dict[str, str]:
+def compared_settings(release: str) -> dict[str, str]:
     """Return settings that let a controller append changes to its log immediately, and that leave
     room for the fetch sessions of all scenarios: brokers evict them after two minutes.
     """
@@ -34,7 +34,7 @@ def _settings(release: str) -> dict[str, str]:
 
 @contextmanager
 def real(release: str, mode: str) -> Iterator[Peer]:
-    with RealKafka(release, mode, _settings(release)) as kafka, settling(kafka) as peer:
+    with RealKafka(release, mode, compared_settings(release)) as kafka, settling(kafka) as peer:
         yield peer
 
 
@@ -52,7 +52,7 @@ def running(addresses: str, release: str) -> Iterator[Peer]:
 
 @contextmanager
 def in_process(release: str, mode: str) -> Iterator[Peer]:
-    settings = _settings(release)
+    settings = compared_settings(release)
     if numbers(release) >= (3,):
         settings["listener.security.protocol.map"] = (
             "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,SSL:SSL,SASL_SSL:SASL_SSL,"
@@ -75,7 +75,7 @@ def child(release: str, mode: str) -> Iterator[Peer]:
         command += ["--super-user", "User:ANONYMOUS", "--super-user", "User:admin"]
     if mode == "open":
         command.append("--allow-everyone-if-no-acl-found")
-    for key, value in (settings_of(release) | _settings(release)).items():
+    for key, value in (settings_of(release) | compared_settings(release)).items():
         command += ["-c", f"{key}={value}"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:

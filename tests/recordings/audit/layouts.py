@@ -60,8 +60,11 @@ _REPLACED = ("slf4j-", "log4j-", "logback-", "jackson-core", "jackson-databind",
 class KafkaWithLayouts(RealKafka):
     """A real broker whose authorizer writes a file per layout."""
 
+    configuration = ""
+    """The configuration of Log4j, by default all layouts."""
+
     def _java(self, libs: Path, main: str, argument: str, *options: str) -> None:
-        (self.folder / "log4j2.xml").write_text(_configuration())
+        (self.folder / "log4j2.xml").write_text(self.configuration or _configuration())
         own = self.folder / "libs"
         own.mkdir(exist_ok=True)
         kept = [jar for jar in libs.iterdir() if not jar.name.startswith(_REPLACED)]

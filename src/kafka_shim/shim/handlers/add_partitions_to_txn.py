@@ -7,7 +7,7 @@ all principals. Later versions are for brokers, with many transactions to add or
 (KIP-890); they need only CLUSTER_ACTION.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kafka_shim.authorizer.requirements import (
     ADD_PARTITIONS_TO_TXN_CLUSTER,
@@ -24,7 +24,7 @@ from kafka_shim.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopicResult,
     AddPartitionsToTxnTransaction,
 )
-from kafka_shim.shim.handlers.common.topic_access import topic_error
+from kafka_shim.shim.handlers.common.topic_access import TopicErrors
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.transactions.transaction import TopicPartition
 
@@ -108,17 +108,19 @@ def _add_to_transaction(
 
 
 def _partition_errors(
-    topics: Iterable[AddPartitionsToTxnTopic], context: RequestContext
+    topics: Sequence[AddPartitionsToTxnTopic], context: RequestContext
 ) -> PartitionErrors:
     errors: PartitionErrors = {}
     facts, cluster_topics = context.facts, context.cluster.topics
     needs_partitions = not facts.records.transaction_accepts_missing_partitions
+    names = (topic.name for topic in topics for _ in topic.partitions)
+    topic_errors = TopicErrors(context, ADD_PARTITIONS_TO_TXN_TOPIC, names)
     for topic in topics:
         name = topic.name
         if name in cluster_topics.internal_names:
             error, denial_counts = facts.records.add_internal_partition_error, True
         else:
-            error = topic_error(context, ADD_PARTITIONS_TO_TXN_TOPIC, name)
+            error = topic_errors.error(name)
             denial_counts = not facts.access.denied_topics_are_unknown
         needs_partition = needs_partitions and not (error and denial_counts)
         for index in topic.partitions:

@@ -108,6 +108,8 @@ def error_response(
 def _creatable_names(names: Collection[str], context: RequestContext) -> frozenset[str]:
     """Return the names that the caller may create; never the metadata log."""
     permitted_names = [name for name in names if not _is_forbidden_metadata_topic(name, context)]
+    if not permitted_names:
+        context.access.check_cluster_need(CREATE_TOPICS)
     allowed, _ = context.access.split_allowed(CREATE_TOPICS, permitted_names, lambda name: name)
     return frozenset(allowed)
 

@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.delete_records import (
     DeleteRecordsTopicResult,
 )
 from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
-from kafka_shim.shim.handlers.common.topic_access import topic_error
+from kafka_shim.shim.handlers.common.topic_access import TopicErrors
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
 
@@ -29,9 +29,15 @@ NO_OFFSET = -1
 
 def handle(request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:
     context.access.declare_no_further_checks()  # a request may name no topic
+    names = [topic.name for topic in request.topics]
+    errors = TopicErrors(context, DELETE_RECORDS_TOPIC, names)
+    for name in dict.fromkeys(names):  # also of topics without partitions
+        errors.error(name)
     return DeleteRecordsResponse(
         topics=[
-            DeleteRecordsTopicResult(topic.name, list(_delete_records_of_topic(topic, context)))
+            DeleteRecordsTopicResult(
+                topic.name, list(_delete_records_of_topic(topic, errors, context))
+            )
             for topic in _with_last_offset_per_partition(request).topics
         ]
     )
@@ -63,9 +69,9 @@ def _with_last_offset_per_partition(request: DeleteRecordsRequest) -> DeleteReco
 
 
 def _delete_records_of_topic(
-    topic: DeleteRecordsTopic, context: RequestContext
+    topic: DeleteRecordsTopic, errors: TopicErrors, context: RequestContext
 ) -> Iterator[DeleteRecordsPartitionResult]:
-    error = topic_error(context, DELETE_RECORDS_TOPIC, topic.name)
+    error = errors.error(topic.name)
     for partition in topic.partitions:
         yield _delete_records_of_partition(topic.name, partition, error, context)
 

@@ -184,6 +184,7 @@ def _deletable_names(
     """Check DESCRIBE on all topics, then DELETE, also on missing ones, as 4.3.1's log shows."""
     existing_topics = map(context.cluster.topics.by_id, ids)
     named = dict.fromkeys([*names, *(topic.name for topic in existing_topics if topic is not None)])
+    context.access.check_cluster_need(DELETE_TOPICS)
     described = context.access.filter_visible(DELETE_TOPICS_DESCRIBE, named, str)
     return _PermittedNames(
         frozenset(described), frozenset(context.access.filter_visible(DELETE_TOPICS, named, str))

@@ -63,13 +63,14 @@ REQUIREMENTS: Mapping[int, Requirement] = {
 def handle(request: DescribeConfigsRequest, context: RequestContext) -> DescribeConfigsResponse:
     context.access.declare_no_further_checks()  # an unknown type needs no check
     resources = _distinct_resources_before_generated_messages(request.resources, context)
-    unknown = [
-        resource
-        for resource in resources
-        if not is_describable_type(resource.resource_type, context)
-    ]
-    if unknown:
-        message = f"resource type {unknown[0].resource_type} has no settings"
+    errors: list[ErrorCode] = []
+    for resource in resources:
+        if not is_describable_type(resource.resource_type, context):
+            break
+        requirement = REQUIREMENTS[resource.resource_type]
+        errors.append(config_access_error(context, requirement, resource.resource_name))
+    if len(errors) < len(resources):
+        message = f"resource type {resources[len(errors)].resource_type} has no settings"
         return DescribeConfigsResponse(
             results=[
                 _failed_resource(resource, ErrorCode.INVALID_REQUEST, message, context)
@@ -78,9 +79,7 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
         )
     described, denied, settings = [], [], 0
     known: dict[Hashable, DescribeConfigsResult] = {}  # a resource may be asked for many times
-    for resource in resources:
-        requirement = REQUIREMENTS[resource.resource_type]
-        error = config_access_error(context, requirement, resource.resource_name)
+    for resource, error in zip(resources, errors, strict=True):
         if error is NO_ERROR:
             keys = resource.configuration_keys
             resource_key = (

@@ -8,6 +8,7 @@ it, or in a session of releases that hash its missing name, the request fails wi
 UNKNOWN_SERVER_ERROR (-1). The wait ends when a partition fails or enough bytes can be read.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 
 from msgspec.structs import replace
@@ -147,6 +148,7 @@ class _Fetch:
         self._sessions = sessions
         self._errors: dict[int, ErrorCode] = {}  # by index in the round
         self._topics: dict[str, ErrorCode] = {}  # errors of the topics checked so far
+        self._counts: Counter[str | None] = Counter()  # partitions by topic, if there are several
         self._partitions: list[Partition | None] = []
         self._wait_resources: WaitResources | None = None
         self._wait: PendingResponse[FetchResponse] | None = None
@@ -193,6 +195,8 @@ class _Fetch:
         if self.reader.is_follower:
             denial = self._context.access.denial_error(FETCH_FOLLOWER)
         topics, uses_ids = self._context.cluster.topics, self.reader.version >= IDS_SINCE
+        if len(self._round.partitions) > 1:
+            self._counts = Counter(requested.topic for requested in self._round.partitions)
         for at, requested in enumerate(self._round.partitions):
             error = denial
             if error is NO_ERROR:
@@ -234,7 +238,8 @@ class _Fetch:
         if topic not in errors_by_topic:
             topics = self._context.cluster.topics
             if not self.reader.is_follower or self.reader.facts.followers_require_topic_read:
-                errors_by_topic[topic] = topic_error(self._context, FETCH_TOPIC, topic)
+                count = self._counts[topic] if self._counts else 1
+                errors_by_topic[topic] = topic_error(self._context, FETCH_TOPIC, topic, count)
             elif topics.led_topic(topic):
                 errors_by_topic[topic] = NO_ERROR
             else:

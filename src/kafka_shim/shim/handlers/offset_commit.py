@@ -20,6 +20,7 @@ from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_build
 from kafka_shim.shim.handlers.common.offset_commits import (
     CommitRequestTopic,
     PermittedCommit,
+    commit_topic_errors,
     last_commit_of_each_partition,
     merge_duplicates,
     metadata_within_limit,
@@ -67,13 +68,15 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
         return response if facts.denied_commit_lists_each_partition else merge_duplicates(response)
     rows = _ResponseRows()
     permitted: list[PermittedCommit] = []
+    by_id = context.version >= BY_ID_SINCE
+    errors = commit_topic_errors(context, OFFSET_COMMIT_TOPIC, request.topics, by_id=by_id)
     for topic in request.topics:
         permitted += permitted_commits_adding_errors(
             context,
-            OFFSET_COMMIT_TOPIC,
+            errors,
             topic,
             rows,
-            by_id=context.version >= BY_ID_SINCE,
+            by_id=by_id,
             rejects_missing_partitions=facts.commit_rejects_missing_partition,
         )
     if not facts.java_group_coordinator:

@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.offset_delete import (
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
-from kafka_shim.shim.handlers.common.topic_access import topic_error
+from kafka_shim.shim.handlers.common.topic_access import TopicErrors
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.group import Group
 
@@ -30,7 +30,8 @@ BY_GROUP = frozenset({ErrorCode.NONE, ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC})
 
 def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDeleteResponse:
     context.access.require(OFFSET_DELETE_GROUP, request.group_id)
-    errors = [topic_error(context, OFFSET_DELETE_TOPIC, topic.name) for topic in request.topics]
+    names = [topic.name for topic in request.topics]
+    errors = list(map(TopicErrors(context, OFFSET_DELETE_TOPIC, names).error, names))
     error = context.group_coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         return error_response(request, error, None)

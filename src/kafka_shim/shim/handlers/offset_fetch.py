@@ -145,16 +145,21 @@ def _fetch_requested_topics(
     require_stable: bool,
     context: RequestContext,
 ) -> list[OffsetFetchResponseTopics]:
-    """Return the requested topics, with the failed ones last."""
+    """Return the requested topics, with the failed ones last.
+
+    A topic is checked once, and so is the empty name of unknown ids.
+    """
     fetched_topics, failed_topics = [], []
-    for request_topic in topics:
-        name, error = request_topic.name, NO_ERROR
-        if context.version >= BY_ID_SINCE:
-            known = context.cluster.topics.by_id(request_topic.topic_id)
-            name = "" if known is None else known.name
-            error = ErrorCode.UNKNOWN_TOPIC_ID if known is None else error
-        if error is NO_ERROR:
-            error = context.access.denial_error(OFFSET_FETCH_TOPIC, name)
+    requested = [(_topic_name(topic, context), topic) for topic in topics]
+    counts = Counter(name for name, _ in requested)
+    denials = {
+        name: context.access.denial_error(OFFSET_FETCH_TOPIC, name, count)
+        for name, count in counts.items()
+    }
+    for name, request_topic in requested:
+        error = denials[name]
+        if context.version >= BY_ID_SINCE and not name:
+            error = ErrorCode.UNKNOWN_TOPIC_ID
         if error is NO_ERROR:
             fetched_topics.append(
                 _fetch_topic_offsets(group_id, request_topic, name, require_stable, context)
@@ -164,6 +169,14 @@ def _fetch_requested_topics(
     if context.facts.groups.denied_offset_fetch_lists_each_topic:
         return _merge_rows_of_old_releases(fetched_topics, context) + failed_topics
     return _merge_rows_of_old_releases(fetched_topics + failed_topics, context)
+
+
+def _topic_name(topic: OffsetFetchRequestTopics, context: RequestContext) -> str:
+    """Return the name of a requested topic; empty for an unknown id."""
+    if context.version < BY_ID_SINCE:
+        return topic.name
+    known = context.cluster.topics.by_id(topic.topic_id)
+    return "" if known is None else known.name
 
 
 def _merge_rows_of_old_releases(

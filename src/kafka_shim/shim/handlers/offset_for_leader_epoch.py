@@ -28,6 +28,7 @@ def handle(
 ) -> OffsetForLeaderEpochResponse:
     if context.facts.records.epoch_lookup_merges_repeated_partitions:
         request = _merge_duplicate_partitions(request)
+    context.access.check_cluster_need(OFFSET_FOR_LEADER_EPOCH)
     allowed, denied = context.access.split_allowed(
         OFFSET_FOR_LEADER_EPOCH, request.topics, lambda topic: topic.topic
     )

@@ -22,7 +22,6 @@ from kafka_shim.protocol.messages.produce import (
     PartitionProduceResponse,
     ProduceRequest,
     ProduceResponse,
-    TopicProduceData,
     TopicProduceResponse,
 )
 from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch
@@ -127,7 +126,7 @@ def _append_to_partitions(
     produced: list[tuple[ProducedTopic, str, ErrorCode]] = []
     has_nulls = False
     for rows in topics:
-        name, error = _resolve_topic(rows.topic, context)
+        name, error = _resolve_topic(rows, context)
         produced.append((rows, name, error))
         has_nulls = has_nulls or rows.has_nulls
     null_error = NO_ERROR
@@ -148,15 +147,20 @@ def _append_to_partitions(
     return response
 
 
-def _resolve_topic(topic: TopicProduceData, context: RequestContext) -> tuple[str, ErrorCode]:
-    """Return the topic's name and the error for which its partitions fail."""
+def _resolve_topic(rows: ProducedTopic, context: RequestContext) -> tuple[str, ErrorCode]:
+    """Return the topic's name and the error for which its partitions fail; a topic without
+    partitions is not checked.
+    """
+    topic = rows.topic
     name = topic.name
     if context.version >= IDS_SINCE:
         topic_by_id = context.cluster.topics.by_id(topic.topic_id)
         if topic_by_id is None:
             return "", ErrorCode.UNKNOWN_TOPIC_ID
         name = topic_by_id.name
-    return name, topic_error(context, PRODUCE_TOPIC, name)
+    count = sum(map(len, rows.partitions.values()))
+    error = topic_error(context, PRODUCE_TOPIC, name, count) if count else NO_ERROR
+    return name, error
 
 
 def _append_partition_row(

@@ -27,6 +27,7 @@ from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_build
 from kafka_shim.shim.handlers.common.offset_commits import (
     CommitRequestTopic,
     PermittedCommit,
+    commit_topic_errors,
     last_commit_of_each_partition,
     merge_duplicates,
     metadata_within_limit,
@@ -85,13 +86,15 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
         )
     rows = _ResponseRows()
     permitted: list[PermittedCommit] = []
+    by_id = context.version >= BY_ID_SINCE
+    errors = commit_topic_errors(context, TXN_OFFSET_COMMIT_TOPIC, request.topics, by_id=by_id)
     for topic in request.topics:
         permitted += permitted_commits_adding_errors(
             context,
-            TXN_OFFSET_COMMIT_TOPIC,
+            errors,
             topic,
             rows,
-            by_id=context.version >= BY_ID_SINCE,
+            by_id=by_id,
             rejects_missing_partitions=context.facts.records.txn_commit_rejects_missing_partition,
         )
     facts = context.facts.groups

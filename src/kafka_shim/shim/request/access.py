@@ -89,14 +89,13 @@ class Access(msgspec.Struct, eq=False):
         if (
             type(standard) is StandardAuthorizer
             and bound.has_named_resources
-            and count == 1
             and self.denied_by_fault is None
         ):
             known, actor = standard.decision_cache(), self.actor
-            key = (bound, name, actor.principal, actor.host)
+            key = (bound, name, actor.principal, actor.host, count)
             cached = known.get(key)
             if cached is None:
-                cached = known[key] = self._decide_needs(standard, bound, name)
+                cached = known[key] = self._decide_needs(standard, bound, name, count)
             is_allowed: bool
             is_allowed, has_denials, records = cached
             if has_denials:
@@ -114,6 +113,20 @@ class Access(msgspec.Struct, eq=False):
             if self._decide_need(authorizer, bound, need, name, count).allowed:
                 return True
         return False
+
+    def check_cluster_need(self, requirement: Requirement) -> None:
+        """Check the need of a requirement that is on the cluster, for a request without names."""
+        bound = self._policy.bind(requirement)
+        authorizer = self._policy.deciding_authorizer(self._node_id, requirement)
+        if authorizer is None:
+            return
+        for need in bound.needs:
+            if need.resource_type is _CLUSTER:
+                self._decide_need(authorizer, bound, need, CLUSTER_NAME, 1)
+
+    def repeat_cluster_checks(self) -> None:
+        """Let the next check of an operation on the cluster be made, and logged, again."""
+        self._cluster_decisions = None
 
     def allows_either(self, requirement: Requirement, name_of_each_need: Sequence[str]) -> bool:
         """Return whether one need is met, where each need has its own name, in order."""
@@ -214,7 +227,7 @@ class Access(msgspec.Struct, eq=False):
         return self._policy.deciding_authorizer(self._node_id)
 
     def _decide_needs(
-        self, authorizer: StandardAuthorizer, bound: BoundRequirement, name: str
+        self, authorizer: StandardAuthorizer, bound: BoundRequirement, name: str, count: int
     ) -> tuple[bool, bool, tuple[AccessRecord, ...]]:
         """Check the needs of a requirement until one is met, for this request and later ones.
 
@@ -231,7 +244,7 @@ class Access(msgspec.Struct, eq=False):
                 action = Action(need.operation, need.resource_type, name)
                 decision = authorizer.decide_uncached(self.actor, action)
             log_if_denied = need.log_if_denied
-            records.append(AccessRecord(action, decision, 1, True, log_if_denied, bound))  # noqa: FBT003 - faster
+            records.append(AccessRecord(action, decision, count, True, log_if_denied, bound))  # noqa: FBT003 - faster
             if decision.allowed:
                 break
         is_allowed = records[-1].decision.allowed

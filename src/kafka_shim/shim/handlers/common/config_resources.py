@@ -71,6 +71,7 @@ def config_access_error(context: RequestContext, requirement: Requirement, name:
 
     In 0.11, a resource without DESCRIBE is hidden: the denial is UNKNOWN_TOPIC_OR_PARTITION.
     """
+    context.access.repeat_cluster_checks()  # a check for each resource
     error = context.access.denial_error(requirement, name)
     if error is NO_ERROR:
         return error

@@ -1,6 +1,6 @@
 """What OffsetCommit and TxnOffsetCommit have in common: their messages are of the same shape."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 import msgspec
@@ -18,7 +18,7 @@ from kafka_shim.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitResponse,
 )
 from kafka_shim.shim.handlers.common.duplicates import last_row_per_key, rows_by_topic_deduplicated
-from kafka_shim.shim.handlers.common.topic_access import topic_error
+from kafka_shim.shim.handlers.common.topic_access import TopicErrors
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import (
@@ -89,9 +89,27 @@ class CommitResults(Protocol):
         """Add a row for a partition of a topic."""
 
 
-def permitted_commits_adding_errors(
+def commit_topic_errors(
     context: RequestContext,
     requirement: Requirement,
+    request_topics: Sequence[CommitRequestTopic],
+    *,
+    by_id: bool,
+) -> TopicErrors:
+    """Return the errors of the topics of a commit; unknown ids are checked as an empty name."""
+    names = [topic.name for topic in request_topics]
+    if by_id:
+        known = [context.cluster.topics.by_id(topic.topic_id) for topic in request_topics]
+        names = ["" if topic is None else topic.name for topic in known]
+    errors = TopicErrors(context, requirement, names)
+    if by_id and "" in names:
+        errors.error("")
+    return errors
+
+
+def permitted_commits_adding_errors(
+    context: RequestContext,
+    errors: TopicErrors,
     request_topic: CommitRequestTopic,
     results: CommitResults,
     *,
@@ -109,7 +127,7 @@ def permitted_commits_adding_errors(
         error = ErrorCode.UNKNOWN_TOPIC_ID
     else:
         name = request_topic.name if topic is None else topic.name
-        error = topic_error(context, requirement, name)
+        error = errors.error(name)
         topic = topics.get(name)
     is_failed = error is not NO_ERROR or topic is None
     if is_failed and context.facts.groups.failed_commit_lists_each_partition:
