@@ -24,6 +24,8 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsRes
         group
         for group in context.cluster.groups
         if context.group_coordinator_error(group.group_id) is NO_ERROR
+        and _matches_filter(group.state_name, request.states_filter, context)
+        and _matches_filter(group.type.value, request.types_filter, context)
     ]
     visible = _groups_in_map_order(_visible_groups(ours, context), context)
     return ListGroupsResponse(
@@ -35,8 +37,6 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsRes
                 group_type=group.type.value,
             )
             for group in visible
-            if _matches_filter(group.state_name, request.states_filter, context)
-            and _matches_filter(group.type.value, request.types_filter, context)
         ]
     )
 
@@ -48,6 +48,7 @@ def _visible_groups(groups: list[Group], context: RequestContext) -> list[Group]
     if context.cluster.policy.bind(LIST_GROUPS).error is not NO_ERROR:
         context.access.require(LIST_GROUPS)
         return groups
+    context.access.check_cluster_need(LIST_GROUPS)
     return context.access.filter_visible(LIST_GROUPS, groups, lambda group: group.group_id)
 
 

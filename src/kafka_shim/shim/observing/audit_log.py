@@ -9,8 +9,9 @@ and is not written. DEVIATION: 0.11 has denials at debug, KRaft's 3.2 has no aud
 import asyncio
 import logging
 
-from kafka_shim.authorizer.model import Decision, DecisionReason
-from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.authorizer.decide import PROBED_NAME
+from kafka_shim.authorizer.model import WILDCARD, Decision, DecisionReason
+from kafka_shim.protocol.enums import ApiKey, PatternType
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.text.logs import Log
@@ -46,6 +47,8 @@ def _write_lines(context: RequestContext, api: ApiKey) -> None:
     for record in access.records:
         allowed = record.decision.allowed
         if not (debug and record.log_if_allowed if allowed else record.log_if_denied):
+            continue
+        if _is_search(record, context) and not _is_allowed_by_probe(record.decision):
             continue
         lines += 1
         if lines > LINES_MAX:
@@ -86,23 +89,48 @@ def _remedy_text(context: RequestContext) -> str:
 def decision_line(record: AccessRecord, context: RequestContext, api: ApiKey) -> str:
     """Return the line of a decision."""
     action, actor, facts = record.action, context.access.actor, context.facts.access
+    name, count = action.resource_name, record.count
+    if _is_search(record, context):
+        name, count = PROBED_NAME, 0
     outcome = "Allowed" if record.decision.allowed else "Denied"
     operation = f"operation = {action.operation.name}"
     if not facts.audit_line_has_deciding_rule:  # AclAuthorizer and its predecessor
         operation = f"Operation = {_camel_case(action.operation.name)}"
     pattern = "LITERAL:" if facts.audit_line_has_pattern_type else ""
-    resource = f"{_camel_case(action.resource_type.name)}:{pattern}{action.resource_name}"
+    resource = f"{_camel_case(action.resource_type.name)}:{pattern}{name}"
     text = (
         f"Principal = {actor.principal} is {outcome} {operation} from host = {actor.host}"
         f" on resource = {resource}"
     )
     if facts.audit_line_has_api_name:
-        text += f" for request = {api.wire_name} with resourceRefCount = {record.count}"
+        text += f" for request = {api.wire_name} with resourceRefCount = {count}"
     if facts.audit_line_has_deciding_rule:
         text += (
             f" based on rule {_deciding_rule_text(record.decision, facts.audit_line_acl_brackets)}"
         )
     return text
+
+
+def _is_search(record: AccessRecord, context: RequestContext) -> bool:
+    """Return whether a check was for any resource of a type. StandardAuthorizer only logs its first
+    question, which is about a name.
+    """
+    bound = record.requirement
+    return (
+        record.action.resource_name == WILDCARD
+        and context.facts.access.audit_line_has_deciding_rule
+        and bound is not None
+        and any(need.any_name for need in bound.needs)
+    )
+
+
+def _is_allowed_by_probe(decision: Decision) -> bool:
+    acl = decision.acl
+    if not decision.allowed or acl is None:
+        return decision.allowed
+    if acl.pattern_type is PatternType.PREFIXED:
+        return PROBED_NAME.startswith(acl.resource_name)
+    return acl.resource_name in (PROBED_NAME, WILDCARD)
 
 
 def _camel_case(name: str) -> str:
