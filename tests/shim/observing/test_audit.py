@@ -1,5 +1,7 @@
 """The audit log has a line for each decision, with Kafka's fields, order and log levels."""
 
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -7,8 +9,16 @@ import pytest
 from kafka_shim.authorizer.remedy import Step, steps_to_allow
 from kafka_shim.authorizer.store import BEFORE_CHANGE_MAX
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from kafka_shim.protocol.messages.delete_records import DeleteRecordsRequest, DeleteRecordsTopic
 from kafka_shim.protocol.messages.describe_cluster import DescribeClusterRequest
+from kafka_shim.protocol.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
+from kafka_shim.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
+from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.observing import audit_log, request_remedy
 from kafka_shim.shim.observing.audit_log import LINES_MAX, LOGGER_NAME
@@ -209,3 +219,83 @@ def test_the_remedy_of_a_denial_is_that_of_its_time(monkeypatch: pytest.MonkeyPa
     oldest, *others = operations
     assert oldest == {Operation.CREATE}  # DESCRIBE is allowed by now
     assert all(each > oldest for each in others)
+
+
+APP, FROM = "User:app", "from host = 127.0.0.1 "
+DENIED = "Denied operation = {} on resource = {} for request = {} with resourceRefCount = {}"
+ALLOWED = DENIED.replace("Denied", "Allowed")
+Logged = Callable[[Stage, ApiKey, int, object], Counter[str]]
+
+
+@pytest.fixture
+def logged(capsys: pytest.CaptureFixture[str]) -> Logged:
+    """Return the log's decisions about a request, without the principal, host and rule."""
+
+    def ask(stage: Stage, api: ApiKey, version: int, request: object) -> Counter[str]:
+        configure_logging("debug", "console")
+        stage.ask(api, version, request, APP)
+        decisions = (line.partition(f"{APP} is ")[2] for line in audit_lines(capsys))
+        return Counter(line.partition(" based on ")[0].replace(FROM, "") for line in decisions)
+
+    return ask
+
+
+def test_elements_of_a_topic_are_counted_in_one_line(logged: Logged) -> None:
+    stage = Stage("4.4")
+    stage.topic("orders", 2)
+    rows = [FetchPartition(index, partition_max_bytes=1) for index in (0, 1)]
+    fetch = FetchRequest(topics=[FetchTopic("orders", partitions=rows)], max_bytes=1)
+    orders = "Topic:LITERAL:orders"
+    assert logged(stage, ApiKey.FETCH, 4, fetch) == {DENIED.format("READ", orders, "Fetch", 2): 1}
+    topics = [DeleteRecordsTopic("orders"), DeleteRecordsTopic("orders")]
+    request = DeleteRecordsRequest(topics=topics, timeout_ms=1)
+    line = DENIED.format("DELETE", orders, "DeleteRecords", 2)
+    assert logged(stage, ApiKey.DELETE_RECORDS, 2, request) == {line: 1}
+
+
+def test_each_broker_has_a_line_of_its_own(logged: Logged) -> None:
+    brokers = [DescribeConfigsResource(4, "1"), DescribeConfigsResource(4, "")]
+    request = DescribeConfigsRequest(resources=brokers)
+    cluster = "Cluster:LITERAL:kafka-cluster"
+    line = DENIED.format("DESCRIBE_CONFIGS", cluster, "DescribeConfigs", 1)
+    assert logged(Stage("4.4"), ApiKey.DESCRIBE_CONFIGS, 4, request) == {line: 2}
+
+
+def test_a_search_for_any_topic_is_logged_as_its_first_question(logged: Logged) -> None:
+    stage = Stage("4.4")
+    request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=1000)
+    assert logged(stage, ApiKey.INIT_PRODUCER_ID, 4, request) == {}  # although it is denied
+    stage.allow(APP, Operation.WRITE, ResourceType.TOPIC, "orders")
+    assert logged(stage, ApiKey.INIT_PRODUCER_ID, 4, request) == {}
+    stage.allow(APP, Operation.WRITE, ResourceType.TOPIC, "*")
+    line = ALLOWED.format("WRITE", "Topic:LITERAL:hardcode", "InitProducerId", 0)
+    assert logged(stage, ApiKey.INIT_PRODUCER_ID, 4, request) == {line: 1}
+
+
+def test_topics_that_metadata_creates_have_no_lines_of_create_topics(logged: Logged) -> None:
+    stage = Stage("4.4")
+    for operation in (Operation.CREATE, Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS):
+        stage.allow(APP, operation, ResourceType.TOPIC, "new")
+    request = MetadataRequest(topics=[MetadataRequestTopic(name="new")])
+    lines = logged(stage, ApiKey.METADATA, 4, request)
+    assert stage.cluster.topics.get("new") is not None
+    assert lines
+    assert all("request = Metadata " in line for line in lines)
+
+
+def test_expressions_are_compared_with_describable_topics(logged: Logged) -> None:
+    stage = Stage("4.4")
+    for name in ("orders", "other"):
+        stage.topic(name)
+    stage.allow(APP, Operation.READ, ResourceType.GROUP, "g")
+    request = ConsumerGroupHeartbeatRequest(
+        group_id="g",
+        member_id="m",
+        rebalance_timeout_ms=1000,
+        subscribed_topic_regex="ord.*",
+        topic_partitions=[],
+    )
+    stage.allow(APP, Operation.DESCRIBE, ResourceType.TOPIC, "other")
+    lines = logged(stage, ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request)
+    other = "Topic:LITERAL:other"
+    assert lines[ALLOWED.format("DESCRIBE", other, "ConsumerGroupHeartbeat", 1)] == 1

@@ -30,6 +30,7 @@ def handle(request: ListTransactionsRequest, context: RequestContext) -> ListTra
         transaction
         for transaction in context.cluster.transactions
         if _matches_request_filters(transaction, request, now_ms)
+        and (pattern is None or pattern.fullmatch(transaction.transactional_id))
         and context.transaction_coordinator_error(transaction.transactional_id) is ErrorCode.NONE
     ]
     visible = context.access.filter_visible(
@@ -42,7 +43,6 @@ def handle(request: ListTransactionsRequest, context: RequestContext) -> ListTra
                 transaction.transactional_id, transaction.producer_id, transaction.state.value
             )
             for transaction in visible
-            if pattern is None or pattern.fullmatch(transaction.transactional_id)
         ],
     )
 
