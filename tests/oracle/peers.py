@@ -23,10 +23,14 @@ def name_of(release: str, mode: str) -> str:
 
 
 def compared_settings(release: str) -> dict[str, str]:
-    """Return settings that let a controller append changes to its log immediately, and that leave
-    room for the fetch sessions of all scenarios: brokers evict them after two minutes.
+    """Return settings that let a controller append changes to its log immediately, that leave room
+    for the fetch sessions of all scenarios, which brokers evict after two minutes, and that keep
+    empty groups, which brokers remove after ten.
     """
-    settings = {"max.incremental.fetch.session.cache.slots": "1000000"}
+    settings = {
+        "max.incremental.fetch.session.cache.slots": "1000000",
+        "offsets.retention.check.interval.ms": "86400000",
+    }
     if numbers(release) >= (3, 1):
         settings["controller.quorum.append.linger.ms"] = "0"
     return settings

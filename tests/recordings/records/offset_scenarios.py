@@ -150,4 +150,19 @@ def delete_records(play: Play) -> None:
         play.call(f"list {time - T0}", ApiKey.LIST_OFFSETS, version, list_request(topic, time))
 
 
-SCENARIOS = (list_by_time, list_places, epochs, delete_records)
+def unknown_levels(play: Play) -> None:
+    """An isolation level that does not exist, with partitions that fail for other reasons, too."""
+    topic = timed(play)
+    for version in (2, play.newest(ApiKey.LIST_OFFSETS)):
+        for level, replica in ((7, -1), (-1, -1), (7, 1)):
+            early = ListOffsetsPartition(partition_index=1, timestamp=-40)
+            one = ListOffsetsPartition(partition_index=0, timestamp=-1)
+            for label, partitions in (("early", [one, early]), ("twice", [one, one, early])):
+                request = list_request(topic, -1)
+                request.isolation_level, request.replica_id = level, replica
+                request.topics[0].partitions = partitions
+                label = f"{label}, {level} by {replica}, {version}"
+                play.call(label, ApiKey.LIST_OFFSETS, version, request)
+
+
+SCENARIOS = (list_by_time, list_places, epochs, delete_records, unknown_levels)

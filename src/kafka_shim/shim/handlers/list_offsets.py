@@ -60,11 +60,7 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
     names = {topic.name for topic in request.topics if topic.partitions}
     has_no_repetitions = not twice and len(names) == len(request.topics)
     listing = _OffsetLookup(request, twice, context)
-    if has_unknown_level:
-        unknown = ErrorCode.UNKNOWN_SERVER_ERROR
-        listed = [_failed_topic_row(topic, unknown) for topic in allowed]
-    else:
-        listed = [listing.look_up_topic(topic) for topic in allowed]
+    listed = [listing.look_up_topic(topic) for topic in allowed]
     failed = []
     if denied:
         denial = context.cluster.policy.bind(LIST_OFFSETS_TOPIC).error
@@ -102,6 +98,7 @@ class _OffsetLookup:
         self._replica_id = request.replica_id
         is_consumer = request.replica_id == CONSUMER
         self._isolation_level = request.isolation_level if is_consumer else None
+        self._has_unknown_level = is_consumer and request.isolation_level not in ISOLATION_LEVELS
 
     def look_up_topic(self, topic: ListOffsetsTopic) -> ListOffsetsTopicResponse:
         rows = []
@@ -126,6 +123,8 @@ class _OffsetLookup:
         error = NO_ERROR
         if request_partition.timestamp < EARLIEST:
             error = self._special_timestamp_error(request_partition.timestamp)
+        if error is NO_ERROR and self._has_unknown_level:
+            error = ErrorCode.UNKNOWN_SERVER_ERROR
         if error is NO_ERROR and partition is None:
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             if self._replica_id == DEBUGGING_REPLICA_ID:
