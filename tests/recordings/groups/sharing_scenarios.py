@@ -44,6 +44,26 @@ from tests.recordings.groups.sharing_recreations import (
 )
 
 
+def without_state(play: ModernPlay) -> None:
+    """Partitions that nobody has initialized for the group: of a new group, of a topic to which no
+    member subscribes, and of a deleted group.
+    """
+    if not serves(play):
+        return
+    topic, other = kept_topics(play, "t", "u")
+    for name in (topic, other):
+        produce(play, name, 2)
+    stranger = Sharer(play, play.text("new"))
+    for label in ("first", "second"):
+        stranger.fetch(f"a new group, {label}", (topic, 0))
+    stranger.acknowledge("a new group", {(topic, 0): [(0, 1, [ACCEPT])]})
+    stranger.fetch("a new group, acks", acks={(topic, 0): [(0, 1, [ACCEPT])]})
+    sharer = Sharer(play, earliest(play), B).join(topic)
+    sharer.fetch("with and without state", (topic, 0), (other, 0))
+    sharer.fetch("again")
+    sharer.acknowledge("both", {(topic, 0): [(0, 1, [ACCEPT])], (other, 0): [(0, 1, [ACCEPT])]})
+
+
 def sessions(play: ModernPlay) -> None:
     """Epochs and partitions of share sessions."""
     if not serves(play):
@@ -295,6 +315,7 @@ def members(play: ModernPlay) -> None:
 
 
 SCENARIOS = (
+    without_state,
     sessions,
     bad_requests,
     acknowledgements,

@@ -161,8 +161,8 @@ def unknown_levels(play: Play) -> None:
                 request = list_request(topic, -1)
                 request.isolation_level, request.replica_id = level, replica
                 request.topics[0].partitions = partitions
-                label = f"{label}, {level} by {replica}, {version}"
-                play.call(label, ApiKey.LIST_OFFSETS, version, request)
+                place = f"{label}, {level} by {replica}, {version}"
+                play.call(place, ApiKey.LIST_OFFSETS, version, request)
 
 
 SCENARIOS = (list_by_time, list_places, epochs, delete_records, unknown_levels)

@@ -68,6 +68,7 @@ class ShareFetchReading:
         self._sources: list[ReadableSharePartition] = []
         self._slices: list[list[ReadableSharePartition]] = []
         self._failures: Rows = []
+        self._unloaded_rows: Rows = []
         self._replaced_rows: Rows = []
         self._deleted_rows: Rows = []
         self._wait_resources = WaitResources()
@@ -123,8 +124,14 @@ class ShareFetchReading:
                     session_partition.topic_id,
                     session_partition.partition_index,
                 )
-                error, share_partition = self._context.cluster.share_partitions.load(key, partition)
-                if share_partition is not None:
+                load_error, share_partition = self._context.cluster.share_partitions.load(
+                    key, partition
+                )
+                if share_partition is None:
+                    index = session_partition.partition_index
+                    failed = failed_partition_data(index, load_error)
+                    self._unloaded_rows.append((session_partition, failed))
+                else:
                     self._sources.append(
                         ReadableSharePartition(session_partition, partition, share_partition)
                     )
@@ -214,6 +221,8 @@ class ShareFetchReading:
         """Return records of partitions up to the limits; None if the whole request fails.
 
         Records are acquired even then. Topics that were replaced are read only when time is up.
+        Partitions without state are left out if another one has state: a real broker loads the
+        state later than it responds.
         """
         deleted = self._deleted_rows if self._slices else self._deleted_rows + self._replaced_rows
         rows: Rows = []
@@ -233,7 +242,8 @@ class ShareFetchReading:
                 rows.append((source.session_partition, data))
         if deleted and not self._context.facts.groups.share_fetch_deleted_topic_fails_alone:
             return None
-        return rows + deleted + self._failures
+        unloaded = [] if self._sources else self._unloaded_rows
+        return rows + deleted + self._failures + unloaded
 
     def _acquire_records(
         self, source: ReadableSharePartition, records_max: int, bytes_max: int, *, whole_first: bool
