@@ -11,7 +11,7 @@ import re
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 
@@ -49,14 +49,13 @@ class SequentialPlay(Play):
         return response
 
 
-class LogLines:
+class LogLines(Protocol):
     """The lines since they were last taken."""
 
-    def take(self) -> Counter[str]:
-        raise NotImplementedError
+    def take(self) -> Counter[str]: ...
 
 
-class FileLines(LogLines):
+class FileLines:
     """The lines of a real broker's log, which it writes before it responds."""
 
     def __init__(self, path: Path) -> None:
@@ -66,7 +65,7 @@ class FileLines(LogLines):
         return Counter(LINE.findall(self._file.read()))
 
 
-class ShimLines(LogLines):
+class ShimLines:
     """The lines that the shim in this process would write."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
