@@ -105,7 +105,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seeds", default="0-1", help="FIRST-LAST, as of the rights matrix")
     options = parser.parse_args(arguments)
     first, _, last = options.seeds.partition("-")
-    assert numbers(options.release) >= (4,), "earlier releases log with other libraries"
+    assert numbers(options.release) >= (3, 3), "earlier releases have another authorizer"
     settings = peers.compared_settings(options.release)
     total: Counter[str] = Counter()
     equal: Counter[str] = Counter()

@@ -21,6 +21,10 @@ class AccessFacts(msgspec.Struct, frozen=True, kw_only=True):
     audit_line_has_api_name: bool = False  # the audit line has the API
     audit_line_has_deciding_rule: bool = False  # the audit line ends in the deciding rule
     audit_line_acl_brackets: str = "()"  # brackets around an ACL that is the rule
+    list_config_resources_name: str = "ListClientMetricsResources"
+    """The name of the API in audit lines."""
+    produce_checks_partitions: bool = False
+    """The audit line of Produce counts the partitions of a topic (False: its entries)."""
     # configuration
     signed_tokens_require_issuer_and_audience: bool = False
     """Signed tokens: an issuer and an audience must be configured, or waived."""
@@ -53,6 +57,12 @@ CHANGES: tuple[Change, ...] = (
         "KRaft brokers run the StandardAuthorizer",
         audit_line_has_deciding_rule=True,
         default_authorizer_class="org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    ),
+    Change(
+        "4.1",
+        "KIP-1142: ListConfigResources; KIP-516: Produce by topic id",
+        list_config_resources_name="ListConfigResources",
+        produce_checks_partitions=True,
     ),
     Change("4.2", "StandardAcl is a Java record", audit_line_acl_brackets="[]"),
     Change(

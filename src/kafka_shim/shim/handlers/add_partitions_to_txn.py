@@ -117,6 +117,8 @@ def _partition_errors(
     topic_errors = TopicErrors(context, ADD_PARTITIONS_TO_TXN_TOPIC, names)
     for topic in topics:
         name = topic.name
+        if not topic.partitions:
+            continue
         if name in cluster_topics.internal_names:
             error, denial_counts = facts.records.add_internal_partition_error, True
         else:

@@ -34,7 +34,7 @@ def handle(
     if "consumer" not in context.cluster.groups.settings.enabled_protocols:
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     context.access.require(CONSUMER_GROUP_HEARTBEAT_GROUP, request.group_id)
-    names = request.subscribed_topic_names or []
+    names = dict.fromkeys(request.subscribed_topic_names or [])
     if context.access.split_allowed(CONSUMER_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
         raise RequestRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     _check_heartbeat_fields(request, context)

@@ -56,8 +56,9 @@ def _create_topics(request: CreateTopicsRequest, context: RequestContext) -> Cre
     if context.cluster.policy.bind(CREATE_TOPICS).error is ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         context.access.require(CREATE_TOPICS)  # before CREATE on topics existed (KIP-277)
     counts = Counter(topic.name for topic in request.topics)
-    allowed = _creatable_names(counts, context)
-    describable = _config_describable_names(counts, context)
+    checked_names = _checked_names(counts, context)
+    allowed = _creatable_names(checked_names, context)
+    describable = _config_describable_names(checked_names, context)
     creatable = [
         topic for topic in request.topics if topic.name in allowed and counts[topic.name] == 1
     ]
@@ -103,6 +104,12 @@ def error_response(
             for name in dict.fromkeys(topic.name for topic in request.topics)
         ]
     )
+
+
+def _checked_names(counts: Counter[str], context: RequestContext) -> list[str]:
+    """Return the names whose permissions are checked; a KRaft controller rejects repeated ones."""
+    checks_repeated = not context.facts.topics.delete_topics_rejects_repeated_topics
+    return [name for name, count in counts.items() if count == 1 or checks_repeated]
 
 
 def _creatable_names(names: Collection[str], context: RequestContext) -> frozenset[str]:

@@ -7,6 +7,7 @@ UNKNOWN_TOPIC_ID (100) before that (KIP-516). With acks=0 there is no response: 
 connection (KIP-98, KIP-890).
 """
 
+from collections import Counter
 from collections.abc import Iterable
 
 from kafka_shim.authorizer.requirements import (
@@ -125,8 +126,9 @@ def _append_to_partitions(
     facts = context.facts.records
     produced: list[tuple[ProducedTopic, str, ErrorCode]] = []
     has_nulls = False
+    entries = Counter(topic.name for topic in request.topic_data)
     for rows in topics:
-        name, error = _resolve_topic(rows, context)
+        name, error = _resolve_topic(rows, entries, context)
         produced.append((rows, name, error))
         has_nulls = has_nulls or rows.has_nulls
     null_error = NO_ERROR
@@ -147,9 +149,12 @@ def _append_to_partitions(
     return response
 
 
-def _resolve_topic(rows: ProducedTopic, context: RequestContext) -> tuple[str, ErrorCode]:
-    """Return the topic's name and the error for which its partitions fail; a topic without
-    partitions is not checked.
+def _resolve_topic(
+    rows: ProducedTopic, entries: Counter[str], context: RequestContext
+) -> tuple[str, ErrorCode]:
+    """Return the topic's name and the error for which its partitions fail.
+
+    Since 4.1, partitions are checked, and not the entries of topics.
     """
     topic = rows.topic
     name = topic.name
@@ -158,7 +163,9 @@ def _resolve_topic(rows: ProducedTopic, context: RequestContext) -> tuple[str, E
         if topic_by_id is None:
             return "", ErrorCode.UNKNOWN_TOPIC_ID
         name = topic_by_id.name
-    count = sum(map(len, rows.partitions.values()))
+    count = entries[name]
+    if context.facts.access.produce_checks_partitions:
+        count = sum(map(len, rows.partitions.values()))
     error = topic_error(context, PRODUCE_TOPIC, name, count) if count else NO_ERROR
     return name, error
 

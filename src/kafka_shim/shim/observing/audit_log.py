@@ -103,7 +103,9 @@ def decision_line(record: AccessRecord, context: RequestContext, api: ApiKey) ->
         f" on resource = {resource}"
     )
     if facts.audit_line_has_api_name:
-        text += f" for request = {api.wire_name} with resourceRefCount = {count}"
+        is_renamed = api is ApiKey.LIST_CONFIG_RESOURCES
+        api_name = facts.list_config_resources_name if is_renamed else api.wire_name
+        text += f" for request = {api_name} with resourceRefCount = {count}"
     if facts.audit_line_has_deciding_rule:
         text += (
             f" based on rule {_deciding_rule_text(record.decision, facts.audit_line_acl_brackets)}"
