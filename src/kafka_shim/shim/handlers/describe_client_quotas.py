@@ -63,6 +63,9 @@ def _candidates_with_limits(
 def _check_filter(components: list[ComponentData], context: RequestContext) -> None:
     """Raise INVALID_REQUEST (42) for a malformed component, UNSUPPORTED_VERSION (35) for a type."""
     kinds = [component.entity_type for component in components]
+    is_checked = context.facts.users.describe_quotas_rejects_invalid_filter
+    if not is_checked and any(map(_has_malformed_match, components)):  # before any type
+        raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
     for component in components:
         _check_component(component, context)
     if not context.facts.users.quota_filter_accepts_empty_name and any(
@@ -86,15 +89,17 @@ def _check_component(component: ComponentData, context: RequestContext) -> None:
         raise RequestRejected(ErrorCode.INVALID_REQUEST, "an entity type is empty")
     if context.facts.users.describe_quotas_checks_entity_type_first:
         _check_entity_type_known(component, known)
-    is_malformed = component.match_type == EXACT and component.match is None
-    if component.match_type not in (EXACT, DEFAULT, SPECIFIED) or is_malformed:
-        if not is_checked:
-            raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
+    if is_checked and _has_malformed_match(component):
         text = f"match type {component.match_type} is unknown, or has no name to match"
         raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
     if is_checked and component.match_type != EXACT and component.match is not None:
         raise RequestRejected(ErrorCode.INVALID_REQUEST, "only an exact match may have a name")
     _check_entity_type_known(component, known)
+
+
+def _has_malformed_match(component: ComponentData) -> bool:
+    is_known = component.match_type in (EXACT, DEFAULT, SPECIFIED)
+    return not is_known or (component.match_type == EXACT and component.match is None)
 
 
 def _check_entity_type_known(component: ComponentData, known_types: Sequence[str]) -> None:
