@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pyspark
@@ -92,13 +92,16 @@ def _wait_for(log: Path, pattern: str) -> str:
     raise TimeoutError(f"{log} does not say `{pattern}`:\n{log.read_text()[-2000:]}")
 
 
-def submit(address: str, folder: Path, words: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run a job of `kafka-shim pipeline` on the cluster."""
+def submit(
+    address: str, folder: Path, words: list[str], settings: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a job of `kafka-shim pipeline` on the cluster, with further settings of Spark."""
     archive = folder / "kafka-shim.zip"
     write_package_zip(archive)
     command = [str(SPARK / "bin" / "spark-submit"), "--master", address]
     command += ["--archives", f"{archive}#kafka-shim", "--driver-java-options", f"{_LOG} {_BRIEF}"]
-    for name, value in (SETTINGS | {"spark.executorEnv.PYTHONPATH": "kafka-shim"}).items():
+    given = SETTINGS | {"spark.executorEnv.PYTHONPATH": "kafka-shim"} | dict(settings or {})
+    for name, value in given.items():
         command += ["--conf", f"{name}={value}"]
     return subprocess.run(
         [*command, str(ROOT / "src" / "kafka_shim" / "pipeline" / "submit.py"), *words],

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pyspark
@@ -33,13 +33,15 @@ SETTINGS = {
 
 
 @contextlib.contextmanager
-def server(folder: Path, python: str = sys.executable) -> Iterator[str]:
+def server(
+    folder: Path, python: str = sys.executable, settings: Mapping[str, str] | None = None
+) -> Iterator[str]:
     """The address of a server that runs meanwhile; its log is in the folder."""
     port = _free_port()
-    settings = SETTINGS | {"spark.connect.grpc.binding.port": str(port)}
+    given = SETTINGS | {"spark.connect.grpc.binding.port": str(port)} | dict(settings or {})
     command = [str(SPARK / "bin" / "spark-submit")]
     command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
-    for name, value in settings.items():
+    for name, value in given.items():
         command += ["--conf", f"{name}={value}"]
     variables = os.environ | {"PYSPARK_PYTHON": python, "SPARK_LOCAL_IP": "127.0.0.1"}
     variables |= {"SPARK_HOME": str(SPARK)}
@@ -78,7 +80,8 @@ def _wait_for(port: int, child: subprocess.Popen[bytes], log: Path) -> None:
 
 def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with tempfile.TemporaryDirectory() as folder, server(Path(folder), *sys.argv[1:2]) as address:
+    python = sys.argv[1] if len(sys.argv) > 1 else sys.executable
+    with tempfile.TemporaryDirectory() as folder, server(Path(folder), python) as address:
         print(address, flush=True)
         with contextlib.suppress(KeyboardInterrupt):
             signal.pause()

@@ -1,6 +1,7 @@
-"""The jobs about ACLs have the same results as plain Python loops, on each engine."""
+"""The jobs about ACLs have the same results as plain Python loops, whichever engine reads."""
 
 import random
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,6 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
-from kafka_shim.pipeline.engines.engine import SqlEngine
 from kafka_shim.pipeline.jobs.denials import denials
 from kafka_shim.pipeline.jobs.least_acls import (
     acl_changers_never_denied_without_rules,
@@ -31,15 +31,13 @@ from kafka_shim.pipeline.jobs.what_breaks import (
     what_breaks,
 )
 from kafka_shim.pipeline.least_grants import UNSEEN
-from kafka_shim.pipeline.local.trace_tables import LocalTraceTables
-from kafka_shim.pipeline.observation import sum_equal_accesses
 from kafka_shim.pipeline.request_accesses import (
     accesses_of_requests,
     observed_settings,
 )
 from kafka_shim.pipeline.rows.access_roles import REFUSED
 from kafka_shim.pipeline.tables import OBSERVED
-from kafka_shim.pipeline.trace_input import TraceInput, spark_trace_input
+from kafka_shim.pipeline.trace_input import TraceInput, local_trace_input, spark_trace_input
 from kafka_shim.policy.formats import format_acls_losslessly
 from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.protocol.api_versions import RELEASES
@@ -61,37 +59,20 @@ SUPERS = ("User:root",)
 START = datetime(2026, 1, 1, tzinfo=UTC)
 CASES = ((0, RELEASES[-1], False), (1, "2.8", True))
 """Seed, release, and the value of allow.everyone.if.no.acl.found."""
-ENGINES = ("duckdb", pytest.param("spark", marks=pytest.mark.spark))
 
 
-@pytest.fixture(scope="module", params=ENGINES)
-def engine_name(request: Any) -> str:
-    if request.param == "spark":
-        request.getfixturevalue("spark")
-    return str(request.param)
-
-
-@pytest.fixture(scope="module")
-def engine(engine_name: str, request: Any) -> SqlEngine:
-    return engine_named(engine_name, request)
-
-
-def engine_named(name: str, request: Any) -> SqlEngine:
-    if name == "duckdb":
-        return DuckDbEngine()
-    from kafka_shim.pipeline.engines.spark_engine import SparkEngine
-
-    return SparkEngine(request.getfixturevalue("spark"))
+@pytest.fixture
+def engine() -> DuckDbEngine:
+    return DuckDbEngine()
 
 
 class Case:
-    """A random trace, the ACLs that decided it, other ACLs, and the accesses read by an engine."""
+    """A random trace, the ACLs that decided it, other ACLs, and the accesses that were read."""
 
     def __init__(
-        self, engine: SqlEngine, folder: Path, seed: int, release: str, everyone: bool
+        self, read: Callable[..., TraceInput], folder: Path, seed: int, release: str, everyone: bool
     ) -> None:
         rng = random.Random(seed)
-        self.engine = engine
         self.release = release
         self.everyone = everyone
         twin.RULES = acl_rules_of_release(release)
@@ -105,12 +86,11 @@ class Case:
         )
         random_trace(folder, rng, authorizer, 300, names=3)
         self.seen = twin.accesses(folder)
-        options = {"splitBytes": "8000", "release": release}
-        trace = trace_input(engine, [str(folder)], options)
-        self.frame = accesses_of_requests(
-            engine, engine.computed_once(sum_equal_accesses(engine, trace.table("observed")))
-        )
-        self.accesses = accesses_of_requests(engine, trace.accesses_by_request(*COLUMNS))
+        trace = read([str(folder)], {"splitBytes": "8000", "release": release})
+        self.engine = engine = trace.engine
+        self.frame = accesses_of_requests(engine, trace.hand_over(trace.distinct_accesses()))
+        requested = trace.hand_over(trace.accesses_by_request(*COLUMNS))
+        self.accesses = accesses_of_requests(engine, requested)
         assert observed_settings(engine, self.frame) == (
             SUPERS,
             self.everyone and self._has_open(),
@@ -130,25 +110,19 @@ class Case:
         return collect_sorted_acls(self.engine, least)
 
 
-def trace_input(engine: SqlEngine, paths: list[str], options: dict[str, str]) -> TraceInput:
-    if isinstance(engine, DuckDbEngine):
-        return TraceInput(engine, partial(LocalTraceTables, engine), paths, options)
-    from kafka_shim.pipeline.engines.spark_engine import SparkEngine
-
-    assert isinstance(engine, SparkEngine)
-    return spark_trace_input(engine.session, paths, options)
-
-
-CASES_ON_ENGINES = (  # Spark is slow to start each query, and the last case has every part of them
+CASES_OF_READERS = (  # Spark is slow to start each query, and the last case has every part of them
     *(("duckdb", *of) for of in CASES),
     pytest.param(("spark", *CASES[-1]), marks=pytest.mark.spark),
 )
 
 
-@pytest.fixture(scope="module", params=CASES_ON_ENGINES, ids=lambda of: f"{of[0]}-{of[2]}")
+@pytest.fixture(scope="module", params=CASES_OF_READERS, ids=lambda of: f"{of[0]}-{of[2]}")
 def case(tmp_path_factory: pytest.TempPathFactory, request: Any) -> Case:
-    engine_name, *of = request.param
-    made = Case(engine_named(engine_name, request), tmp_path_factory.mktemp("trace"), *of)
+    reader, *of = request.param
+    read: Callable[..., TraceInput] = local_trace_input
+    if reader == "spark":
+        read = partial(spark_trace_input, request.getfixturevalue("spark"))
+    made = Case(read, tmp_path_factory.mktemp("trace"), *of)
     twin.RULES = acl_rules_of_release(made.release)
     return made
 
@@ -171,14 +145,9 @@ def test_what_breaks_agrees_with_plain_loops(case: Case) -> None:
         assert row["example"].startswith("broker-1/")
 
 
-@pytest.mark.parametrize("are_few", [False, True], ids=["many", "few"])
 @pytest.mark.parametrize("hosts", ["ab", "aa"], ids=["single", "repeated"])
-def test_changes_are_single_or_summed(
-    engine: SqlEngine, hosts: str, are_few: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_changes_are_single_or_summed(engine: DuckDbEngine, hosts: str) -> None:
     """A change of a principal is one row, with the hosts of all its accesses."""
-    if not are_few:  # so that this process does not read their hashes
-        monkeypatch.setattr("kafka_shim.pipeline.jobs.what_breaks.FEW_VALUES", 1)
     columns: dict[str, list[Any]] = {name: [None, None] for name in OBSERVED.names}
     columns |= {
         "principal": ["User:a", f"User:{hosts[1]}"],
@@ -265,7 +234,7 @@ def test_a_request_with_alternatives_fails_if_none_is_left(tmp_path: Path, capsy
 
 
 def test_lines_of_an_authorizer_log_are_grouped_by_time_and_api(
-    engine_name: str, tmp_path: Path, capsys: Any
+    tmp_path: Path, capsys: Any
 ) -> None:
     """The log does not identify requests; here, two of three denials have the same time."""
     who = Connection(0, 0, 1, "SASL", "h", 1, "User:a", access_source=AUDIT)
@@ -279,10 +248,7 @@ def test_lines_of_an_authorizer_log_are_grouped_by_time_and_api(
     writer.close()
     candidate = tmp_path / "candidate.yaml"
     candidate.write_text("- {principal: User:a, allow: Read, topic: t3}")
-    found = response(
-        *(capsys, "what-breaks", str(tmp_path / "trace"), "--acls", str(candidate)),
-        *("--engine", {"local": "duckdb"}.get(engine_name, engine_name)),
-    )
+    found = response(capsys, "what-breaks", str(tmp_path / "trace"), "--acls", str(candidate))
     assert (found["newly_denied"], found["requests_newly_failing"]) == (3, 2)
     person = {"change": "newly denied", "principal": "User:a", "accesses": 3, "requests": 2}
     assert found["principals"] == [person]
@@ -370,7 +336,7 @@ def test_the_least_acls_allow_exactly_what_was_allowed(case: Case) -> None:
     assert len(without) < len(least)
 
 
-def test_super_users_are_guessed_without_rules(engine: SqlEngine) -> None:
+def test_super_users_are_guessed_without_rules(engine: DuckDbEngine) -> None:
     alter, read = ("ALTER", "CLUSTER"), ("READ", "TOPIC")
     rows = [
         ("User:ops", *alter, True, ""),

@@ -95,7 +95,7 @@ def test_without_the_extra_one_line_reports_it(
     assert cli.run(parsed("denials", "x")) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith(
-        "kafka-shim pipeline denials: analysis without Spark requires the extra `local`"
+        "kafka-shim pipeline denials: analysis of traces requires the extra `local`"
     )
 
 

@@ -12,6 +12,7 @@ from kafka_shim.pipeline.package import PACKAGES
 from kafka_shim.pipeline.spark_requirements import missing_requirement
 from kafka_shim.policy.formats import format_acls_losslessly
 from tests.pipeline import twin
+from tests.pipeline.stage_log import STAGES_MAX, logged_stages, logging_settings
 from tests.pipeline.traces import random_acls, random_trace
 
 pytestmark = [pytest.mark.spark, pytest.mark.heavy, pytest.mark.timeout(900)]
@@ -30,8 +31,9 @@ def test_both_workers_work_with_the_packages_that_were_sent(tmp_path: Path) -> N
     candidate.write_text(format_acls_losslessly(acls[4:], "yaml"))
     words = ["what-breaks", str(tmp_path / "trace"), "--acls", str(candidate), "--json"]
     with cluster(tmp_path) as address:
-        done = submit(address, tmp_path, words)
+        done = submit(address, tmp_path, words, logging_settings(tmp_path / "events"))
     assert done.returncode == 0, done.stderr
+    assert 0 < logged_stages(tmp_path / "events") <= STAGES_MAX
     found = json.loads(done.stdout[done.stdout.index("{") :])  # skip notes of spark-submit
     key = ("change", "principal", "operation", "resource_type", "resource_name")
     rows = {tuple(row[name] for name in key): row["requests"] for row in found["rows"]}

@@ -70,6 +70,14 @@ INSTALL = f"install kafka-shim into {WORKERS}"
             "Spark failed: Job aborted. (Java has too little memory; set SPARK_DRIVER_MEMORY=4g)",
         ),
         (
+            "results (1.1 GiB) is bigger than spark.driver.maxResultSize (1024.0 MiB)",
+            (
+                "Spark failed: results (1.1 GiB) is bigger than spark.driver.maxResultSize"
+                " (1024.0 MiB) (more different accesses than the limit; raise it: --conf"
+                " spark.driver.maxResultSize=4g)"
+            ),
+        ),
+        (
             IN_A_WORKER.format(error="ModuleNotFoundError: No module named 'kafka_shim'"),
             f"Spark failed: ModuleNotFoundError: No module named 'kafka_shim' ({INSTALL})",
         ),

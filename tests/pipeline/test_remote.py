@@ -17,6 +17,7 @@ from kafka_shim.pipeline import cli
 from kafka_shim.pipeline.spark_requirements import missing_requirement
 from kafka_shim.policy.formats import format_acls_losslessly
 from tests.pipeline.asking import parsed
+from tests.pipeline.stage_log import STAGES_MAX, logged_stages, logging_settings
 from tests.pipeline.traces import made, random_acls, random_trace
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
@@ -41,7 +42,8 @@ def serving(folder: Path, *packages: str) -> Iterator[str]:
         source = source.parent if source.stem == "__init__" else source
         for path in source.parent.glob(f"{package}*"):
             (target / path.name).symlink_to(path)
-    with server(folder, str(home / "bin" / "python")) as address:
+    settings = logging_settings(folder / "events")
+    with server(folder, str(home / "bin" / "python"), settings) as address:
         yield address
 
 
@@ -83,6 +85,9 @@ def test_jobs_return_the_same_on_a_server(tmp_path: Path) -> None:
     ]
     with serving(tmp_path, "msgspec", *WORKERS_NEED) as address:
         remote = printed(jobs, "--remote", address)
+        before = logged_stages(tmp_path / "events")
+        printed(jobs[1:2], "--remote", address)
+        assert 0 < logged_stages(tmp_path / "events") - before <= STAGES_MAX
     assert remote == printed(jobs, "--engine", "spark")
 
 

@@ -76,18 +76,6 @@ def test_the_heap_is_half_of_the_memory_within_limits(
     assert "spark.driver.memory" not in settings
 
 
-def test_no_plan_forces_a_broadcast(spark: Any) -> None:
-    from kafka_shim.pipeline.engines.spark_engine import SparkEngine
-
-    engine = SparkEngine(spark)
-    kept = [engine.computed_once(spark.range(number)) for number in (1, 30_000)]
-    for small in kept:
-        joined = engine.sql("select a.id from {a} a join {b} b on a.id = b.id", a=kept[1], b=small)
-        plans = joined._jdf.queryExecution()
-        assert "hint" not in f"{plans.logical()} {plans.analyzed()} {plans.optimizedPlan()}".lower()
-    engine.release()
-
-
 def test_there_is_no_option_for_delta(capsys: Any) -> None:
     with pytest.raises(SystemExit):
         parsed("denials", "trace", "--delta", "folder")

@@ -13,10 +13,10 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline import cli
 from kafka_shim.policy.formats import format_acls_losslessly
 from tests.pipeline.asking import parsed
+from tests.pipeline.stage_log import STAGES_MAX
 from tests.pipeline.traces import random_acls, random_trace
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
-STAGES_MAX = 20
 
 
 @pytest.fixture(scope="module")

@@ -369,14 +369,16 @@ def broken_by(acls: list[Any], trace: Path) -> dict[tuple[str, ...], int]:
 
 @pytest.mark.heavy
 def test_very_many_accesses_of_one_principal_fit_into_memory(spark: Any) -> None:
-    """Spark spills them to disk; the JVM has its default of 1 GiB."""
+    """Spark counts them, and spills to disk; the JVM has its default of 1 GiB."""
     import pyarrow as pa
 
     from benchmarks.pipeline.data import DENIED_EVERY, access_rows, random_acls as many_acls
     from kafka_shim.pipeline.acls.acl_set import AclSet
+    from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
     from kafka_shim.pipeline.engines.spark_engine import SparkEngine
     from kafka_shim.pipeline.jobs.least_acls import least_acls
     from kafka_shim.pipeline.jobs.what_breaks import what_breaks
+    from kafka_shim.pipeline.observation import sum_equal_accesses
     from kafka_shim.pipeline.tables import OBSERVED, spark_ddl
 
     count, acls = 200_000, 2000
@@ -388,13 +390,14 @@ def test_very_many_accesses_of_one_principal_fit_into_memory(spark: Any) -> None
             at = OBSERVED.get_field_index("principal")
             yield made.set_column(at, OBSERVED.field(at), principals)
 
-    accesses = spark.range(0, count, 1, 8).mapInArrow(rows, spark_ddl(OBSERVED)).persist()
-    engine = SparkEngine(spark)
+    observed = spark.range(0, count, 1, 8).mapInArrow(rows, spark_ddl(OBSERVED))
+    reader, engine = SparkEngine(spark), DuckDbEngine()
+    accesses = engine.stored_batches(reader.batches(sum_equal_accesses(reader, observed)))
     allowed = count - count // DENIED_EVERY
     nobody = what_breaks(engine, accesses, AclSet(()))
-    assert nobody.count() == allowed
+    assert engine.count_rows(nobody) == allowed
     some = what_breaks(engine, accesses, AclSet(tuple(many_acls(acls))))
-    assert 0 < some.count() < allowed
-    least = least_acls(engine, accesses)
-    assert least.selectExpr("sum(requests)").collect()[0][0] == allowed
-    accesses.unpersist()
+    assert 0 < engine.count_rows(some) < allowed
+    least = engine.rows(least_acls(engine, accesses))
+    assert sum(row["requests"] for row in least) == allowed
+    reader.release()

@@ -64,7 +64,7 @@ def test_readiness_names_dropped_versions(open_trace: OpenTrace, tmp_path: Path)
     low, high = served_versions(NEW)[ApiKey.FETCH]
     assert low > 3
     trace = open_trace(made(tmp_path))
-    engine, clients = trace.engine, trace.table("clients")
+    engine, clients = trace.engine, trace.hand_over(trace.table("clients"))
     rows = engine.rows(readiness(engine, clients, None, OLD, NEW))
     assert [(r["finding"], r["api"], r["api_version"], r["requests"]) for r in rows] == [
         (DROPPED, "Fetch", 3, 1)
@@ -143,9 +143,9 @@ def test_readiness_decides_added_checks(
 
 def test_timeline_counts_and_measures(open_trace: OpenTrace, tmp_path: Path) -> None:
     trace = open_trace(made(tmp_path))
-    engine = trace.engine
+    reader = trace.reader
     responses = trace.table("responses")
-    (row,) = engine.rows(timeline.timeline_by_client(engine, responses, 60_000_000))
+    (row,) = reader.rows(timeline.timeline_by_client(reader, responses, 60_000_000))
     assert (row["principal"], row["api"], row["requests"]) == ("User:a", "Fetch", 2)
     assert (row["errors"], row["latency_us_median"], row["latency_us_max"]) == (2, 250, 500)
     assert row["client_id"] == "app"
@@ -167,7 +167,8 @@ def test_requests_without_a_response_are_counted(open_trace: OpenTrace, tmp_path
 
 
 def compared(trace: TraceInput) -> ComparedTrace:
-    return ComparedTrace(trace.accesses_of_requests(), trace.table("responses"))
+    responses = trace.hand_over(trace.table("responses"))
+    return ComparedTrace(trace.accesses_of_requests(), responses)
 
 
 def test_diff_reports_lost_access(open_trace: OpenTrace, tmp_path: Path) -> None:
@@ -192,7 +193,7 @@ def test_clients_of_a_lake_have_their_software(spark: Any, tmp_path: Path) -> No
     ingest_new_data(spark, [str(trace)], lake, RELEASES[-1])
     for path in (trace, lake):
         source = spark_trace_input(spark, [str(path)], {})
-        (row,) = versions_by_client(source.engine, source.table("clients")).collect()
+        (row,) = versions_by_client(source.reader, source.table("clients")).collect()
         assert (row["software_name"], row["client_id"], row["requests"]) == ("lib", "app", 2)
         assert (row["api"], row["versions"]) == ("Fetch", [3, 12])
     for table in (
@@ -253,14 +254,14 @@ def test_timeline_clients_and_diff_agree_with_plain_loops(
     seen = random_traffic(tmp_path / "one", 1)
     other = random_traffic(tmp_path / "two", 2)
     trace = open_trace(tmp_path / "one")
-    engine = trace.engine
+    reader, engine = trace.reader, trace.engine
     took: dict[tuple[int, str], list[int]] = {}
     errors: dict[tuple[int, str], int] = {}
     for row in seen:
         key = (row["time"], row["who"])
         took.setdefault(key, []).append(row["took"])
         errors[key] = errors.get(key, 0) + (row["error"] != 0)
-    found = engine.rows(timeline.timeline_by_client(engine, trace.table("responses"), 50_000))
+    found = reader.rows(timeline.timeline_by_client(reader, trace.table("responses"), 50_000))
     assert {
         (round(r["time"].timestamp() * 20), r["principal"]): (
             *(r["requests"], r["errors"], r["latency_us_max"], r["latency_us_median"]),
@@ -272,7 +273,7 @@ def test_timeline_clients_and_diff_agree_with_plain_loops(
     }
     versions = {
         r["principal"]: (r["versions"], r["requests"])
-        for r in engine.rows(versions_by_client(engine, trace.table("clients")))
+        for r in reader.rows(versions_by_client(reader, trace.table("clients")))
     }
     for who in PRINCIPALS[:3]:
         mine = [row for row in seen if row["who"] == who]

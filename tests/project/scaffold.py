@@ -140,9 +140,8 @@ def {module}(engine: SqlEngine, clients: Relation) -> Relation:
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    engine = trace_input.engine
-    rows = {module}(engine, trace_input.table("clients"))
-    return table_outcome_with_fail_option(args, trace_input, engine, rows, _SHOWN)
+    rows = {module}(trace_input.reader, trace_input.table("clients"))
+    return table_outcome_with_fail_option(args, trace_input, trace_input.hand_over(rows), _SHOWN)
 
 
 JOB = Job("count requests by principal", add_no_options, _run, runs_locally=True)

@@ -159,7 +159,7 @@ PROXY = "proxy --upstream 127.0.0.1:1 --record recorded"
         ("trace import --input-format request-log log.zst new", "reading zstd", "compression"),
         ("trace import --input-format pcap x.p12 new", "importing a network capture", "capture"),
         ("trace export recorded --format pcap --out x", "--format pcap", "capture"),
-        ("pipeline denials recorded", "analysis without Spark", "local"),
+        ("pipeline denials recorded", "analysis of traces", "local"),
         ("pipeline ingest recorded --out lake", "analysis on Spark", "pipeline"),
         ("pipeline denials recorded --remote sc://x", "a Spark Connect server", "connect"),
         ("completion bash", "kafka-shim completion", "completion"),

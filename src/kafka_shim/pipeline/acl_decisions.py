@@ -1,4 +1,4 @@
-"""Decisions of an ACL set about accesses, by joins in an engine.
+"""Decisions of an ACL set about accesses, by joins.
 
 The joins find the ACLs of each accessed resource (the literal name, prefixes by their length, `*`),
 of them those for the principal and the host, and of those the one that decides; see
@@ -7,12 +7,11 @@ have the name `*`, and the release whose search for prefixes stops early.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import ANY_USER, Acl
-from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set, read_distinct_acls_from_file
+from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.acl_tables import (
     ACLS,
     DEFAULT_ALLOW,
@@ -32,13 +31,10 @@ from kafka_shim.pipeline.acls.acl_tables import (
 )
 from kafka_shim.pipeline.acls.authorizer_decisions import DECIDED, decision_mapper
 from kafka_shim.pipeline.engines.checked_sql import checked_sql
-from kafka_shim.pipeline.engines.engine import Relation, SqlEngine, exist_rows, has_rows
+from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.rows.access_roles import accesses_to_any_resource
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.protocol.enums import Operation, ResourceType
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
 
 QUESTION = ("principal", "host", "operation", "resource_type", "resource_name")
 """The columns on which a decision about an access without alternatives depends."""
@@ -161,7 +157,7 @@ ACLs, the order is another.
 class AclRelations:
     """ACLs as relations, which live as long as the engine; many ACLs take a second."""
 
-    def __init__(self, engine: SqlEngine, distinct_acls: tuple[Acl, ...]) -> None:
+    def __init__(self, engine: DuckDbEngine, distinct_acls: tuple[Acl, ...]) -> None:
         self.listed_acls = distinct_acls
         self.tables = acl_tables(distinct_acls)
         self.acls = engine.relation_from_arrow(self.tables.acls)
@@ -181,47 +177,22 @@ class AclRelations:
         return found
 
 
-def acl_relations_in_background(engine: SqlEngine, path: str) -> "Future[AclRelations]":
-    """Return the ACLs of a file as relations, made while the engine computes others."""
-    return engine.in_background(
-        lambda: AclRelations(engine, tuple(read_distinct_acls_from_file(path)))
-    )
-
-
 class AclDecider:
-    """Decides accesses with an ACL set; its relations live as long as the engine.
+    """Decides accesses with an ACL set; its relations live as long as the engine."""
 
-    `relations` are those of the set's ACLs, if they are there already.
-    """
-
-    def __init__(
-        self, engine: SqlEngine, acl_set: AclSet, relations: AclRelations | None = None
-    ) -> None:
+    def __init__(self, engine: DuckDbEngine, acl_set: AclSet) -> None:
         self._engine = engine
         self._acl_set = acl_set
         self._rules = acl_rules_of_release(acl_set.release)
-        self.relations = relations or AclRelations(engine, acl_set.acls)
+        self.relations = AclRelations(engine, acl_set.acls)
         self.super_users = engine.relation_from_arrow(principal_table(acl_set.super_users))
         self._operations = engine.relation_from_arrow(operation_table())
 
-    def with_decisions(self, accesses: Relation, name_prefix: str) -> Relation:
+    def with_decisions(self, accesses: str, name_prefix: str) -> str:
         """Add the columns `allowed` and `rule_number` with a prefix: whether each requirement is
         met, by the access or else by all of its alternatives, and the number of the rule.
-
-        `accesses` are read repeatedly, so the engine should keep them.
         """
-        kinds = self._engine.in_background(
-            lambda: exist_rows(self._engine, accesses, "size(instead) > 0", _NAME_IS_STAR)
-        )
-        own = self._with_direct_decisions(accesses, has_star=lambda: kinds.result()[1])
         columns = ", ".join(f"a.{name}" for name in self._engine.columns(accesses))
-        if not kinds.result()[0]:  # a smaller plan
-            return self._engine.sql(
-                f"select {columns}, decided_allowed as {name_prefix}allowed,"
-                f" decided_rule as {name_prefix}rule_number from {{own}} a",
-                own=own,
-            )
-        alternatives = self._decided_alternatives(accesses)
         keys = " and ".join(f"i.{name} = a.{name}" for name in DECISION_COLUMNS)
         return self._engine.sql(
             f"""
@@ -231,11 +202,11 @@ class AclDecider:
                     else a.decided_rule end as {name_prefix}rule_number
             from {{own}} a left join {{alternatives}} i on {keys}
             """,
-            own=own,
-            alternatives=alternatives,
+            own=self._with_direct_decisions(accesses),
+            alternatives=self._decided_alternatives(accesses),
         )
 
-    def with_rule_texts(self, decided: Relation, name_prefix: str) -> Relation:
+    def with_rule_texts(self, decided: str, name_prefix: str) -> str:
         """Replace the column `rule_number` with a prefix by `rule`, the text."""
         number = f"{name_prefix}rule_number"
         columns = ", ".join(f"d.{name}" for name in self._engine.columns(decided) if name != number)
@@ -246,7 +217,7 @@ class AclDecider:
             rules=self.relations.rule_texts,
         )
 
-    def applying_acls(self, questions: Relation, resource_patterns: Relation) -> Relation:
+    def applying_acls(self, questions: str, resource_patterns: str) -> str:
         """Return a row with the rank for each question and each ACL that allows or denies it."""
         query, networks = _APPLYING_ACLS, {}
         if network_hosts(self._acl_set):
@@ -265,7 +236,7 @@ class AclDecider:
             **networks,
         )
 
-    def resource_patterns(self, accesses: Relation) -> Relation:
+    def resource_patterns(self, accesses: str) -> str:
         """Return the patterns of ACLs that match each accessed resource."""
         return self._engine.sql(
             _RESOURCE_PATTERNS[self._rules.wildcard_covers_starred_names],
@@ -273,20 +244,10 @@ class AclDecider:
             patterns=self.relations.patterns,
         )
 
-    def _with_direct_decisions(
-        self, accesses: Relation, *, has_star: Callable[[], bool]
-    ) -> Relation:
-        """Add `decided_allowed` and `decided_rule`: the decisions without alternatives.
-
-        `has_star` returns whether an access has the name `*`.
-
-        The decisions that depend on an ACL, often few, are computed first. So the engine knows
-        their number, and need not repartition the accesses to join them.
-        """
+    def _with_direct_decisions(self, accesses: str) -> str:
+        """Add `decided_allowed` and `decided_rule`: the decisions without alternatives."""
         patterns = self._engine.computed_once(self.resource_patterns(accesses))
-        decisions = self._engine.computed_once(
-            self._decisions(accesses, patterns, has_star=has_star())
-        )
+        decisions = self._engine.computed_once(self._decisions(accesses, patterns))
         everyone = self._acl_set.allow_everyone_if_no_acl
         query, closed = _DECIDED[everyone], {}
         if everyone and not self._rules.prefix_search_stops_early:
@@ -295,28 +256,24 @@ class AclDecider:
             query, accesses=accesses, super_users=self.super_users, decisions=decisions, **closed
         )
 
-    def _decisions(self, accesses: Relation, patterns: Relation, *, has_star: bool) -> Relation:
+    def _decisions(self, accesses: str, patterns: str) -> str:
         """Return the decisions that depend on an ACL, and all that the authorizer made."""
         if self._rules.prefix_search_stops_early:
             return self._decided_by_authorizer(self._questions(accesses, "true"))
         columns = ", ".join(QUESTION)
-        by_acls = self._engine.sql(
+        return self._engine.sql(
             f"""
             select {columns}, false as is_any_resource, bool_and(not is_deny) as is_allowed,
                 coalesce(min(rank) filter (where is_deny), max(rank)) as rule_number
             from {{applying}} where not ({_NAME_IS_STAR}) group by {columns}
+            union all
+            select * from {{by_authorizer}}
             """,
             applying=self.applying_acls(accesses, patterns),
-        )
-        if not has_star:  # a smaller plan
-            return by_acls
-        return self._engine.sql(
-            "select * from {by_acls} union all select * from {by_authorizer}",
-            by_acls=by_acls,
             by_authorizer=self._decided_by_authorizer(self._questions(accesses, _NAME_IS_STAR)),
         )
 
-    def _questions(self, accesses: Relation, condition: str) -> Relation:
+    def _questions(self, accesses: str, condition: str) -> str:
         columns = ", ".join(QUESTION)
         return self._engine.sql(
             f"""
@@ -327,18 +284,13 @@ class AclDecider:
             accesses=accesses,
         )
 
-    def _decided_by_authorizer(self, questions: Relation) -> Relation:
+    def _decided_by_authorizer(self, questions: str) -> str:
         return self._engine.map_batches(
-            questions, decision_mapper(pack_acl_set(self._acl_set)), DECIDED
+            questions, decision_mapper(self._acl_set, self.relations.tables.ranked_acls), DECIDED
         )
 
-    def _decided_alternatives(self, accesses: Relation) -> Relation:
+    def _decided_alternatives(self, accesses: str) -> str:
         """Return whether all alternatives of an access are allowed, and the rule of the first."""
-        columns = ", ".join(DECISION_COLUMNS)
-        with_alternatives = self._engine.sql(
-            f"select distinct {columns} from {{accesses}} where size(instead) > 0",
-            accesses=accesses,
-        )
         # an element is OPERATION|TYPE|name
         rest = "substr(element, length(split_part(element, '|', 1)) + 2)"
         names = ", ".join(f"{name} as own_{name}" for name in DECISION_COLUMNS)
@@ -348,19 +300,23 @@ class AclDecider:
                 split_part(element, '|', 1) as operation,
                 split_part({rest}, '|', 1) as resource_type,
                 substr({rest}, length(split_part({rest}, '|', 1)) + 2) as resource_name
-            from {{elements}}
+            from (
+                select *, generate_subscripts(instead, 1) - 1 as position,
+                    unnest(instead) as element
+                from (
+                    select distinct {", ".join(DECISION_COLUMNS)} from {{accesses}}
+                    where size(instead) > 0
+                ) with_alternatives
+            ) elements
             """,
-            elements=self._engine.numbered_elements(with_alternatives, "instead"),
+            accesses=accesses,
         )
         grouped = ", ".join(f"own_{name} as {name}" for name in DECISION_COLUMNS)
-        elements = self._engine.computed_once(elements)
         return self._engine.sql(
             f"""
             select {grouped}, bool_and(decided_allowed) as all_allowed,
                 max(decided_rule) filter (where position = 0) as first_rule
             from {{decided}} group by {", ".join(f"own_{name}" for name in DECISION_COLUMNS)}
             """,
-            decided=self._with_direct_decisions(
-                elements, has_star=lambda: has_rows(self._engine, elements, _NAME_IS_STAR)
-            ),
+            decided=self._with_direct_decisions(self._engine.computed_once(elements)),
         )

@@ -7,7 +7,7 @@ from kafka_shim.pipeline.acl_decisions import IS_ANY_RESOURCE, QUESTION, AclDeci
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.matches import DecidingAclFinder, DecisionSignature
 from kafka_shim.pipeline.acls.removable import CountedSignature
-from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.rows.access_roles import WITHOUT_CERTAIN_EFFECT
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 
@@ -19,7 +19,7 @@ _HAS_EFFECT = f"bool_or(role not in {WITHOUT_CERTAIN_EFFECT}) as has_effect"
 
 
 def split_by_signature(
-    engine: SqlEngine, accesses: Relation, acl_set: AclSet
+    engine: DuckDbEngine, accesses: str, acl_set: AclSet
 ) -> tuple[list[CountedSignature], list[dict[str, Any]]]:
     """Return the signatures of all accesses, and the rows that only the authorizer can decide.
 
@@ -39,7 +39,7 @@ def split_by_signature(
 
 
 def _signatures_by_joins(
-    engine: SqlEngine, accesses: Relation, acl_set: AclSet, is_plain: str
+    engine: DuckDbEngine, accesses: str, acl_set: AclSet, is_plain: str
 ) -> list[CountedSignature]:
     decider = AclDecider(engine, acl_set)
     questions = engine.computed_once(
@@ -111,7 +111,7 @@ def _counted_signature(
 
 
 def _other_rows(
-    engine: SqlEngine, accesses: Relation, acl_set: AclSet, is_plain: str
+    engine: DuckDbEngine, accesses: str, acl_set: AclSet, is_plain: str
 ) -> tuple[list[CountedSignature], list[dict[str, Any]]]:
     columns = ", ".join(DECISION_COLUMNS)
     rows = engine.rows(

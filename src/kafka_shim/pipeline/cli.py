@@ -75,7 +75,9 @@ def _missing_requirement(args: argparse.Namespace, choice: EngineChoice) -> str 
 
     if choice.engine == DUCKDB:
         return missing_local_package()
-    return missing_requirement(is_remote=args.remote is not None)
+    decides = any(job.job != "ingest" for job in args_of_chained_jobs(args))
+    missing = missing_requirement(is_remote=args.remote is not None)
+    return missing or (missing_local_package() if decides else None)
 
 
 def _run_jobs(

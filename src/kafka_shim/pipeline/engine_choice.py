@@ -11,7 +11,6 @@ from kafka_shim.pipeline.arguments import args_of_chained_jobs
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.jobs import import_job
 from kafka_shim.pipeline.options import DUCKDB, SPARK
-from kafka_shim.text.extras import is_installed
 
 INPUT_BYTES_MAX = 1 << 30
 """More takes minutes in one process; Spark reads it on all cores."""
@@ -49,8 +48,6 @@ def choose_engine(args: argparse.Namespace) -> EngineChoice:
         reason = f"{only_on_spark[0]} has no other engine"
     elif size > INPUT_BYTES_MAX:
         reason = f"{text} are more than {INPUT_BYTES_MAX >> 20} MiB"
-    elif is_installed("pipeline") and not is_installed("local"):
-        reason = "duckdb is not installed"
     if reason:
         return EngineChoice(SPARK, f"Spark, since {reason}")
     return EngineChoice(DUCKDB, f"DuckDB, since {text} fit into this process; or --engine spark")

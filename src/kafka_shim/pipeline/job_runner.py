@@ -71,10 +71,7 @@ def _run_in_spark_then_unpersist_observation(
                 spark = spark_session(args.master, log=log, settings=dict(args.conf))
         if not args.remote and (address := spark.sparkContext.uiWebUrl):
             print(f"Spark's UI: {address}", file=sys.stderr)
-        writes_to_url = "://" in (getattr(args, "parquet", None) or "")
-        trace_input = spark_trace_input(
-            spark, args.trace, checked.reader_options, decides_on_spark=writes_to_url
-        )
+        trace_input = spark_trace_input(spark, args.trace, checked.reader_options)
         try:
             with (
                 nullcontext()

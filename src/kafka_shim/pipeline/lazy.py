@@ -1,4 +1,4 @@
-"""Packages of the extra `pipeline`, imported when they are first used.
+"""Packages of the extras `pipeline` and `local`, imported when they are first used.
 
 So the jobs' options, `--help` and error messages need neither Spark nor Arrow, and appear
 immediately.
@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import duckdb
     import pyarrow as pa
     from pyspark.sql import functions as f
 else:
@@ -24,7 +25,8 @@ else:
         def __getattr__(self, attribute: str) -> Any:
             return getattr(import_module(self._name), attribute)
 
+    duckdb = _LazyModule("duckdb")
     f = _LazyModule("pyspark.sql.functions")
     pa = _LazyModule("pyarrow")
 
-__all__ = ["f", "pa"]
+__all__ = ["duckdb", "f", "pa"]

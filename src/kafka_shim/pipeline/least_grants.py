@@ -19,7 +19,7 @@ from kafka_shim.pipeline.acls.required_access import (
     operation_on_resource,
 )
 from kafka_shim.pipeline.engines.checked_sql import checked_sql
-from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.tables import OBSERVED
 from kafka_shim.policy.formats.kafka_commands import format_command
 from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
@@ -100,11 +100,11 @@ group by p.principal, p.host, p.operation, p.resource_type
 
 
 def least_grant_rows(
-    engine: SqlEngine,
-    accesses: Relation,
+    engine: DuckDbEngine,
+    accesses: str,
     over_grants_max: int | None,
     super_users: Sequence[str],
-) -> Relation:
+) -> str:
     """Return rows of `LEAST_ACLS` for the accesses, in no order."""
     users = principal_table(super_users)
     latest = engine.computed_once(
@@ -134,7 +134,7 @@ def least_grant_rows(
     return _joined_into_prefixes(engine, literal, latest, accesses, over_grants_max)
 
 
-def _chosen_alternatives(engine: SqlEngine, latest: Relation) -> Iterator[dict[str, Any]]:
+def _chosen_alternatives(engine: DuckDbEngine, latest: str) -> Iterator[dict[str, Any]]:
     """Yield the cells of accesses with alternatives."""
     with_alternatives = engine.sql("select * from {l} where has_alternatives", l=latest)
     rows = engine.rows(with_alternatives)
@@ -219,12 +219,12 @@ def _over_grants(grant: Grant) -> list[str]:
 
 
 def _joined_into_prefixes(
-    engine: SqlEngine,
-    literal_rows: Relation,
-    latest: Relation,
-    accesses: Relation,
+    engine: DuckDbEngine,
+    literal_rows: str,
+    latest: str,
+    accesses: str,
     over_grants_max: int,
-) -> Relation:
+) -> str:
     allows: dict[str, list[Grant]] = defaultdict(list)
     rows = []
     for row in engine.rows(literal_rows):
@@ -250,7 +250,7 @@ def _acl_of_rule(text: str) -> Acl:
 
 
 def _used_names_by_resource_type(
-    engine: SqlEngine, accesses: Relation
+    engine: DuckDbEngine, accesses: str
 ) -> dict[ResourceType, frozenset[str]]:
     names: dict[ResourceType, set[str]] = defaultdict(set)
     query = "select distinct resource_type, resource_name from {accesses}"
@@ -260,7 +260,7 @@ def _used_names_by_resource_type(
 
 
 def _denied_by_principal(
-    engine: SqlEngine, latest: Relation, principals: Iterable[str]
+    engine: DuckDbEngine, latest: str, principals: Iterable[str]
 ) -> dict[str, list[OperationOnResource]]:
     denied: dict[str, list[OperationOnResource]] = defaultdict(list)
     wanted = set(principals)

@@ -9,6 +9,7 @@ import msgspec
 
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet, read_distinct_acls_from_file
+from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.request_accesses import (
     accesses_of_requests,
@@ -26,10 +27,10 @@ _MEASURES = ("requests", "first_seen", "last_seen", "example")
 class Observation(msgspec.Struct):
     """The accesses that requests needed, and the settings of the authorizer that decided them."""
 
-    engine: SqlEngine
-    request_accesses: Relation
+    engine: DuckDbEngine
+    request_accesses: str
     totals_and_settings: dict[str, Any]
-    all_accesses: Relation
+    all_accesses: str
     """All accesses, which the engine keeps."""
 
     def with_all_that_acls_may_have_decided(self) -> "Observation":
@@ -105,8 +106,8 @@ def clients_of_requests(engine: SqlEngine, requests: Relation, *further_keys: st
 
 
 def make_observation(
-    engine: SqlEngine,
-    all_accesses: Relation,
+    engine: DuckDbEngine,
+    all_accesses: str,
     undecided: Iterable[tuple[str, str, int]],
     args: argparse.Namespace,
     release: str,
@@ -175,7 +176,7 @@ def _sum_by_reason(rows: list[tuple[str, str, int]]) -> list[dict[str, Any]]:
     ]
 
 
-def _access_totals(engine: SqlEngine, accesses: Relation) -> dict[str, Any]:
+def _access_totals(engine: DuckDbEngine, accesses: str) -> dict[str, Any]:
     """Return the number of accesses, and the first and last time."""
     (total,) = engine.rows(
         engine.sql(

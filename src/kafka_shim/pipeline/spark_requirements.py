@@ -14,7 +14,7 @@ WITHOUT_JAVA = (
 
 def missing_local_package() -> str | None:
     """Return in one line what the local engine needs; None if nothing is missing."""
-    return None if is_installed("local") else requires("analysis without Spark", "local")
+    return None if is_installed("local") else requires("analysis of traces", "local")
 
 
 def missing_requirement(*, is_remote: bool = False) -> str | None:

@@ -1,13 +1,12 @@
 """Read traces or a lake with an engine, limited to the given times and APIs."""
 
 import argparse
-import tempfile
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from kafka_shim.pipeline.acls.acl_tables import principal_table
+from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.input_verdict import segment_problems
@@ -40,39 +39,38 @@ class TraceTables(Protocol):
 class TraceInput:
     """Traces or a lake, with the options for reading.
 
-    `engine` reads them, and `deciding_engine` judges the distinct accesses: DuckDB, where it can
-    read the files that Spark's workers write, since Spark takes dozens of stages for a question.
+    `reader` reads and counts them. `engine` judges the distinct accesses, and what else is handed
+    over to it.
     """
 
     def __init__(
         self,
-        engine: SqlEngine,
+        reader: SqlEngine,
         tables_of: Callable[[list[str], dict[str, str]], TraceTables],
         paths: list[str],
         options: dict[str, str],
-        deciding_engine: SqlEngine | None = None,
+        engine: DuckDbEngine,
     ) -> None:
+        self.reader = reader
         self.engine = engine
-        self.deciding_engine = deciding_engine or engine
         self.paths = paths
         self.options = options
         self._tables_of = tables_of
         self._tables = tables_of(paths, options)
         self._observation: Observation | None = None
         self._request_totals: dict[str, Any] | None = None
-        self._cached = ExitStack()
 
     @property
     def spark(self) -> "SparkSession":
         """Return the session; for jobs that run on Spark only."""
         from kafka_shim.pipeline.engines.spark_engine import SparkEngine
 
-        assert isinstance(self.engine, SparkEngine)
-        return self.engine.session
+        assert isinstance(self.reader, SparkEngine)
+        return self.reader.session
 
     def of_paths(self, paths: list[str]) -> "TraceInput":
         """Return other traces or another lake, with the same engine and options."""
-        return TraceInput(self.engine, self._tables_of, paths, self.options, self.deciding_engine)
+        return TraceInput(self.reader, self._tables_of, paths, self.options, self.engine)
 
     def lake_folder(self) -> Path | None:
         return lake_at_paths(self.paths)
@@ -82,7 +80,7 @@ class TraceInput:
         if self.lake_folder() is None:
             return self._tables.table(name, *columns)
         if name == "clients":
-            return clients_of_requests(self.engine, self.table("requests"))
+            return clients_of_requests(self.reader, self.table("requests"))
         return self._within_selection(name, columns)
 
     def added_needs_of_trace(self, present_release: str, target_release: str) -> Relation:
@@ -94,13 +92,13 @@ class TraceInput:
         """Return the distinct accesses."""
         if self.lake_folder() is None:
             # what is equal is rare in the rows of a reader, so they are first repartitioned
-            counts = self.engine.sql(
+            counts = self.reader.sql(
                 "select /*+ repartition(principal, resource_name) */ * from {observed}",
                 observed=self._tables.table("observed"),
             )
         else:
-            counts = decided_accesses_as_observed_rows(self.engine, self.table("accesses"))
-        return sum_equal_accesses(self.engine, counts)
+            counts = decided_accesses_as_observed_rows(self.reader, self.table("accesses"))
+        return sum_equal_accesses(self.reader, counts)
 
     def accesses_by_request(self, *columns: str) -> Relation:
         """Return columns of the decided accesses of each request; `requests` counts equal requests,
@@ -109,21 +107,21 @@ class TraceInput:
         if self.lake_folder() is None:
             return self._tables.table("request_accesses", *columns)
         names = ", ".join(f"{'1 as ' if name == 'requests' else ''}{name}" for name in columns)
-        return self.engine.sql(
+        return self.reader.sql(
             f"select {names} from {{accesses}} where allowed is not null",
             accesses=self.table("accesses"),
         )
 
     def accesses_of_requests(self) -> Relation:
         """Return the distinct accesses that requests needed, which the jobs about ACLs take."""
-        return accesses_of_requests(self.engine, self.distinct_accesses())
+        return accesses_of_requests(self.engine, self.hand_over(self.distinct_accesses()))
 
     def damage_totals_except_unfinished_tails(self) -> dict[str, Any]:
         """Return the number of unreadable places and bytes; tails still
         being written do not count.
         """
-        rows = self.engine.rows(
-            self.engine.sql("select length from {d} where not is_tail", d=self.table("damage"))
+        rows = self.reader.rows(
+            self.reader.sql("select length from {d} where not is_tail", d=self.table("damage"))
         )
         size = sum(row["length"] for row in rows)
         return {"damaged_blocks": len(rows), "damaged_bytes": size}
@@ -131,8 +129,8 @@ class TraceInput:
     def request_totals(self) -> dict[str, Any]:
         """Return the number of requests, principals and brokers, and the first and last time."""
         if self._request_totals is None:
-            (row,) = self.engine.rows(
-                self.engine.sql(
+            (row,) = self.reader.rows(
+                self.reader.sql(
                     "select count(*) as requests, count(distinct principal) as principals,"
                     " count(distinct node_id) as brokers, min(time) as first_seen,"
                     " max(time) as last_seen from {requests}",
@@ -148,9 +146,8 @@ class TraceInput:
     def cached_observation(self, args: argparse.Namespace) -> Observation:
         """Return what was observed; it is read once for all jobs of a report."""
         if self._observation is None:
-            engine = self.deciding_engine
-            distinct = self.hand_over(self.distinct_accesses())
-            accesses = self._cached.enter_context(engine.cached(distinct))
+            engine = self.engine
+            accesses = self.hand_over(self.distinct_accesses())
             undecided = self._undecided_counts()
             self._observation = make_observation(
                 engine, accesses, undecided, args, self.options["release"]
@@ -163,24 +160,17 @@ class TraceInput:
             head |= segment_problems([] if is_lake else self.paths)
         return self._observation
 
-    def hand_over(self, relation: Relation) -> Relation:
-        """Return a relation of the reading engine as one of the deciding engine."""
-        if self.deciding_engine is self.engine:
-            return relation
-        from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
-
-        assert isinstance(self.deciding_engine, DuckDbEngine)
-        folder = self._cached.enter_context(tempfile.TemporaryDirectory(prefix="kafka-shim-"))
-        self.engine.write_parquet(relation, folder)
-        files = [str(path) for path in Path(folder).glob("*.parquet")]
-        return self.deciding_engine.parquet_files(files, self.engine.columns(relation))
+    def hand_over(self, relation: Relation) -> str:
+        """Return a relation of the reading engine as a table of the deciding engine."""
+        if self.engine is self.reader:
+            return self.engine.computed_once(relation)
+        return self.engine.stored_batches(self.reader.batches(relation))
 
     def release_observation(self) -> None:
-        """Release the cached observation."""
+        """Release the cached observation, and what else was handed over."""
         self._observation = None
-        for engine in dict.fromkeys((self.deciding_engine, self.engine)):
+        for engine in dict.fromkeys((self.engine, self.reader)):
             engine.release()
-        self._cached.close()
 
     def _within_selection(self, name: str, columns: tuple[str, ...]) -> Relation:
         """Return a lake's rows within the times and for the APIs; damage has neither."""
@@ -197,11 +187,11 @@ class TraceInput:
         rows = self._tables.table(name)
         if not conditions and not columns:
             return rows
-        return self.engine.sql(
+        return self.reader.sql(
             f"select {', '.join(columns) or '*'} from {{rows}}"
             f" where {' and '.join(conditions) or 'true'}",
             rows=rows,
-            principals=self.engine.relation_from_arrow(principal_table(selection.principals)),
+            principals=self.reader.relation_from_arrow(principal_table(selection.principals)),
         )
 
     def _undecided_counts(self) -> list[tuple[str, str, int]]:
@@ -211,28 +201,23 @@ class TraceInput:
         ):
             return []
         accesses = self.table("accesses", "time", "api_key", "principal", "role", "allowed")
-        counts = self.engine.sql(
+        counts = self.reader.sql(
             "select principal, role, count(*) as number from {accesses}"
             " where allowed is null group by principal, role",
             accesses=accesses,
         )
         return [
             (row["principal"], LEFT_OUT.get(row["role"], UNKNOWN_DECISION), row["number"])
-            for row in self.engine.rows(counts)
+            for row in self.reader.rows(counts)
         ]
 
 
 def spark_trace_input(
-    spark: "SparkSession",
-    paths: list[str],
-    options: dict[str, str] | None = None,
-    *,
-    decides_on_spark: bool = False,
+    spark: "SparkSession", paths: list[str], options: dict[str, str] | None = None
 ) -> TraceInput:
-    """Return traces or a lake that Spark reads; `decides_on_spark`: results go to a URL."""
+    """Return traces or a lake that Spark reads."""
     from kafka_shim.pipeline.engines.spark_engine import SparkEngine
     from kafka_shim.pipeline.spark.trace_tables import SparkLakeTables, SparkTraceTables
-    from kafka_shim.text.extras import is_installed
 
     def tables_of(paths: list[str], options: dict[str, str]) -> TraceTables:
         lake = lake_at_paths(paths)
@@ -241,17 +226,11 @@ def spark_trace_input(
         return SparkLakeTables(spark, lake)
 
     engine = SparkEngine(spark)
-    deciding: SqlEngine = engine
-    if engine.has_local_workers and is_installed("local") and not decides_on_spark:
-        from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
-
-        deciding = DuckDbEngine()
-    return TraceInput(engine, tables_of, paths, options or {}, deciding)
+    return TraceInput(engine, tables_of, paths, options or {}, DuckDbEngine(engine.write_parquet))
 
 
 def local_trace_input(paths: list[str], options: dict[str, str] | None = None) -> TraceInput:
     """Return traces or a lake that DuckDB reads in this process."""
-    from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
     from kafka_shim.pipeline.local.trace_tables import LocalLakeTables, LocalTraceTables
 
     engine = DuckDbEngine()
@@ -262,7 +241,7 @@ def local_trace_input(paths: list[str], options: dict[str, str] | None = None) -
             return LocalTraceTables(engine, paths, options)
         return LocalLakeTables(engine, lake)
 
-    return TraceInput(engine, tables_of, paths, options or {})
+    return TraceInput(engine, tables_of, paths, options or {}, engine)
 
 
 def lake_at_paths(paths: list[str]) -> Path | None:

@@ -1,6 +1,5 @@
-"""An ACL set with everything that decisions depend on, small enough to be sent to workers."""
+"""An ACL set with everything that decisions depend on."""
 
-import hashlib
 from pathlib import Path
 
 import msgspec
@@ -13,9 +12,6 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.policy.formats import parse_distinct_acls
 from kafka_shim.protocol.api_versions import RELEASES
-
-_AUTHORIZERS: dict[str, StandardAuthorizer] = {}
-_AUTHORIZERS_MAX = 4
 
 
 class AclSet(msgspec.Struct, frozen=True):
@@ -34,31 +30,6 @@ class AclSet(msgspec.Struct, frozen=True):
             rules=acl_rules_of_release(self.release),
             store=AclStore(self.acls, caches_lookups=True),
         )
-
-
-class PackedAclSet(msgspec.Struct, frozen=True):
-    """An ACL set as bytes for workers; as objects, 100,000 ACLs would take seconds to send."""
-
-    msgpack_bytes: bytes
-    sha256_hex: str
-
-    def unpack(self) -> AclSet:
-        return msgspec.msgpack.decode(self.msgpack_bytes, type=AclSet)
-
-    def cached_authorizer(self) -> StandardAuthorizer:
-        """Return this process's authorizer with this set, which all its tasks share."""
-        found = _AUTHORIZERS.get(self.sha256_hex)
-        if found is None:
-            if len(_AUTHORIZERS) >= _AUTHORIZERS_MAX:
-                _AUTHORIZERS.clear()
-            found = _AUTHORIZERS[self.sha256_hex] = self.unpack().build_authorizer()
-        return found
-
-
-def pack_acl_set(acl_set: AclSet) -> PackedAclSet:
-    """Return the set as bytes with its identity."""
-    content = msgspec.msgpack.encode(acl_set)
-    return PackedAclSet(content, hashlib.sha256(content).hexdigest())
 
 
 def read_distinct_acls_from_file(path: str) -> list[Acl]:

@@ -1,19 +1,14 @@
 """Decisions of the authorizer itself, for accesses that joins cannot decide."""
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from functools import cache
 
 import pyarrow as pa
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor, Decision, DecisionReason
-from kafka_shim.pipeline.acls.acl_set import PackedAclSet
-from kafka_shim.pipeline.acls.acl_tables import (
-    DEFAULT_ALLOW,
-    DEFAULT_DENY,
-    SUPER_USER,
-    rank_acls,
-)
+from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.acls.acl_tables import DEFAULT_ALLOW, DEFAULT_DENY, SUPER_USER
 from kafka_shim.pipeline.engines.engine import BatchFunction
 from kafka_shim.protocol.enums import Operation, ResourceType
 
@@ -37,18 +32,21 @@ _RULE_NUMBERS = {
 }
 
 
-def decision_mapper(packed: PackedAclSet) -> BatchFunction:
+def decision_mapper(acl_set: AclSet, ranked_acls: Sequence[Acl]) -> BatchFunction:
     """Return a function that adds the decisions to batches of questions."""
+    authorizer = cache(acl_set.build_authorizer)  # takes time, and often there are no questions
+    ranks = cache(lambda: {acl: rank for rank, acl in enumerate(ranked_acls)})
 
     def with_decisions(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             rows = batch.to_pylist()
-            decisions = [_decide_question(packed.cached_authorizer(), row) for row in rows]
-            ranks = _ranks(packed) if any(decision.acl for decision in decisions) else {}
+            decisions = [_decide_question(authorizer(), row) for row in rows]
             for row, decision in zip(rows, decisions, strict=True):
                 row["is_allowed"] = decision.allowed
                 row["rule_number"] = (
-                    _RULE_NUMBERS[decision.reason] if decision.acl is None else ranks[decision.acl]
+                    _RULE_NUMBERS[decision.reason]
+                    if decision.acl is None
+                    else ranks()[decision.acl]
                 )
             yield pa.RecordBatch.from_pylist(rows, DECIDED)
 
@@ -64,8 +62,3 @@ def _decide_question(authorizer: StandardAuthorizer, row: dict[str, object]) -> 
     return authorizer.decide_uncached(
         actor, Action(operation, resource_type, str(row["resource_name"]))
     )
-
-
-@lru_cache(4)
-def _ranks(packed: PackedAclSet) -> dict[Acl, int]:
-    return {acl: rank for rank, acl in enumerate(rank_acls(packed.unpack().acls))}

@@ -13,7 +13,7 @@ import pyarrow as pa
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, narrowest_allow_acl
 from kafka_shim.authorizer.remedy import Step, steps_to_allow
-from kafka_shim.pipeline.acls.acl_set import PackedAclSet
+from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.required_access import required_access_of_row
 from kafka_shim.pipeline.engines.engine import BatchFunction
 from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
@@ -37,11 +37,12 @@ class Remedy(msgspec.Struct, frozen=True):
     unknown_further_steps: str = ""
 
 
-def remedy_mapper(packed: PackedAclSet | None, schema: pa.Schema) -> BatchFunction:
+def remedy_mapper(acl_set: AclSet | None, schema: pa.Schema) -> BatchFunction:
     """Return a function that replaces the column `checks` of findings by those of `REMEDY`.
 
     With ACLs, the remedies are complete. The findings have a principal, operation and resource.
     """
+    authorizer = None if acl_set is None else acl_set.build_authorizer()
 
     def remedy(row: dict[str, Any]) -> Remedy:
         if not row["resource_name"]:
@@ -49,9 +50,9 @@ def remedy_mapper(packed: PackedAclSet | None, schema: pa.Schema) -> BatchFuncti
         if row["resource_name"] == WILDCARD and not _is_of_any_resource(row):
             return Remedy((), _NAMED_STAR)
         denied = [{**row, **check} for check in row.pop("checks")]
-        if packed is None:
+        if authorizer is None:
             return remedy_from_recorded_rules(denied)
-        return complete_remedy(packed.cached_authorizer(), denied)
+        return complete_remedy(authorizer, denied)
 
     def with_remedies(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

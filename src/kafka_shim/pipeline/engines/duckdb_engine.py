@@ -1,4 +1,4 @@
-"""DuckDB in this process: for data that fits on one machine, without Java."""
+"""DuckDB in this process: decides what either engine has read, and needs no Java."""
 
 import itertools
 import re
@@ -7,14 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import duckdb
-import pyarrow as pa
-
-from kafka_shim.pipeline.engines.engine import PARQUET, PARQUET_NAMES, BatchFunction, T
+from kafka_shim.pipeline.engines.engine import PARQUET, PARQUET_NAMES, BatchFunction
+from kafka_shim.pipeline.lazy import duckdb, pa
 from kafka_shim.text.output_paths import remove_own_files
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
+    import pyarrow as pa
 
 BATCH_ROWS = 100_000
 _NAME = re.compile(r"\{(\w+)\}")
@@ -33,8 +31,9 @@ _MACROS = {
 class DuckDbEngine:
     """Runs queries in a database in memory; relations are the names of its views and tables."""
 
-    def __init__(self) -> None:
+    def __init__(self, write_to_url: "Callable[[pa.Table, str], None] | None" = None) -> None:
         self.connection = duckdb.connect()
+        self._write_to_url = write_to_url
         self.connection.execute("set TimeZone = 'UTC'")
         self.connection.execute("set default_null_order = 'nulls_first_on_asc_last_on_desc'")
         for head, body in _MACROS.items():
@@ -46,18 +45,21 @@ class DuckDbEngine:
         text = _NAME.sub(lambda match: relations.get(match[1], match[0]), query)
         return self._create("view", text)
 
-    def relation_from_arrow(self, rows: pa.Table) -> str:
+    def relation_from_arrow(self, rows: "pa.Table") -> str:
         name = self._new_name()
         self.connection.register(name, rows)
         return name
 
-    def stored_batches(self, batches: pa.RecordBatchReader) -> str:
-        """Return a table with these rows."""
-        name = self._new_name()
+    def stored_batches(self, batches: "pa.RecordBatchReader") -> str:
+        """Return a table with these rows, until `release`."""
         self.connection.register("batches", batches)
-        self.connection.execute(f"create temp table {name} as from batches")
-        self.connection.unregister("batches")
-        return name
+        try:
+            return self.computed_once("batches")
+        finally:
+            self.connection.unregister("batches")
+
+    def batches(self, relation: str) -> "pa.RecordBatchReader":
+        return self.connection.sql(f"from {relation}").to_arrow_reader(BATCH_ROWS)
 
     def parquet_files(self, files: list[str], columns: list[str]) -> str:
         """Return columns of Parquet files; times that Spark wrote do not say that they are UTC."""
@@ -71,26 +73,16 @@ class DuckDbEngine:
         ]
         return self._create("view", f"select {', '.join(selected)} from ({rows})")
 
-    def in_background(self, function: Callable[[], T]) -> "Future[T]":
-        from concurrent.futures import Future  # noqa: PLC0415 - loads logging, which answers do not need
-
-        done: Future[T] = Future()
-        done.set_result(function())
-        return done
-
-    def map_batches(self, relation: str, function: BatchFunction, schema: pa.Schema) -> str:
-        reader = self.connection.sql(f"from {relation}").to_arrow_reader(BATCH_ROWS)
-        return self.relation_from_arrow(pa.Table.from_batches(function(iter(reader)), schema))
-
-    def numbered_elements(self, relation: str, list_column: str) -> str:
-        numbers = f"generate_subscripts({list_column}, 1) - 1 as position"
-        elements = f"unnest({list_column}) as element"
-        return self._create("view", f"select *, {numbers}, {elements} from {relation}")
+    def map_batches(self, relation: str, function: BatchFunction, schema: "pa.Schema") -> str:
+        """Return the relation's batches, each changed by a function."""
+        changed = function(iter(self.batches(relation)))
+        return self.relation_from_arrow(pa.Table.from_batches(changed, schema))
 
     def struct_expression(self, *columns: str) -> str:
         return "{" + ", ".join(f"'{name}': {name}" for name in columns) + "}"
 
     def computed_once(self, relation: str) -> str:
+        """Compute a relation now and keep its rows until `release`."""
         self._kept.append(self._create("table", f"from {relation}"))
         return self._kept[-1]
 
@@ -100,6 +92,7 @@ class DuckDbEngine:
 
     @contextmanager
     def cached(self, relation: str) -> Iterator[str]:
+        """Compute a relation only once inside the `with` block."""
         table = self._create("table", f"from {relation}")
         try:
             yield table
@@ -113,7 +106,7 @@ class DuckDbEngine:
         ((number,),) = self.connection.execute(f"select count(*) from {relation}").fetchall()
         return int(number)
 
-    def arrow_rows(self, relation: str) -> pa.Table:
+    def arrow_rows(self, relation: str) -> "pa.Table":
         return self.connection.sql(f"from {relation}").to_arrow_table()
 
     def rows(self, relation: str) -> list[dict[str, Any]]:
@@ -121,6 +114,13 @@ class DuckDbEngine:
         return rows
 
     def write_parquet(self, relation: str, folder: str) -> None:
+        """Write all rows, replacing the files of an earlier run.
+
+        Raise ForeignContentError for a folder with other content.
+        """
+        if self._write_to_url is not None and "://" in folder:
+            self._write_to_url(self.arrow_rows(relation), folder)
+            return
         remove_own_files(Path(folder), PARQUET, PARQUET_NAMES)
         target = str(Path(folder) / "part-0.parquet").replace("'", "''")
         self.connection.execute(f"copy {relation} to '{target}' (format parquet)")

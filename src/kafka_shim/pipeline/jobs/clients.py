@@ -37,12 +37,9 @@ _SHOWN = (
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+    versions = versions_by_client(trace_input.reader, trace_input.table("clients"))
     return table_outcome_with_fail_option(
-        args,
-        trace_input,
-        trace_input.engine,
-        versions_by_client(trace_input.engine, trace_input.table("clients")),
-        _SHOWN,
+        args, trace_input, trace_input.hand_over(versions), _SHOWN
     )
 
 

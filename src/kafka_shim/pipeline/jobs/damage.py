@@ -14,12 +14,11 @@ _SHOWN = ("path", "at", "length", "reason", "is_tail")
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    engine = trace_input.engine
-    in_order = engine.sql(
+    in_order = trace_input.engine.sql(
         "select * from {damage} order by 1, 2",  # path and position, whose names are words of SQL
-        damage=trace_input.table("damage"),
+        damage=trace_input.hand_over(trace_input.table("damage")),
     )
-    return table_outcome_with_fail_option(args, trace_input, engine, in_order, _SHOWN)
+    return table_outcome_with_fail_option(args, trace_input, in_order, _SHOWN)
 
 
 JOB = Job(

@@ -3,7 +3,8 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
+from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.intervals import (
     interval_for_observation,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 _KEYS = "principal, operation, resource_type, resource_name"
 
 
-def denials(engine: SqlEngine, accesses: Relation, present_acls: AclSet | None = None) -> Relation:
+def denials(engine: DuckDbEngine, accesses: str, present_acls: AclSet | None = None) -> str:
     """Return denied accesses by principal, operation and resource, the most frequent first.
 
     `accesses` is `accesses_of_requests(...)`: accesses that were only tried or listed are not
@@ -60,9 +61,8 @@ def denials(engine: SqlEngine, accesses: Relation, present_acls: AclSet | None =
         """,
         accesses=accesses,
     )
-    packed = None if present_acls is None else pack_acl_set(present_acls)
     schema = _result_schema()
-    with_remedies = engine.map_batches(findings, remedy_mapper(packed, schema), schema)
+    with_remedies = engine.map_batches(findings, remedy_mapper(present_acls, schema), schema)
     return engine.sql(f"select * from {{rows}} order by requests desc, {_KEYS}", rows=with_remedies)
 
 
@@ -141,13 +141,13 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
 
 def _denial_trend_of_trace(
     args: argparse.Namespace, trace_input: "TraceInput", interval: str
-) -> Relation:
+) -> str:
     accesses = accesses_of_requests(
-        trace_input.engine,
+        trace_input.reader,
         trace_input.table("accesses", *_TREND_COLUMNS),
         with_listed_accesses=args.lists,
     )
-    return trace_input.hand_over(denials_by_interval(trace_input.engine, accesses, interval))
+    return trace_input.hand_over(denials_by_interval(trace_input.reader, accesses, interval))
 
 
 def _denial_charts(outcome: Outcome) -> list[Chart]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.options import add_fail_option
 from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_by_columns
@@ -24,11 +24,11 @@ _COLUMNS = ("difference", "principal", "what", "before", "after")
 class ComparedTrace(msgspec.Struct, frozen=True):
     """A side of the comparison: the accesses that its requests needed, and its responses."""
 
-    accesses: Relation
-    responses: Relation
+    accesses: str
+    responses: str
 
 
-def diff(engine: SqlEngine, before: ComparedTrace, after: ComparedTrace) -> Relation:
+def diff(engine: DuckDbEngine, before: ComparedTrace, after: ComparedTrace) -> str:
     """Return one row per difference.
 
     `access` is `allowed`, `denied`, `both`, or null if the access did not occur. `responses` has
@@ -45,7 +45,7 @@ def diff(engine: SqlEngine, before: ComparedTrace, after: ComparedTrace) -> Rela
     )
 
 
-def _decisions_by_access(engine: SqlEngine, accesses: Relation) -> Relation:
+def _decisions_by_access(engine: DuckDbEngine, accesses: str) -> str:
     return engine.sql(
         """
         select principal,
@@ -58,7 +58,7 @@ def _decisions_by_access(engine: SqlEngine, accesses: Relation) -> Relation:
     )
 
 
-def _error_codes_by_principal(engine: SqlEngine, responses: Relation) -> Relation:
+def _error_codes_by_principal(engine: DuckDbEngine, responses: str) -> str:
     """Return the codes as text; a response without an error has code 0."""
     codes = "array_sort(array_distinct(flatten(array_agg(codes))))"
     return engine.sql(
@@ -72,9 +72,7 @@ def _error_codes_by_principal(engine: SqlEngine, responses: Relation) -> Relatio
     )
 
 
-def _differing_outcomes(
-    engine: SqlEngine, kind: str, before: Relation, after: Relation
-) -> Relation:
+def _differing_outcomes(engine: DuckDbEngine, kind: str, before: str, after: str) -> str:
     return engine.sql(
         f"""
         select '{kind}' as difference, principal, what, b.outcome as before, a.outcome as after
@@ -94,9 +92,8 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         return ComparedTrace(accesses, responses)
 
     after = trace_input.of_paths([args.compared])
-    engine = trace_input.deciding_engine
-    found = diff(engine, side(trace_input), side(after))
-    outcome = table_outcome_with_fail_option(args, trace_input, engine, found, _COLUMNS, after)
+    found = diff(trace_input.engine, side(trace_input), side(after))
+    outcome = table_outcome_with_fail_option(args, trace_input, found, _COLUMNS, after)
     for trace in (trace_input, after):
         head = trace.cached_observation(args).totals_and_settings
         outcome.notes += [f"{trace.paths[0]}: {note}" for note in left_out_notes(head)]

@@ -9,7 +9,7 @@ from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.guards import reasons_to_keep_closed
-from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.input_verdict import (
     add_min_period_option,
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 
 def least_acls(
-    engine: SqlEngine,
-    accesses: Relation,
+    engine: DuckDbEngine,
+    accesses: str,
     over_grants_max: int | None = None,
     super_users: Sequence[str] = (),
-) -> Relation:
+) -> str:
     """Return one row per ACL, in no order; `accesses` is `accesses_of_requests(...)`.
 
     Super users need no ACLs. With `over_grants_max`, literal names are joined into prefixes that
@@ -52,14 +52,14 @@ def least_acls(
     return least_grant_rows(engine, accesses, over_grants_max, super_users)
 
 
-def collect_sorted_acls(engine: SqlEngine, least_acl_rows: Relation) -> list[Acl]:
+def collect_sorted_acls(engine: DuckDbEngine, least_acl_rows: str) -> list[Acl]:
     """Collect the ACLs of a result in a stable order."""
     rows = engine.rows(engine.sql("select acl from {rows}", rows=least_acl_rows))
     texts = sorted(row["acl"] for row in rows)
     return [acl for text in texts if (acl := parse_acl_rule(text)) is not None]
 
 
-def acl_changers_never_denied_without_rules(engine: SqlEngine, accesses: Relation) -> list[str]:
+def acl_changers_never_denied_without_rules(engine: DuckDbEngine, accesses: str) -> list[str]:
     """Return principals that can change ACLs and were never denied, if the trace has no rules.
 
     If the broker logged its rules, accesses of super users are marked by their rule.
@@ -148,9 +148,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return outcome
 
 
-def _without_inexpressible_names(
-    engine: SqlEngine, accesses: Relation
-) -> tuple[Relation, list[str]]:
+def _without_inexpressible_names(engine: DuckDbEngine, accesses: str) -> tuple[str, list[str]]:
     """Return the accesses without those to names that no ACL alone can have, and notes about these.
 
     An ACL on the literal name `*` allows all resources of the type, and brokers reject an empty
@@ -192,7 +190,7 @@ def _unused_name_notes(acls: list[Acl]) -> list[str]:
 
 
 def _check_acls_against_observed(
-    acls: list[Acl], observation: "Observation", accesses: Relation, outcome: Outcome
+    acls: list[Acl], observation: "Observation", accesses: str, outcome: Outcome
 ) -> None:
     """Check that the result allows what was observed; add a note about it."""
     from kafka_shim.pipeline.jobs.what_breaks import DENIED, what_breaks

@@ -13,7 +13,7 @@ import msgspec
 
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import pa
 from kafka_shim.pipeline.options import (
@@ -45,12 +45,12 @@ _SUMS = (
 
 
 def readiness(
-    engine: SqlEngine,
-    clients: Relation,
-    decided_needs: Relation | None,
+    engine: DuckDbEngine,
+    clients: str,
+    decided_needs: str | None,
     present_release: str,
     target_release: str,
-) -> Relation:
+) -> str:
     """Return findings by client: first dropped versions, then denied permissions.
 
     `clients` is the table of that name; `decided_needs` come from
@@ -81,8 +81,8 @@ def readiness(
 
 
 def decide_added_needs(
-    engine: SqlEngine, needs: Relation, observed_accesses: Relation, acl_set: AclSet | None
-) -> Relation:
+    engine: DuckDbEngine, needs: str, observed_accesses: str, acl_set: AclSet | None
+) -> str:
     """Return `added_needs` with `allowed`: decided by the ACLs, or as observed, else null."""
     from kafka_shim.pipeline.acl_decisions import AclDecider
 
@@ -103,9 +103,7 @@ def decide_added_needs(
     return _needs_decided_as_observed(engine, counted, observed_accesses)
 
 
-def _needs_decided_as_observed(
-    engine: SqlEngine, needs: Relation, observed_accesses: Relation
-) -> Relation:
+def _needs_decided_as_observed(engine: DuckDbEngine, needs: str, observed_accesses: str) -> str:
     """Add the last decision of each access; a denial counts even if another operation, which is
     allowed, would include this one.
     """
@@ -163,13 +161,13 @@ def dropped_version_reason(api_key: int, version: int, target_release: str) -> s
 
 
 def rows_with_dropped_versions(
-    engine: SqlEngine,
-    clients: Relation,
+    engine: DuckDbEngine,
+    clients: str,
     present_release: str,
     target_release: str,
     *,
     version_is_latest_of_present: bool,
-) -> Relation:
+) -> str:
     """Return the clients that send versions that the target does not have, with the `detail`.
 
     A client that sends the latest version of the present release may support later ones, so the
@@ -212,12 +210,12 @@ def _add_options(job: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    engine = trace_input.deciding_engine
-    clients = engine.computed_once(trace_input.hand_over(trace_input.table("clients")))
+    engine = trace_input.engine
+    clients = trace_input.hand_over(trace_input.table("clients"))
     is_lake = trace_input.lake_folder() is not None
     decided_needs = None if is_lake else _added_needs_with_decisions(args, trace_input)
     found = readiness(engine, clients, decided_needs, args.present, args.target)
-    outcome = table_outcome_with_fail_option(args, trace_input, engine, found, _SHOWN)
+    outcome = table_outcome_with_fail_option(args, trace_input, found, _SHOWN)
     if not outcome.rows and not args.parquet:
         checks = "" if decided_needs is None else ", and no new permission check would be denied"
         outcome.notes.append(
@@ -242,13 +240,13 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return outcome
 
 
-def _count_unknown_requests(engine: SqlEngine, decided_needs: Relation) -> int:
+def _count_unknown_requests(engine: DuckDbEngine, decided_needs: str) -> int:
     query = "select sum(requests) as number from {needs} where allowed is null"
     (row,) = engine.rows(engine.sql(query, needs=decided_needs))
     return int(row["number"] or 0)
 
 
-def _added_needs_with_decisions(args: argparse.Namespace, trace_input: "TraceInput") -> Relation:
+def _added_needs_with_decisions(args: argparse.Namespace, trace_input: "TraceInput") -> str:
     """Return the target's additional permission checks with their decisions."""
     observation = trace_input.cached_observation(args)
     needs = trace_input.added_needs_of_trace(args.present, args.target)

@@ -82,11 +82,13 @@ def _add_interval_option(job: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     requests = trace_input.table("requests", *REQUEST_COLUMNS)
     responses = trace_input.table("responses", *RESPONSE_COLUMNS)
-    engine = trace_input.engine
+    engine = trace_input.reader
     answered = answered_requests(engine, requests, responses)
     interval_us = parse_interval_seconds(args.interval) * 1_000_000
     intervals = timeline_by_client(engine, answered, interval_us)
-    outcome = table_outcome_with_fail_option(args, trace_input, engine, intervals, _SHOWN)
+    outcome = table_outcome_with_fail_option(
+        args, trace_input, trace_input.hand_over(intervals), _SHOWN
+    )
     outcome.interval = args.interval
     return outcome
 

@@ -8,6 +8,7 @@ from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.guards import allows_held_back
+from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.input_verdict import (
     add_min_period_option,
@@ -41,13 +42,13 @@ if TYPE_CHECKING:
 
 
 def unused_acls(
-    engine: SqlEngine,
-    accesses: Relation,
+    engine: DuckDbEngine,
+    accesses: str,
     present_acls: AclSet,
     reason_by_acl_without_evidence: Mapping[Acl, str] | None = None,
     *,
     with_commands: bool = True,
-) -> Relation:
+) -> str:
     """Return one row per ACL of the set; `remove` is the line that removes it, if it can be
     removed. DENYs stay: `holds_back` has the ALLOWs that a DENY overrules.
 
@@ -237,7 +238,7 @@ def _accesses_without_decision(
     """Return the distinct derived accesses without a known decision, or without a principal."""
     columns = ("principal", "operation", "resource_type", "resource_name")
     accesses = trace_input.table("accesses", "time", "api_key", "allowed", "role", *columns)
-    rows = trace_input.engine.sql(
+    rows = trace_input.reader.sql(
         f"select distinct {', '.join(columns)} from {{accesses}}"
         f" where allowed is null or role = '{UNIDENTIFIED}'",
         accesses=accesses,
@@ -249,7 +250,7 @@ def _accesses_without_decision(
             ResourceType[row["resource_type"]],
             row["resource_name"],
         )
-        for row in trace_input.engine.rows(rows)
+        for row in trace_input.reader.rows(rows)
     }
 
 
@@ -261,7 +262,7 @@ def reason_by_acl_without_evidence_in_trace(
     listing = {}
     if DERIVED in sources:
         listing = principals_that_listed_all_by_type(
-            trace_input.engine,
+            trace_input.reader,
             trace_input.table("requests", "time", "api_key", "principal", "topics"),
         )
     denials_only = observation.totals_and_settings["log_has_denials_only"]
@@ -293,7 +294,7 @@ def _reasons_by_acl_outside_selection(trace_input: "TraceInput", present: AclSet
 
 
 def _prove_removals(
-    observation: "Observation", present: "AclSet", usage: Relation, outcome: Outcome
+    observation: "Observation", present: "AclSet", usage: str, outcome: Outcome
 ) -> None:
     """Add the lines that remove ACLs, after a check that no decision changes without them."""
     from kafka_shim.pipeline.jobs.what_breaks import what_breaks
@@ -329,7 +330,7 @@ def _prove_removals(
     outcome.totals["changes"] = changes
 
 
-def _held_back_notes(engine: SqlEngine, usage: Relation) -> Iterator[str]:
+def _held_back_notes(engine: DuckDbEngine, usage: str) -> Iterator[str]:
     """Yield the DENYs with what each holds back: nothing says that one without requests is idle."""
     denies = engine.rows(
         engine.sql(
@@ -367,7 +368,7 @@ def _may_have_allowed_unlogged_producers(
     )
 
 
-def _count_unknown_usage_by_reason(engine: SqlEngine, usage: Relation) -> dict[str, int]:
+def _count_unknown_usage_by_reason(engine: DuckDbEngine, usage: str) -> dict[str, int]:
     rows = engine.sql(
         "select not_known, count(*) as acls from {usage} where not_known is not null"
         " group by not_known order by not_known",

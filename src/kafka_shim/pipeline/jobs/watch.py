@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet, read_distinct_acls_from_file
-from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs.denials import denials
 from kafka_shim.pipeline.jobs.what_breaks import DENIED, what_breaks
@@ -57,41 +57,26 @@ class NewDenialFinder:
 
     def find_new_denials(self, observed_batch: "DataFrame") -> list[dict[str, Any]]:
         """Return the rows of `denials` or `what_breaks` that were not reported before."""
-        engine, rows_of_batch = _deciding_engine(observed_batch)
-        with engine.cached(rows_of_batch) as accesses:
-            users, everyone = observed_settings(engine, accesses)
-            self._super_users |= set() if self._has_super_users_option else set(users)
-            self._allow_everyone |= everyone
-            needed = accesses_of_requests(engine, accesses, with_listed_accesses=self._lists)
-            rows = engine.rows(self._denials(engine, needed))
-            engine.release()
+        engine = DuckDbEngine()
+        accesses = engine.relation_from_arrow(observed_batch.toArrow())
+        users, everyone = observed_settings(engine, accesses)
+        self._super_users |= set() if self._has_super_users_option else set(users)
+        self._allow_everyone |= everyone
+        needed = accesses_of_requests(engine, accesses, with_listed_accesses=self._lists)
+        rows = engine.rows(self._denials(engine, needed))
         new_rows = [row for row in rows if _denial_key(row) not in self._reported]
         if len(self._reported) > _REPORTED_MAX:
             self._reported.clear()
         self._reported.update(map(_denial_key, new_rows))
         return new_rows
 
-    def _denials(self, engine: SqlEngine, accesses: Relation) -> Relation:
+    def _denials(self, engine: DuckDbEngine, accesses: str) -> str:
         if self._acls is None:
             return denials(engine, accesses)
         users = tuple(sorted(self._super_users))
         candidate = AclSet(tuple(self._acls), users, self._allow_everyone, self._release)
         changes = what_breaks(engine, accesses, candidate)
         return engine.sql(f"select * from {{c}} where change = '{DENIED}'", c=changes)
-
-
-def _deciding_engine(observed_batch: "DataFrame") -> tuple[SqlEngine, Relation]:
-    """Return DuckDB with the rows, of which a micro-batch has few; Spark where it is missing."""
-    from kafka_shim.text.extras import is_installed
-
-    if is_installed("local"):
-        from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
-
-        engine = DuckDbEngine()
-        return engine, engine.relation_from_arrow(observed_batch.toArrow())
-    from kafka_shim.pipeline.engines.spark_engine import SparkEngine
-
-    return SparkEngine(observed_batch.sparkSession), observed_batch
 
 
 def report_new_denials(

@@ -4,13 +4,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.engines.engine import (
-    FEW_VALUES,
-    Relation,
-    SqlEngine,
-    are_distinct,
-    has_rows,
-)
+from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.input_verdict import (
     add_accept_incomplete_option,
     incomplete_notes,
@@ -35,12 +29,8 @@ from kafka_shim.text.message_text import count_with_noun
 from kafka_shim.trace_format.entries import AUDIT
 
 if TYPE_CHECKING:
-    from kafka_shim.pipeline.acl_decisions import AclRelations
     from kafka_shim.pipeline.observation import Observation
     from kafka_shim.pipeline.trace_input import TraceInput
-
-    _ComparedAcls = tuple[AclSet, AclSet | None, AclRelations]
-    """The candidate, the baseline if it is given, and the relations of the candidate's ACLs."""
 
 DENIED = "newly denied"
 ALLOWED = "newly allowed"
@@ -65,21 +55,17 @@ COLUMNS = (
 
 
 def what_breaks(
-    engine: SqlEngine,
-    accesses: Relation,
+    engine: DuckDbEngine,
+    accesses: str,
     candidate: AclSet,
     baseline: AclSet | None = None,
-    candidate_relations: "AclRelations | None" = None,
-) -> Relation:
+) -> str:
     """Return the changes by principal, operation and resource; empty without changes.
 
     `accesses` is `accesses_of_requests(...)`. The candidate is compared with the recorded
-    decisions, or with those of `baseline` if it is given. `candidate_relations` are those of the
-    candidate's ACLs, if they are there already.
+    decisions, or with those of `baseline` if it is given.
     """
-    decided = decided_accesses_except_still_allowed(
-        engine, accesses, candidate, baseline, candidate_relations
-    )
+    decided = decided_accesses_except_still_allowed(engine, accesses, candidate, baseline)
     changed = engine.computed_once(
         engine.sql(
             f"select {_SUMMED}, allowed, would_be_allowed from {{decided}}"
@@ -91,12 +77,11 @@ def what_breaks(
 
 
 def decided_accesses_except_still_allowed(
-    engine: SqlEngine,
-    accesses: Relation,
+    engine: DuckDbEngine,
+    accesses: str,
     candidate: AclSet,
     baseline: AclSet | None = None,
-    candidate_relations: "AclRelations | None" = None,
-) -> Relation:
+) -> str:
     """Return the decided accesses except those, usually most, that were and stay allowed."""
     from kafka_shim.pipeline.acl_decisions import AclDecider
 
@@ -109,7 +94,7 @@ def decided_accesses_except_still_allowed(
         accesses = engine.computed_once(
             before.with_rule_texts(before.with_decisions(accesses, ""), "")
         )
-    after = AclDecider(engine, candidate, candidate_relations)
+    after = AclDecider(engine, candidate)
     decided = engine.sql(
         "select * from {decided} where not (allowed and would_be_allowed)",
         decided=after.with_decisions(accesses, "would_be_"),
@@ -117,37 +102,8 @@ def decided_accesses_except_still_allowed(
     return after.with_rule_texts(decided, "would_be_")
 
 
-def sum_changed_decisions(engine: SqlEngine, kept_decided_accesses: Relation) -> Relation:
-    """Return the differences in decided accesses, by principal, operation and resource.
-
-    Only those that may differ in anything else, by a hash, are summed: aggregates of texts and
-    lists are slow.
-    """
-    changed = engine.sql(
-        f"""
-        select change, {_SUMMED},
-            xxhash64({engine.struct_expression(*_KEYS.split(", "))}) as key_hash
-        from (
-            select *, case when allowed then '{DENIED}' else '{ALLOWED}' end as change
-            from {{decided}} where allowed <> would_be_allowed
-        ) changed
-        """,
-        decided=kept_decided_accesses,
-    )
-    single = f"""
-        select {_KEYS}, array_repeat(host, 1) as hosts, array_repeat(api, 1) as apis, requests,
-            first_seen, last_seen, rule, would_be_rule, example
-        from {{changed}} c
-    """
-    few = engine.count_rows(kept_decided_accesses) <= FEW_VALUES
-    if few and are_distinct(engine, changed, "key_hash"):  # a smaller plan
-        return engine.sql(single, changed=changed)
-    repeated = engine.computed_once(
-        engine.sql(
-            "select key_hash from {changed} group by key_hash having count(*) > 1", changed=changed
-        )
-    )
-    is_repeated = "exists (select 1 from {repeated} r where r.key_hash = c.key_hash)"
+def sum_changed_decisions(engine: DuckDbEngine, kept_decided_accesses: str) -> str:
+    """Return the differences in decided accesses, by principal, operation and resource."""
     summed = engine.sql(
         f"""
         select {_KEYS}, array_sort(array_distinct(array_agg(host))) as hosts,
@@ -156,27 +112,25 @@ def sum_changed_decisions(engine: SqlEngine, kept_decided_accesses: Relation) ->
             max(last_seen) as last_seen, min_by(rule, first_seen) as rule,
             min_by(would_be_rule, first_seen) as would_be_rule,
             min_by(example, first_seen) as example
-        from {{changed}} c where {is_repeated} group by {_KEYS}
+        from (
+            select *, case when allowed then '{DENIED}' else '{ALLOWED}' end as change
+            from {{decided}} where allowed <> would_be_allowed
+        ) changed
+        group by {_KEYS}
         """,
-        changed=changed,
-        repeated=repeated,
+        decided=kept_decided_accesses,
     )
-    return engine.sql(
-        f"select * from {{summed}} union all {single} where not {is_repeated}",
-        summed=engine.computed_once(summed),
-        changed=changed,
-        repeated=repeated,
-    )
+    return engine.computed_once(summed)
 
 
 def add_changed_request_counts(
-    engine: SqlEngine,
-    changes: Relation,
-    possibly_changed: Relation,
-    accesses: Relation,
+    engine: DuckDbEngine,
+    changes: str,
+    possibly_changed: str,
+    accesses: str,
     *,
     by_baseline: bool,
-) -> Relation:
+) -> str:
     """Return the rows of `sum_changed_decisions` with numbers of requests.
 
     `requests_changed` counts the requests that would newly fail or succeed, with this access among
@@ -217,7 +171,7 @@ def add_changed_request_counts(
     )
 
 
-def sort_changes(engine: SqlEngine, changes: Relation) -> Relation:
+def sort_changes(engine: DuckDbEngine, changes: str) -> str:
     """Sort changes: newly denied accesses first, then by number."""
     return engine.sql(
         f"select * from {{changes}} order by case when change = '{DENIED}' then 0 else 1 end,"
@@ -226,7 +180,7 @@ def sort_changes(engine: SqlEngine, changes: Relation) -> Relation:
     )
 
 
-def sum_changes_by_principal(engine: SqlEngine, changes: Relation) -> Relation:
+def sum_changes_by_principal(engine: DuckDbEngine, changes: str) -> str:
     """Sum accesses and requests by change and principal, most requests first."""
     return engine.sql(
         "select change, principal, count(*) as accesses,"
@@ -243,8 +197,8 @@ time.
 
 
 def _possibly_changed_accesses_by_request(
-    engine: SqlEngine, possibly_changed: Relation, accesses: Relation, *, by_baseline: bool
-) -> Relation:
+    engine: DuckDbEngine, possibly_changed: str, accesses: str, *, by_baseline: bool
+) -> str:
     """Return the distinct accesses of each request, except those that were and stay allowed.
 
     A broker stops at the first denial, so further accesses of that request are unknown.
@@ -276,7 +230,7 @@ def _possibly_changed_accesses_by_request(
     )
 
 
-def _requests_with_changed_result(engine: SqlEngine, decided_by_request: Relation) -> Relation:
+def _requests_with_changed_result(engine: DuckDbEngine, decided_by_request: str) -> str:
     """Return the requests whose result changes, equal ones in one row.
 
     A request fails when a required access is denied and its alternatives are not allowed either.
@@ -323,12 +277,10 @@ def _add_options(job: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    from kafka_shim.pipeline.acl_decisions import acl_relations_in_background
-
-    engine = trace_input.deciding_engine
-    reading = acl_relations_in_background(engine, args.acls)
+    engine = trace_input.engine
     observation = trace_input.cached_observation(args)
-    compared = _compared_acls(args, observation, reading.result())
+    read = observation.read_acl_set_with_observed_settings
+    compared = read(args.acls), read(args.baseline) if args.baseline else None
     lists = _count_changed_listed_names_by_principal(args, observation, compared)
     decided_accesses = decided_accesses_except_still_allowed(
         engine, observation.request_accesses, *compared
@@ -343,34 +295,33 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return outcome
 
 
-def _compared_acls(
-    args: argparse.Namespace, observation: "Observation", relations: "AclRelations"
-) -> "_ComparedAcls":
-    read = observation.read_acl_set_with_observed_settings
-    candidate = observation.acl_set_with_observed_settings(relations.listed_acls)
-    return candidate, read(args.baseline) if args.baseline else None, relations
-
-
 def _changes_with_request_counts(
-    args: argparse.Namespace, trace_input: "TraceInput", decided: Relation
-) -> Relation:
+    args: argparse.Namespace, trace_input: "TraceInput", decided: str
+) -> str:
     """Return the changes; the affected requests are searched only if there are changes."""
-    engine = trace_input.deciding_engine
+    engine = trace_input.engine
     changes = sum_changed_decisions(engine, decided)
-    if not has_rows(engine, changes):
+    if not engine.count_rows(changes):
         return engine.sql(
             "select *, 0 as requests_changed, 0 as requests_changed_of_principal from {changes}",
             changes=changes,
         )
-    requested = trace_input.hand_over(trace_input.accesses_by_request(*COLUMNS))
-    accesses = accesses_of_requests(engine, requested)
+    keys = ", ".join(("principal", *RESOURCE))
+    changed = engine.sql(f"select distinct {keys} from {{decided}}", decided=decided)
+    reader = trace_input.reader
+    requested = reader.sql(
+        f"select * from {{accesses}} semi join {{changed}} using ({keys})",
+        accesses=trace_input.accesses_by_request(*COLUMNS),
+        changed=reader.relation_from_arrow(engine.arrow_rows(changed)),
+    )
+    accesses = accesses_of_requests(engine, trace_input.hand_over(requested))
     return add_changed_request_counts(
         engine, changes, decided, accesses, by_baseline=args.baseline is not None
     )
 
 
 def _count_changed_listed_names_by_principal(
-    args: argparse.Namespace, observation: "Observation", compared: "_ComparedAcls"
+    args: argparse.Namespace, observation: "Observation", compared: tuple[AclSet, AclSet | None]
 ) -> list[dict[str, Any]]:
     """Return how many names the new ACLs would remove from or add to lists, by principal.
 
@@ -400,7 +351,7 @@ def _listed_names_note(change: dict[str, Any]) -> str:
 
 
 def _note_totals(
-    args: argparse.Namespace, engine: SqlEngine, changes: Relation, outcome: Outcome
+    args: argparse.Namespace, engine: DuckDbEngine, changes: str, outcome: Outcome
 ) -> None:
     """Add a note: how many accesses and requests change, and of which principals."""
     found = engine.rows(sum_changes_by_principal(engine, changes))

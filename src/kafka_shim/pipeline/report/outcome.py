@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
+from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.text.message_text import count_with_noun
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def damage_notes(totals: dict[str, Any]) -> list[str]:
 def access_outcome_with_observation_notes(
     args: argparse.Namespace,
     observation: "Observation",
-    relation: Relation,
+    relation: str,
     printed_columns: tuple[str, ...],
 ) -> Outcome:
     """Return the outcome of a job about accesses: its rows, and the
@@ -129,14 +129,14 @@ def access_outcome_with_observation_notes(
 def table_outcome_with_fail_option(
     args: argparse.Namespace,
     trace_input: "TraceInput",
-    engine: SqlEngine,
-    relation: Relation,
+    relation: str,
     printed_columns: tuple[str, ...],
     compared: "TraceInput | None" = None,
 ) -> Outcome:
     """Return the outcome of a job about clients, times or damage: what it looked at, also in the
-    trace that is compared, its rows and their number. `relation` is one of `engine`.
+    trace that is compared, its rows and their number.
     """
+    engine = trace_input.engine
     with engine.cached(relation) as cached:
         outcome = _outcome_with_rows(args, engine, cached, printed_columns)
         found = engine.count_rows(cached)
@@ -156,8 +156,8 @@ def table_outcome_with_fail_option(
 
 def _outcome_with_rows(
     args: argparse.Namespace,
-    engine: SqlEngine,
-    relation: Relation,
+    engine: DuckDbEngine,
+    relation: str,
     printed_columns: tuple[str, ...],
 ) -> Outcome:
     """Collect the rows; with an output folder, write them there and return only their number."""

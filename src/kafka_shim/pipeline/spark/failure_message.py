@@ -24,6 +24,10 @@ _ADVICE = (
         "Python worker exited unexpectedly",
         "a Python worker was killed, probably for its memory; try --master 'local[1]'",
     ),
+    (
+        "bigger than spark.driver.maxResultSize",
+        "more different accesses than the limit; raise it: --conf spark.driver.maxResultSize=4g",
+    ),
     ("No space left on device", "the disk is full; set SPARK_LOCAL_DIRS to a folder with room"),
     ("UnsupportedClassVersionError", OLD_JAVA),
     ("Unrecognized option", OLD_JAVA),

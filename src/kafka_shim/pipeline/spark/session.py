@@ -167,23 +167,10 @@ def _local_settings(cores: int, *, without_optimising_compiler: bool) -> dict[st
         "spark.ui.showConsoleProgress": "false",  # would overwrite our own output
         "spark.sql.shuffle.partitions": str(cores),
         # small data is put together into a partition a core; of large data, a partition fits into
-        # the memory of a task, so that joins need not sort it
+        # the memory of a task
         "spark.sql.adaptive.coalescePartitions.initialPartitionNum": str(16 * cores),
         "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
-        "spark.sql.adaptive.maxShuffledHashJoinLocalMapThreshold": "16m",
-        # large enough for 100,000 ACLs, which joins then send to all tasks instead of
-        # repartitioning the accesses
-        "spark.sql.autoBroadcastJoinThreshold": "30m",
         "spark.sql.catalogImplementation": "in-memory",
-        # each broadcast table takes whole pages, 64 MiB by default: a plan with many small ones
-        # would not fit into the heap
-        "spark.buffer.pageSize": "1m",
-        # reads rows from local files in three quarters of the time; without tracking of references,
-        # which are none in rows, and with which it takes longer
-        "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
-        "spark.kryo.referenceTracking": "false",
-        # a serializer that named a class in a message clears its maps after each further row
-        "spark.kryo.pool": "false",
         "spark.driver.extraJavaOptions": " ".join(options),
         **_heap_setting(),
     }
