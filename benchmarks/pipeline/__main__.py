@@ -25,10 +25,7 @@ import msgspec
 
 from benchmarks.pipeline.cold import s11_clock, s11_cold
 from benchmarks.pipeline.data import make_trace
-from benchmarks.pipeline.decisions import (
-    s6_engine,
-    what_breaks_speedup_of_duckdb_over_spark,
-)
+from benchmarks.pipeline.decisions import s6_engine
 from benchmarks.pipeline.following import s8_follow
 from benchmarks.pipeline.lakes import s7_lake, s9_nothing_new
 from benchmarks.pipeline.ratio import Bench, Ratio, tell
@@ -52,7 +49,6 @@ BENCHES: dict[str, Callable[[Bench], Ratio]] = {
     "S4 CSV": s4_csv,
     "S5": s5_names,
     "S6": s6_engine,
-    "what-breaks": what_breaks_speedup_of_duckdb_over_spark,
     "S7": s7_lake,
     "S8": s8_follow,
     "S9": s9_nothing_new,

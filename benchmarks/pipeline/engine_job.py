@@ -1,27 +1,25 @@
-"""One job of one engine on given accesses and ACLs, timed in its own process.
+"""One question about given accesses and ACLs, timed in its own process.
 
-    python -m benchmarks.pipeline.engine_job ENGINE JOB ACCESSES ACLS
+    python -m benchmarks.pipeline.engine_job WAY JOB ACCESSES ACLS
 
-ENGINE is `local` or `spark`. Prints a JSON object: the numbers of findings and of their requests,
-and the time from the accesses in Parquet and the ACLs in CSV to these, after the engine's start,
-with the processor time by work (`thread_times`).
+WAY is `duckdb`, `spark` or `sql` (`hand_sql`). Prints a JSON object: the numbers of findings and of
+their requests, and the time from the accesses in Parquet and the ACLs in CSV to these, after the
+engine's start.
 """
 
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
+from benchmarks.pipeline import hand_sql
 from benchmarks.pipeline.ratio import processor_seconds
-from benchmarks.pipeline.thread_times import seconds_by_work
-from kafka_shim.pipeline.acl_decisions import acl_relations_in_background
-from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
-from kafka_shim.pipeline.engines.engine import Relation
+from kafka_shim.pipeline.acls.acl_set import AclSet, read_distinct_acls_from_file
 from kafka_shim.pipeline.engines.spark_engine import SparkEngine
-from kafka_shim.pipeline.jobs.denials import denials
+from kafka_shim.pipeline.jobs.unused_acls import unused_acls
 from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 from kafka_shim.pipeline.local.pandas_import import keep_pyarrow_from_importing_pandas
 from kafka_shim.pipeline.observation import sum_equal_accesses
@@ -39,60 +37,50 @@ class TimedResult(msgspec.Struct):
     requests: int
     seconds: float
     processor_seconds: float
-    seconds_by_work: dict[str, float]
 
 
-def start_engine(name: str) -> TraceInput:
+def start_engine(way: str) -> TraceInput:
     """Return an input of no traces, whose engines are those of a command."""
     keep_pyarrow_from_importing_pandas()
-    on_spark = name == "spark"
+    on_spark = way == "spark"
     empty = spark_trace_input(spark_session("local[2]"), []) if on_spark else local_trace_input([])
-    empty.engine.rows(empty.engine.sql("select 1 as one"))
+    empty.reader.rows(empty.reader.sql("select 1 as one"))
     return empty
 
 
-def read_accesses(empty: TraceInput, folder: str) -> Relation:
-    """Return the distinct accesses, which the deciding engine keeps as for a command."""
-    engine = empty.engine
-    if isinstance(engine, DuckDbEngine):
-        files = [str(path) for path in sorted(Path(folder).iterdir())]
-        rows: Relation = engine.parquet_files(files, [*OBSERVED.names])
-    else:
-        assert isinstance(engine, SparkEngine)
+def read_accesses(empty: TraceInput, folder: str) -> str:
+    """Return the distinct accesses, as the engine of a command keeps them."""
+    if isinstance(empty.reader, SparkEngine):
         # with the schema, as a lake is read
-        rows = engine.session.read.schema(spark_ddl(OBSERVED)).parquet(folder)
-        rows = sum_equal_accesses(engine, rows)
-    return empty.deciding_engine.computed_once(empty.hand_over(rows))
+        frame = empty.spark.read.schema(spark_ddl(OBSERVED)).parquet(folder)
+        return empty.hand_over(sum_equal_accesses(empty.reader, frame))
+    files = [str(path) for path in sorted(Path(folder).iterdir())]
+    return empty.hand_over(empty.engine.parquet_files(files, [*OBSERVED.names]))
 
 
-def run_job(empty: TraceInput, job: str, accesses: str, acls: str) -> Relation:
-    """Read the ACLs while the engine reads the accesses, as the command does, and run the job."""
-    engine = empty.deciding_engine
-    if job == "denials":
-        return denials(engine, read_accesses(empty, accesses))
-    reading = acl_relations_in_background(engine, acls)
-    rows = read_accesses(empty, accesses)
-    relations = reading.result()
-    acl_set = AclSet(relations.listed_acls, (SUPER_USER,))
-    return what_breaks(engine, rows, acl_set, candidate_relations=relations)
+def run_job(empty: TraceInput, job: str, folder: str, acls: str) -> dict[str, int]:
+    """Return the number of findings of a job, and of their requests."""
+    engine = empty.engine
+    accesses = read_accesses(empty, folder)
+    acl_set = AclSet(tuple(read_distinct_acls_from_file(acls)), (SUPER_USER,))
+    ask: Callable[..., str] = unused_acls if job == "unused-acls" else what_breaks
+    found = ask(engine, accesses, acl_set)
+    query = "select count(*) as findings, cast(sum(requests) as bigint) as requests from {found}"
+    (row,) = engine.rows(engine.sql(query, found=found))
+    return row
 
 
 def main() -> None:
-    engine_name, job, accesses, acls = sys.argv[1:]
-    empty = start_engine(engine_name)
-    engine = empty.deciding_engine
-    before = seconds_by_work(os.getpid())
+    way, job, accesses, acls = sys.argv[1:]
+    empty = start_engine(way)
     used, begin = processor_seconds(os.getpid()), time.perf_counter()
-    totals = engine.sql(
-        "select count(*) as findings, cast(sum(requests) as bigint) as requests from {findings}",
-        findings=run_job(empty, job, accesses, acls),
-    )
-    (row,) = engine.rows(totals)
+    if way == "sql":
+        row = hand_sql.ask(job, accesses, acls, SUPER_USER)
+    else:
+        row = run_job(empty, job, accesses, acls)
     seconds = time.perf_counter() - begin
     used = processor_seconds(os.getpid()) - used
-    works = seconds_by_work(os.getpid()) - before
-    result = TimedResult(**row, seconds=seconds, processor_seconds=used, seconds_by_work={**works})
-    print(msgspec.json.encode(result).decode())
+    print(msgspec.json.encode(TimedResult(**row, seconds=seconds, processor_seconds=used)).decode())
 
 
 if __name__ == "__main__":

@@ -17,9 +17,8 @@ def s7_lake(bench: Bench) -> Ratio:
 
     def changes(path: Path) -> int:
         found = spark_trace_input(bench.spark, [str(path)], {})
-        return found.engine.count_rows(
-            what_breaks(found.engine, found.distinct_accesses(), AclSet(()))
-        )
+        accesses = found.hand_over(found.distinct_accesses())
+        return found.engine.count_rows(what_breaks(found.engine, accesses, AclSet(())))
 
     def ask() -> int:
         return changes(lake)
