@@ -6,11 +6,13 @@ Accesses that can be met in several ways, of which there are few, are first redu
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import pyarrow as pa
 
-from kafka_shim.authorizer.model import Acl, Action, Actor
+from kafka_shim.authorizer.model import Action, Actor
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess
 from kafka_shim.pipeline.acl_decisions import IS_ANY_RESOURCE, QUESTION
 from kafka_shim.pipeline.acls.acl_tables import PRINCIPALS, principal_table
@@ -22,7 +24,7 @@ from kafka_shim.pipeline.engines.checked_sql import checked_sql
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.tables import OBSERVED
 from kafka_shim.policy.formats.kafka_commands import format_command
-from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
+from kafka_shim.policy.formats.trace_rule import format_acl_rule
 from kafka_shim.policy.least.least_acls import (
     ObservedAccess,
     choose_alternatives,
@@ -33,7 +35,7 @@ from kafka_shim.policy.least.name_prefixes import (
     OperationOnResource,
     join_names_into_prefixes,
 )
-from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 
 LEAST_ACLS = pa.schema(
     [
@@ -52,6 +54,7 @@ _CELL = pa.schema(
     ]
 )
 _CELL_COLUMNS = ", ".join(_CELL.names)
+_CELL_RESOURCE = ("principal", "resource_type", "resource_name")
 _KEYS = (*QUESTION, "is_any_resource")
 _WAY = ("principal", "host", "resource_type", "resource_name")
 _LATEST = checked_sql(
@@ -110,28 +113,32 @@ def least_grant_rows(
     latest = engine.computed_once(
         engine.sql(_LATEST, accesses=accesses, super_users=engine.relation_from_arrow(users))
     )
-    chosen = engine.relation_from_arrow(
-        pa.Table.from_pylist(list(_chosen_alternatives(engine, latest)), _CELL)
+    grants = list(_literal_grants(engine, latest))
+    if over_grants_max is not None:
+        grants = _joined_into_prefixes(engine, grants, latest, accesses, over_grants_max)
+    return engine.relation_from_arrow(
+        pa.Table.from_pylist([_grant_row(grant) for grant in grants], LEAST_ACLS)
     )
-    element = engine.struct_expression("host", "operation", "allowed", "requests")
-    resources = engine.sql(
+
+
+def _literal_grants(engine: DuckDbEngine, latest: str) -> Iterator[Grant]:
+    """Yield the grants of each resource of a principal, which are read one after the other."""
+    chosen = pa.Table.from_pylist(list(_chosen_alternatives(engine, latest)), _CELL)
+    cells = engine.sql(
         f"""
-        select principal, resource_type, resource_name, array_agg({element}) as cells
-        from (
-            select {_CELL_COLUMNS} from {{latest}}
-            where not has_alternatives and not is_any_resource
-            union all
-            select {_CELL_COLUMNS} from {{chosen}}
-        ) cells
-        group by principal, resource_type, resource_name having bool_or(allowed)
+        select {_CELL_COLUMNS} from {{latest}} where not has_alternatives and not is_any_resource
+        union all
+        select {_CELL_COLUMNS} from {{chosen}}
+        order by principal, resource_type, resource_name
         """,
         latest=latest,
-        chosen=chosen,
+        chosen=engine.relation_from_arrow(chosen),
     )
-    literal = engine.map_batches(resources, _grants_of_resources, LEAST_ACLS)
-    if over_grants_max is None:
-        return literal
-    return _joined_into_prefixes(engine, literal, latest, accesses, over_grants_max)
+    rows = (row for batch in engine.batches(cells) for row in batch.to_pylist())
+    for _, of_resource in groupby(rows, key=itemgetter(*_CELL_RESOURCE)):
+        accesses = [_access_of_cell(row) for row in of_resource]
+        if any(access.is_allowed for access in accesses):
+            yield from least_grants(accesses)
 
 
 def _chosen_alternatives(engine: DuckDbEngine, latest: str) -> Iterator[dict[str, Any]]:
@@ -155,8 +162,7 @@ def _chosen_alternatives(engine: DuckDbEngine, latest: str) -> Iterator[dict[str
     table = pa.Table.from_pylist(ways, pa.schema([(name, pa.string()) for name in _WAY]))
     meeting = engine.sql(_MEETING, latest=latest, ways=engine.relation_from_arrow(table))
     needs = [
-        _access_of_cell(row["principal"], row | {"allowed": True, "requests": 0}, row)
-        for row in engine.rows(meeting)
+        _access_of_cell(row | {"allowed": True, "requests": 0}) for row in engine.rows(meeting)
     ]
     for access in choose_alternatives(accesses, needs):
         actor = access.required.actor
@@ -172,28 +178,10 @@ def _chosen_alternatives(engine: DuckDbEngine, latest: str) -> Iterator[dict[str
         }
 
 
-def _grants_of_resources(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        grants = (
-            grant
-            for row in batch.to_pylist()
-            for grant in least_grants(
-                _access_of_cell(row["principal"], cell, row) for cell in row["cells"]
-            )
-        )
-        yield pa.RecordBatch.from_pylist([_grant_row(grant) for grant in grants], LEAST_ACLS)
-
-
-def _access_of_cell(
-    principal: str, cell: dict[str, Any], resource: dict[str, Any]
-) -> ObservedAccess:
-    action = Action(
-        Operation[cell["operation"]],
-        ResourceType[resource["resource_type"]],
-        resource["resource_name"],
-    )
-    required = RequiredAccess(Actor(principal, cell["host"]), ((CheckedAction(action),),))
-    return ObservedAccess(required, cell["allowed"], cell["requests"])
+def _access_of_cell(row: dict[str, Any]) -> ObservedAccess:
+    action = Action(*operation_on_resource(row))
+    required = RequiredAccess(Actor(row["principal"], row["host"]), ((CheckedAction(action),),))
+    return ObservedAccess(required, row["allowed"], row["requests"])
 
 
 UNSEEN = "... (unseen names)"
@@ -220,33 +208,25 @@ def _over_grants(grant: Grant) -> list[str]:
 
 def _joined_into_prefixes(
     engine: DuckDbEngine,
-    literal_rows: str,
+    literal_grants: Iterable[Grant],
     latest: str,
     accesses: str,
     over_grants_max: int,
-) -> str:
+) -> list[Grant]:
     allows: dict[str, list[Grant]] = defaultdict(list)
-    rows = []
-    for row in engine.rows(literal_rows):
-        acl = _acl_of_rule(row["acl"])
-        if acl.permission is Permission.ALLOW:
-            allows[row["principal"]].append(Grant(acl, row["requests"]))
+    joined = []
+    for grant in literal_grants:
+        if grant.acl.permission is Permission.ALLOW:
+            allows[grant.acl.principal].append(grant)
         else:
-            rows.append(row)
+            joined.append(grant)
     used_names = _used_names_by_resource_type(engine, accesses)
     denied = _denied_by_principal(engine, latest, allows)
     for principal, grants in allows.items():
-        joined = join_names_into_prefixes(
+        joined += join_names_into_prefixes(
             grants, used_names, over_grants_max, denied.get(principal, [])
         )
-        rows += map(_grant_row, joined)
-    return engine.relation_from_arrow(pa.Table.from_pylist(rows, LEAST_ACLS))
-
-
-def _acl_of_rule(text: str) -> Acl:
-    acl = parse_acl_rule(text)
-    assert acl is not None, text
-    return acl
+    return joined
 
 
 def _used_names_by_resource_type(
