@@ -7,7 +7,10 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -345,26 +348,43 @@ def test_a_killed_watch_misses_no_denial(tmp_path: Path) -> None:
         maker.close()
 
     deny(0)
-    child = started(*words, "--from-start", "--every", "1 second")
-    assert child.stdout is not None
-    assert json.loads(child.stdout.readline())["resource_name"] == "topic-0"
-    kill(child)
+    with watching(*words, "--from-start", "--every", "1 second") as (child, names):
+        wait_for(lambda: names == ["topic-0"], child)
     deny(1)
     deny(2)
-    names: list[str] = []
-    child = started(*words, "--every", "1 second")  # without the folder, it would see nothing
-    assert child.stdout is not None
-    while not {"topic-1", "topic-2"} <= {*names}:
-        names.append(json.loads(child.stdout.readline())["resource_name"])
-    child.send_signal(signal.SIGINT)
-    _, errors = child.communicate(timeout=PATIENCE_S)
-    assert child.returncode == 0, errors
+    with watching(*words, "--every", "1 second") as (child, names):  # without the folder: nothing
+        wait_for(lambda: {"topic-1", "topic-2"} <= {*names}, child)
+        child.send_signal(signal.SIGINT)
+        assert child.wait(PATIENCE_S) == 0
     assert {*names} <= {"topic-0", "topic-1", "topic-2"}
     assert len(names) == len({*names})
 
 
 def broken_by(acls: list[Any], trace: Path) -> dict[tuple[str, ...], int]:
     return twin.what_breaks(twin.accesses(trace), acls, ())
+
+
+@contextmanager
+def watching(*words: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+    """Start a watch; yield it and the resources that it prints; kill it with its JVM at the end."""
+    child = started(*words)
+    assert child.stdout is not None
+    names: list[str] = []
+    lines = child.stdout
+    reading = Thread(
+        target=lambda: names.extend(json.loads(line)["resource_name"] for line in lines)
+    )
+    reading.start()
+    try:
+        yield child, names
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait(PATIENCE_S)
+        reading.join()
+        for stream in (child.stdout, child.stderr):
+            assert stream is not None
+            stream.close()
 
 
 @pytest.mark.heavy
