@@ -18,6 +18,7 @@ import msgspec
 from benchmarks.pipeline import hand_sql
 from benchmarks.pipeline.ratio import processor_seconds
 from kafka_shim.pipeline.acls.acl_set import AclSet, read_distinct_acls_from_file
+from kafka_shim.pipeline.engines.engine import Relation
 from kafka_shim.pipeline.engines.spark_engine import SparkEngine
 from kafka_shim.pipeline.jobs.unused_acls import unused_acls
 from kafka_shim.pipeline.jobs.what_breaks import what_breaks
@@ -49,13 +50,14 @@ def start_engine(way: str) -> TraceInput:
 
 
 def read_accesses(empty: TraceInput, folder: str) -> str:
-    """Return the distinct accesses, as the engine of a command keeps them."""
+    """Return the distinct accesses, summed and kept as for a command."""
     if isinstance(empty.reader, SparkEngine):
         # with the schema, as a lake is read
-        frame = empty.spark.read.schema(spark_ddl(OBSERVED)).parquet(folder)
-        return empty.hand_over(sum_equal_accesses(empty.reader, frame))
-    files = [str(path) for path in sorted(Path(folder).iterdir())]
-    return empty.hand_over(empty.engine.parquet_files(files, [*OBSERVED.names]))
+        rows: Relation = empty.spark.read.schema(spark_ddl(OBSERVED)).parquet(folder)
+    else:
+        files = [str(path) for path in sorted(Path(folder).iterdir())]
+        rows = empty.engine.parquet_files(files, [*OBSERVED.names])
+    return empty.hand_over(sum_equal_accesses(empty.reader, rows))
 
 
 def run_job(empty: TraceInput, job: str, folder: str, acls: str) -> dict[str, int]:
