@@ -175,3 +175,25 @@ def test_a_principal_can_be_selected(recorded: Recorded, capsys: Any) -> None:
     assert {row["principal"] for row in found["rows"]} == {"User:alice"}
     assert main(["pipeline", "denials", recorded.trace, "--principal", "alice"]) == 2
     assert "--principal `alice`: expected Type:name" in capsys.readouterr().err
+
+
+def test_what_does_not_fit_into_memory_is_in_the_folder_for_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
+
+    temporary, current = tmp_path / "temporary", tmp_path / "current"
+    temporary.mkdir()
+    current.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    monkeypatch.chdir(current)
+    engine = DuckDbEngine()
+    engine.connection.execute("set memory_limit = '60MB'")
+    engine.connection.execute("set threads = 1")
+    text = "hash(range)::varchar || hash(range + 1)::varchar as text"
+    table = engine.computed_once(engine.sql(f"select {text} from range(3000000)"))
+    assert engine.count_rows(table) == 3_000_000
+    (folder,) = temporary.iterdir()
+    assert list(folder.iterdir())
+    engine.connection.close()
+    assert [*temporary.iterdir(), *current.iterdir()] == []

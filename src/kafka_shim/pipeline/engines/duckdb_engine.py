@@ -2,10 +2,12 @@
 
 import itertools
 import re
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 from kafka_shim.pipeline.engines.engine import PARQUET, PARQUET_NAMES, BatchFunction
 from kafka_shim.pipeline.lazy import duckdb, pa
@@ -34,6 +36,8 @@ class DuckDbEngine:
     def __init__(self, write_to_url: "Callable[[pa.Table, str], None] | None" = None) -> None:
         self.connection = duckdb.connect()
         self._write_to_url = write_to_url
+        spilled = str(Path(tempfile.gettempdir(), f"kafka-shim-{uuid4()}")).replace("'", "''")
+        self.connection.execute(f"set temp_directory = '{spilled}'")  # else in the current folder
         self.connection.execute("set TimeZone = 'UTC'")
         self.connection.execute("set default_null_order = 'nulls_first_on_asc_last_on_desc'")
         for head, body in _MACROS.items():
