@@ -39,7 +39,7 @@ def denied(response: StreamsGroupHeartbeatResponse) -> list[Action]:
         release=RELEASE,
         topics=TopicKnowledge(),
     )
-    return [need.representative_action for need in evidence.needs_denied_by_status()]
+    return [need.last_named_action for need in evidence.needs_denied_by_status()]
 
 
 def response_to(*created: str) -> StreamsGroupHeartbeatResponse:

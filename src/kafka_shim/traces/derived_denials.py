@@ -61,7 +61,7 @@ class DerivedDenials:
             key, version, plan, message, release=self._release, topics=topic_knowledge
         )
         for need in evidence.needs_denied_by_status():
-            yield Denial(need.representative_action, ())
+            yield Denial(need.last_named_action, ())
         for need in plan.needs:
             alternatives = evidence.needs_possibly_denied_instead(need)
             if alternatives or evidence.decision_about_need(need) is False:
