@@ -53,7 +53,7 @@ class SparkEngine:
 
     def write_parquet(self, rows: pa.Table, url: str) -> None:
         """Write rows to a folder elsewhere, which must be new, since its content is unknown."""
-        self.relation_from_arrow(rows).write.parquet(url)
+        self.session.createDataFrame(rows).write.parquet(url)
 
     def release(self) -> None:
         for _, name in self._views.values():
