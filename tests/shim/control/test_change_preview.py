@@ -151,6 +151,14 @@ def test_a_change_without_effect_is_told(http: Http) -> None:
     assert preview["changes"] == preview["observed"] == []
 
 
+def test_an_acl_without_effect_is_warned_about(http: Http) -> None:
+    rule = {"principal": "User:alice", "allow": "Read", "topic": "orders", "host": "not-an-address"}
+    preview = works(http.ask("POST", "/acls/preview", {"add": [rule]}), state_bodies.ChangePreview)
+    assert preview["changes"] == []
+    assert [text for text in preview["warnings"] if "not-an-address" in text]
+    assert works(http.ask("GET", "/acls"), bodies.AclRows)["acls"] == []
+
+
 def test_principals_that_are_none_are_rejected(http: Http) -> None:
     fails(http.ask("GET", "/principals/difference?first=alice&second=User:bob"), 400, "expected")
     fails(http.ask("POST", "/acls/preview", {"add": [{"principal": "x"}]}), 400, "acl 1")

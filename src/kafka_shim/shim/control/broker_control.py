@@ -329,7 +329,8 @@ class BrokerControl:
     def preview_acls(self, change: AclChange) -> Row:
         """Return what a change of ACLs would do."""
         removed, added = map(_parse_acl_rules, (AclRules(change.remove), AclRules(change.add)))
-        return preview_of_acl_change(self._cluster, self.history, removed, added)
+        preview = preview_of_acl_change(self._cluster, self.history, removed, added)
+        return preview | {"warnings": self.setup.warn_about_typed_acls(added)}
 
     def difference_of_principals(self, query: Mapping[str, str]) -> Row:
         return difference_of_principals(self._cluster, query)

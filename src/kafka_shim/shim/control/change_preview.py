@@ -55,7 +55,7 @@ def preview_of_acl_change(
     new = msgspec.structs.replace(old, acls=tuple(remaining | dict.fromkeys(added)))
     observed = _observed_changes(history, old.authorizer(), new.authorizer())
     return {
-        "changes": [_change_row(cluster, each) for each in _unimplied_changes(old, new)],
+        "changes": [_change_row(cluster, each) for each in _noticeable_changes(old, new)],
         "observed": observed[:NAMES_MAX],
         "observed_count": len(observed),
         "requests": sum(1 for _ in history),
@@ -69,7 +69,7 @@ def difference_of_principals(cluster: Cluster, query: Mapping[str, str]) -> Row:
         if not is_principal(principal) or principal == ANY_USER:
             raise ControlError(400, "expected first and second, such as User:alice and User:bob")
     policy = _policy_of_cluster(cluster)
-    differences = _unimplied_changes(
+    differences = _noticeable_changes(
         _policy_as_seen_by(policy, first, first), _policy_as_seen_by(policy, second, first)
     )
     return {
@@ -110,11 +110,13 @@ def _policy_as_seen_by(policy: Policy, principal: str, name: str) -> Policy:
     return msgspec.structs.replace(policy, acls=tuple(acls), super_users=supers)
 
 
-def _unimplied_changes(old: Policy, new: Policy) -> list[DescribedChange]:
+def _noticeable_changes(old: Policy, new: Policy) -> list[DescribedChange]:
+    """Return the changes that a client can notice: not those of hosts or names that none has."""
     try:
-        return unimplied_changes_most_used_first(described_changes(old, new))
+        changes = unimplied_changes_most_used_first(described_changes(old, new))
     except InexactReleaseError as error:
         raise ControlError(409, f"Kafka {new.release}: {error}") from error
+    return [each for each in changes if each.witness is not None]
 
 
 def _change_row(cluster: Cluster, each: DescribedChange) -> Row:
@@ -137,19 +139,16 @@ def _access_row(cluster: Cluster, change: AccessChange) -> Row:
 
 def _difference_row(cluster: Cluster, each: DescribedChange, first: str, second: str) -> Row:
     """Return what only one of two principals may; both decide under the name of the first."""
-    because = []
-    if each.witness is not None:
-        because = [
-            decision_rule_text(_with_principal(decision, first, own))
-            for decision, own in ((each.witness.before, first), (each.witness.after, second))
-        ]
+    assert each.witness is not None, "a change that a client can notice"
+    decisions = (each.witness.before, first), (each.witness.after, second)
+    because = [decision_rule_text(_with_principal(*decision, name=first)) for decision in decisions]
     return _access_row(cluster, each.change) | {
         "only": second if each.change.gained else first,
         "because": because,
     }
 
 
-def _with_principal(decision: Decision, name: str, principal: str) -> Decision:
+def _with_principal(decision: Decision, principal: str, *, name: str) -> Decision:
     """Return the decision with the principal that its ACL has, instead of the name."""
     if decision.acl is None or decision.acl.principal != name:
         return decision

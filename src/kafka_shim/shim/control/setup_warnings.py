@@ -35,13 +35,17 @@ class SetupWarnings:
         """Remember the ACLs until the end of the test; return warnings about them."""
         noted = list(acls)
         self._noted_acls.update(noted)
+        return self.warn_about_typed_acls(noted)
+
+    def warn_about_typed_acls(self, acls: list[Acl]) -> list[str]:
+        """Return warnings about ACLs without effect, and about users that may be misspelt."""
         clients = client_principals(self._cluster)
         misspelt = [
             f"the ACL of {acl_title(acl)}: unknown user; did you mean `{meant}`?"
-            for acl in noted
+            for acl in acls
             if (meant := misspelt_name(acl.principal, clients)) is not None
         ]
-        return self.warn_about_acls(noted) + misspelt[:WARNINGS_MAX]
+        return self.warn_about_acls(acls) + misspelt[:WARNINGS_MAX]
 
     def warn_about_acls(self, acls: Iterable[Acl]) -> list[str]:
         """Return warnings about ACLs that can neither allow nor deny anything."""

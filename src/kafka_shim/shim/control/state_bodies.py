@@ -217,19 +217,21 @@ class ObservedAccess(msgspec.Struct):
 
 
 class ChangePreview(msgspec.Struct):
-    """What a change of ACLs would do: to all possible accesses, and to those that were observed in
-    the kept requests, of which there are `requests`.
+    """What a change of ACLs would do: to all accesses that a client can make, and to those that were
+    observed in the kept requests, of which there are `requests`. `warnings` are about added ACLs
+    without effect.
     """
 
     changes: list[PreviewedChange]
     observed: list[ObservedAccess]
     observed_count: int
     requests: int
+    warnings: list[str]
 
 
 class PrincipalDifference(msgspec.Struct):
     """What `only` one of two principals may; `because` has the reasons for the first and the
-    second one, and is empty if no client can notice it.
+    second one.
     """
 
     only: str

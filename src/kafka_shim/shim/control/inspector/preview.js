@@ -14,12 +14,13 @@ function lines(rows, line) {
 }
 
 /** Show who gains and who loses what, for all names and for those that exist, and what was observed. */
-export function previewed({ changes, observed, observed_count: count, requests }) {
-  if (!changes.length) return element("p", { text: "Nobody gains or loses anything: other ACLs decide this already." });
+export function previewed({ changes, observed, observed_count: count, requests, warnings }) {
+  const warned = warnings.map((text) => element("p", { class: "bad", text }));
+  if (!changes.length) return element("div", {}, ...warned, element("p", { text: "Nobody gains or loses anything." }));
   const seen = element("p", { text: count
     ? `Of the last ${counted(requests, "request")}, these would be decided otherwise:`
     : `None of the last ${counted(requests, "request")} would be decided otherwise.` });
-  return element("div", {},
+  return element("div", {}, ...warned,
     lines(changes, (row) => [badge(row.gained, row.gained ? "gains" : "loses"), ` ${row.principal}: ${row.access} `,
       element("span", { class: "none", text: names(row), title: row.example })]),
     seen,
@@ -39,5 +40,5 @@ export function differences({ first, second, differences: rows }) {
   if (!rows.length) return element("p", { text: `${first} and ${second} may do exactly the same.` });
   return table(`${first} and ${second}`, ["Only", "may", `${first}, because of`, `${second}, because of`],
     rows.map((row) => [row.only, element("span", {}, `${row.access} `, element("span", { class: "none", text: names(row) })),
-      row.because[0] ?? "no client can notice it", row.because[1] ?? ""]));
+      ...row.because]));
 }
