@@ -217,7 +217,7 @@ class ObservedAccess(msgspec.Struct):
 
 
 class ChangePreview(msgspec.Struct):
-    """What a change of ACLs would do: to all accesses that a client can make, and to those that were
+    """What a change of ACLs would do: to all accesses that clients can make, and to those that were
     observed in the kept requests, of which there are `requests`. `warnings` are about added ACLs
     without effect.
     """
