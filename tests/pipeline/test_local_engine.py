@@ -119,7 +119,7 @@ def test_the_engine_is_chosen_by_bytes_and_job(
     assert choice("denials", recorded.trace).engine == "duckdb"
     assert choice("denials", recorded.trace, "--engine", "spark").engine == "spark"
     assert choice("denials", recorded.trace, "--master", "local[1]").engine == "spark"
-    assert {job for job in JOBS if not import_job(job).runs_locally} == {"ingest", "watch"}
+    assert {job for job in JOBS if import_job(job).is_stream} == {"ingest", "watch"}
     assert "watch has no other engine" in choice("watch", recorded.trace).reason
     chained = choice("denials", recorded.trace, "--then", "watch", recorded.trace)
     assert chained.engine == "spark"

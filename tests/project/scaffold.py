@@ -144,7 +144,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return table_outcome_with_fail_option(args, trace_input, trace_input.hand_over(rows), _SHOWN)
 
 
-JOB = Job("count requests by principal", add_no_options, _run, runs_locally=True)
+JOB = Job("count requests by principal", add_no_options, _run)
 '''
 
 JOB_TEST: Final = '''\

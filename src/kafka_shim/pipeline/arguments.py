@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         else:
             add_trace_paths(command, is_stream=job.is_stream)
         add_selection_options(command)
-        if job.runs_locally:
+        if not job.is_stream:
             add_engine_option(command)
         add_spark_options(command).add_argument(
             "--then",

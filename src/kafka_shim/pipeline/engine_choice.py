@@ -40,7 +40,7 @@ def choose_engine(args: argparse.Namespace) -> EngineChoice:
         return EngineChoice(SPARK)
     size = sum(_input_bytes(job.trace) for job in jobs)
     text = f"{size / (1 << 20):.1f} MiB" if size >> 20 else f"{size / (1 << 10):.1f} KiB"
-    only_on_spark = [job.job for job in jobs if not import_job(job.job).runs_locally]
+    only_on_spark = [job.job for job in jobs if import_job(job.job).is_stream]
     reason = ""
     if url is not None:
         reason = f"only it can access {url}"

@@ -25,8 +25,7 @@ class Job(msgspec.Struct, frozen=True):
     """A job: its summary, its own options, its run, and its charts.
 
     `check` raises PipelineError for options that cannot be combined, before Spark starts.
-    `runs_locally`: DuckDB can run it,
-    too. A stream (`is_stream`) prints while it runs, and has no output formats.
+    A stream (`is_stream`) runs on Spark only, prints while it runs, and has no output formats.
     `compares_two_traces`: its arguments are BEFORE and AFTER instead of any number of traces.
     """
 
@@ -37,4 +36,3 @@ class Job(msgspec.Struct, frozen=True):
     check: Callable[[argparse.Namespace], None] = _no_check
     is_stream: bool = False
     compares_two_traces: bool = False
-    runs_locally: bool = False

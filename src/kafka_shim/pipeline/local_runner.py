@@ -18,7 +18,7 @@ def run_jobs_locally(args: argparse.Namespace) -> Iterator[tuple[argparse.Namesp
     """Run the jobs of a command. Raise PipelineError if one fails."""
     checked_jobs = [check_job(job) for job in args_of_chained_jobs(args)]
     for checked in checked_jobs:
-        if not checked.job.runs_locally:
+        if checked.job.is_stream:
             raise InvalidOptionOrFileError(
                 f"{checked.args.job} runs on Spark only; remove --engine duckdb"
             )

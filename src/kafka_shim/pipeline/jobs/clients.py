@@ -58,5 +58,4 @@ JOB = Job(
     add_no_options,
     _run,
     _client_charts,
-    runs_locally=True,
 )

@@ -25,5 +25,4 @@ JOB = Job(
     "List the parts of a trace that cannot be read, with the reason",
     add_fail_option,
     _run,
-    runs_locally=True,
 )

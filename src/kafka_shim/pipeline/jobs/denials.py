@@ -172,5 +172,4 @@ JOB = Job(
     _run,
     _denial_charts,
     check_no_bootstrap_server,
-    runs_locally=True,
 )

@@ -112,5 +112,4 @@ JOB = Job(
     _run,
     _differences_chart,
     compares_two_traces=True,
-    runs_locally=True,
 )

@@ -276,5 +276,4 @@ JOB = Job(
     "List new and resolved findings since the last run: unused ACLs, denials, missing topics",
     _add_options,
     _run,
-    runs_locally=True,
 )

@@ -328,5 +328,4 @@ JOB = Job(
     _run,
     _acls_by_principal_chart,
     _check_output_format,
-    runs_locally=True,
 )

@@ -276,5 +276,4 @@ JOB = Job(
     _run,
     _readiness_charts,
     check_no_bootstrap_server,
-    runs_locally=True,
 )

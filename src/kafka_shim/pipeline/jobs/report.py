@@ -85,5 +85,4 @@ JOB = Job(
     _add_options_of_optional_jobs,
     _run_parts,
     check=_check_output_format,
-    runs_locally=True,
 )

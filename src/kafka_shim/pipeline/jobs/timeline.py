@@ -128,5 +128,4 @@ JOB = Job(
     _add_interval_option,
     _run,
     _timeline_charts,
-    runs_locally=True,
 )

@@ -398,5 +398,4 @@ JOB = Job(
     _add_required_acls_option,
     _run,
     _usage_charts,
-    runs_locally=True,
 )

@@ -410,5 +410,4 @@ JOB = Job(
     _add_options,
     _run,
     _change_charts,
-    runs_locally=True,
 )
