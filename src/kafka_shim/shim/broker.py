@@ -113,8 +113,13 @@ class Broker:
         use.
         """
         if self._server.is_node_closed(node_id):
-            await self._server.reopen_node(node_id, on_new_ports=on_new_ports)
+            moved = self.cluster.config.listeners if on_new_ports else ()
+            await self._server.reopen_node(node_id, moved=moved)
             self.cluster.set_alive_brokers(node_id, is_alive=True)
+
+    async def move_to_new_ports(self) -> None:
+        """Close all connections, and listen on other free ports; configured ports stay."""
+        await self._server.move_to_new_ports()
 
     async def start_all_nodes(self) -> None:
         for node_id in self.cluster.nodes:

@@ -68,6 +68,11 @@ class ListenerConfig(msgspec.Struct, frozen=True):
             return self.ports_of_brokers[index]
         return 0 if self.port == 0 else self.port + index
 
+    @property
+    def has_any_port(self) -> bool:
+        """Return whether neither the port nor the advertised one is configured."""
+        return not (self.port or self.ports_of_brokers or (self.advertised and self.advertised[1]))
+
     def check(self, brokers: int) -> None:
         """Raise ConfigError for an invalid principal, or too few ports for so many brokers."""
         if not is_principal(self.principal):

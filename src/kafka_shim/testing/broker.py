@@ -218,14 +218,21 @@ class KafkaBroker:
 
     # the state
 
-    def reset(self) -> None:
+    def reset(self, *, new_ports: bool = False) -> None:
         """Check the set-up, restore the initial state, and remove faults, requests and decisions;
-        clients are disconnected.
+        clients are disconnected. With `new_ports` the addresses change, so that these clients
+        cannot come back.
         """
         try:
             self.check_setup()
         finally:
-            self._transport.call("POST", "/reset", {}, None)
+            query = {"new_ports": "true"} if new_ports else {}
+            self._transport.call("POST", "/reset", query, None)
+            if new_ports:
+                rows = self._transport.call("GET", "/listeners", {}, None)["listeners"]
+                self._transport.listeners = {
+                    row["name"]: row["bootstrap_servers"].split(",") for row in rows
+                }
             self._reported.clear()
             self._replace_passwords(self._settings.initial_passwords())
 

@@ -127,7 +127,8 @@ def kafka_broker(request: pytest.FixtureRequest) -> Iterator["KafkaBroker"]:
 
     Its process is shared by the tests of the session with the same settings: those of the markers
     `kafka_broker(kafka_version="2.7", brokers=3)` of the test, its class and its module, and of an
-    indirect parameter, a release (`"2.7"`) or a mapping.
+    indirect parameter, a release (`"2.7"`) or a mapping. Each test has other ports, so that clients
+    of earlier tests cannot reach it.
     """
     options = _options_of_markers(request.node) | _options_of_param(request)
     with _report_warnings_at_test(request.node):
@@ -421,7 +422,7 @@ def _shared_broker(config: pytest.Config, options: Mapping[str, Any]) -> "KafkaB
     key = repr(sorted(options.items()))
     if key in brokers:
         try:
-            brokers[key].reset()
+            brokers[key].reset(new_ports=True)
         except BrokerError:  # a test has stopped it
             brokers.pop(key).stop()
         else:

@@ -37,6 +37,7 @@ from kafka_shim.shim.control.change_rows import change_rows
 from kafka_shim.shim.control.control_error import (
     ControlError,
     authorizer_or_409,
+    query_flag_or_400,
     query_number_or_400,
 )
 from kafka_shim.shim.control.fault_control import FaultControl
@@ -154,10 +155,12 @@ class BrokerControl:
             ],
         }
 
-    async def reset_broker(self) -> dict[str, Any]:
+    async def reset_broker(self, query: Mapping[str, str]) -> dict[str, Any]:
         report = self.setup.report()
         self.setup.forget_acls()
         await self._broker.start_all_nodes()
+        if query_flag_or_400(query, "new_ports"):
+            await self._broker.move_to_new_ports()
         self._broker.reset_to_initial_state()
         return report
 

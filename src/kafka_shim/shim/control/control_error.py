@@ -31,3 +31,11 @@ def query_number_or_400(query: Mapping[str, str], name: str, default: int) -> in
     if number is None:
         raise ControlError(400, f"invalid {name} `{query[name]}`; expected a number of 0 or more")
     return number
+
+
+def query_flag_or_400(query: Mapping[str, str], name: str) -> bool:
+    """Return a flag of the query; without it false. Raise ControlError if it is invalid."""
+    text = query.get(name, "false")
+    if text not in ("true", "false"):
+        raise ControlError(400, f"invalid {name} `{text}`; expected true or false")
+    return text == "true"

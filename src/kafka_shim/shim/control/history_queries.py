@@ -6,7 +6,11 @@ from typing import Any, NoReturn
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
 from kafka_shim.authorizer.model import is_principal
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.control.control_error import ControlError, query_number_or_400
+from kafka_shim.shim.control.control_error import (
+    ControlError,
+    query_flag_or_400,
+    query_number_or_400,
+)
 from kafka_shim.shim.faults.spec import FaultError, parse_api_name
 from kafka_shim.shim.observing.request_history import History, HistoryEntry
 from kafka_shim.text.whole_number import parse_whole_number
@@ -38,7 +42,7 @@ class HistoryQueries:
             expected_values["resource_name"] = query["resource_name"]
         for name in ("allowed", "logged"):
             if name in query:
-                expected_values[name] = _parse_boolean(name, query[name])
+                expected_values[name] = query_flag_or_400(query, name)
 
         left_out = 0
 
@@ -106,12 +110,6 @@ def _access_filter(query: Mapping[str, str]) -> dict[str, object]:
     except AclTextError as error:
         raise ControlError(400, str(error)) from error
     return filter_values
-
-
-def _parse_boolean(name: str, text: str) -> bool:
-    if text not in ("true", "false"):
-        _raise_invalid_parameter(name, text, "true or false")
-    return text == "true"
 
 
 def _raise_invalid_parameter(name: str, text: str, expected: str) -> NoReturn:

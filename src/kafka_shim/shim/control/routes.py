@@ -149,7 +149,10 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
     Route("GET", "/state", "state", "The whole state",
           lambda control, _: control.full_state(), bodies.ClusterState),
     Route("POST", "/reset", "reset", "Reset the broker to its state at startup",
-          lambda control, _: control.reset_broker(), bodies.SetupReport),
+          lambda control, call: control.reset_broker(call.query), bodies.SetupReport,
+          query={"new_ports": _one_of(
+              "true: clients of before reach nothing, since the broker listens on other free ports;"
+              " GET /listeners has them (default: false)", "true", "false")}),
     Route("GET", "/warnings", "warnings", "What was set up and has had no effect so far",
           lambda control, _: control.setup.current_setup(), bodies.CurrentSetup),
     Route("POST", "/snapshots", "snapshot", "Take a snapshot of the state",

@@ -5,7 +5,9 @@ import errno
 import os
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from kafka_shim.shim.config import Config, ListenerConfig
@@ -31,6 +33,8 @@ IDLE_CHECK_MS = 10_000
 _LAST_TURNS = 5
 """Turns of the loop that asyncio needs to make and close a connection that it was accepting."""
 _ABORT_POLLS = 100
+_LEFT_PORTS_MAX = 64
+"""Each takes a file descriptor, of which macOS allows 256 by default."""
 _RECEIVED_BYTES_MAX = 256 * 1024
 """At a time, which is what asyncio would make room for anew each time."""
 
@@ -43,6 +47,7 @@ class Server:
         self.cluster = dispatcher.cluster
         self._servers: dict[int, list[asyncio.Server]] = {}  # by node
         self._reserved_ports: dict[int, list[ReservedPort]] = {}  # of nodes that are closed
+        self._left_ports: deque[ReservedPort] = deque(maxlen=_LEFT_PORTS_MAX)
         self._connections: set[ManagedConnection] = set()
         self.accepted_count = 0
         """The number of connections that clients have opened."""
@@ -95,18 +100,35 @@ class Server:
     def is_node_closed(self, node_id: int) -> bool:
         return node_id in self._reserved_ports
 
-    async def reopen_node(self, node_id: int, *, on_new_ports: bool = False) -> None:
-        """Bind the ports of a closed node again, or other free ones. Raise ConfigError if that
-        fails; then it stays closed.
+    async def move_to_new_ports(self) -> None:
+        """Close all connections, and listen on other free ports; configured ports stay.
+
+        All nodes close first, since each would tell its clients the new addresses of the others.
+        Raise ConfigError if no port is free.
+        """
+        moved = [listener for listener in self.config.listeners if listener.has_any_port]
+        nodes = list(self._servers)
+        for node_id in nodes:
+            await self.close_node_reserving_ports(node_id)
+        for node_id in nodes:
+            await self.reopen_node(node_id, moved=moved)
+
+    async def reopen_node(self, node_id: int, *, moved: Collection[ListenerConfig] = ()) -> None:
+        """Bind the ports of a closed node again; `moved` listeners take other free ones. Raise
+        ConfigError if that fails; then it stays closed.
         """
         reserved = self._reserved_ports.pop(node_id)
+        ports = [
+            0 if listener in moved else port.port
+            for listener, port in zip(self.config.listeners, reserved, strict=True)
+        ]
         try:
-            if on_new_ports:
-                await self._open_node(node_id, [0 for _ in reserved])
-            for port in reserved:
-                port.close()
-            if not on_new_ports:
-                await self._open_node(node_id, [port.port for port in reserved])
+            for port, new_port in zip(reserved, ports, strict=True):
+                if new_port:
+                    port.close()
+                else:
+                    self._keep_left_port(port)
+            await self._open_node(node_id, ports)
         except BaseException:
             for port in self._close_sockets_keeping_ports(node_id):
                 port.close()
@@ -114,6 +136,12 @@ class Server:
                 ReservedPort(port.family, port.address) for port in reserved
             ]
             raise
+
+    def _keep_left_port(self, port: ReservedPort) -> None:
+        """Reserve a port, also from other processes, while clients may still try it."""
+        if len(self._left_ports) == self._left_ports.maxlen:
+            self._left_ports.popleft().close()
+        self._left_ports.append(port)
 
     def _close_sockets_keeping_ports(self, node_id: int) -> list[ReservedPort]:
         """Close the listening sockets of a node, but keep their ports."""
@@ -200,12 +228,12 @@ class Server:
         await _stop_accepting_without_closing(servers)
         for server in servers:
             server.close()
-        for reserved in self._reserved_ports.values():
-            for port in reserved:
-                port.close()
+        for port in chain(self._left_ports, *self._reserved_ports.values()):
+            port.close()
         self.close_connections()
         self._servers.clear()
         self._reserved_ports.clear()
+        self._left_ports.clear()
         self.close_log.log_counts()
         for _ in range(_LAST_TURNS):
             await asyncio.sleep(0)
