@@ -6,7 +6,6 @@ from kafka_shim.client.client import ClientError, connect
 from kafka_shim.client.config import ClientConfig, Login
 from kafka_shim.shim.config import SecurityProtocol
 from kafka_shim.testing import KafkaBroker, start
-from kafka_shim.testing.denials import deduplicated_failed_authentications_text
 from kafka_shim.testing.transport import BrokerError
 
 ONLY_SCRAM = {"sasl.enabled.mechanisms": "SCRAM-SHA-512"}
@@ -33,7 +32,9 @@ def test_authentications_are_listed_with_their_errors() -> None:
             (None, "PLAIN", False),
         ]
         assert broker.authentications(after=first) == rows[1:]
-        text = deduplicated_failed_authentications_text(rows, broker.sasl_mechanisms()).splitlines()
+        [(title, report)] = broker.denial_report().sections
+        assert title == "Not authenticated by the Kafka broker"
+        text = report.splitlines()
         assert text[0].startswith("alice was refused on SASL_PLAINTEXT by SCRAM-SHA-512: ")
         assert text[0].endswith("(enabled: SCRAM-SHA-512), 2 times")
         assert "by PLAIN: the mechanism is not enabled" in text[1]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack, cast
 
 from kafka_shim.testing.client_configs import (
     CertificateFiles,
@@ -49,6 +49,25 @@ class DecisionFilters(TypedDict, total=False):
     resource_type: ResourceTypeName | None
     resource_name: str | None
     client_id: str | None
+
+
+class DeniedResource(TypedDict, total=False):
+    """One of these, as in an ACL."""
+
+    topic: str
+    group: str
+    cluster: str | None
+    transactional_id: str
+    delegation_token: str
+    user: str
+
+
+class DenialReport(NamedTuple):
+    """Titles with texts, and the numbers of the last request and authentication."""
+
+    sections: list[tuple[str, str]]
+    last: int
+    last_authentication: int
 
 
 class KafkaBroker:
@@ -186,8 +205,47 @@ class KafkaBroker:
         return self._all_pages(DecisionRow, "decisions", query, after)
 
     def denials(self, *, after: int = 0) -> list[DecisionRow]:
-        """Return the denials that Kafka's audit log would have."""
-        return self.decisions(allowed=False, logged=True, after=after)
+        """Return the denials that Kafka's audit log would have; equal ones once with their `count`:
+        clients repeat denied requests.
+        """
+        query = {"after": str(after)}
+        rows = self._call_control_api("GET", "/denials", query=query)["denials"]
+        return [DecisionRow(row) for row in rows]
+
+    def denial_report(self, *, after: int = 0, after_authentication: int = 0) -> DenialReport:
+        """Return what a failed test should show."""
+        query = {"after": str(after), "after_authentication": str(after_authentication)}
+        found = self._call_control_api("GET", "/denials", query=query)
+        return DenialReport(
+            [(section["title"], section["text"]) for section in found["report"]],
+            found["last"],
+            found["last_authentication"],
+        )
+
+    def assert_denied(
+        self, principal: str, operation: OperationName, **resource: Unpack[DeniedResource]
+    ) -> None:
+        """Check that the principal was denied this, at least once since the last reset:
+        `assert_denied("alice", "Write", topic="orders")`.
+
+        Denials that Kafka does not log count, too. Raise AssertionError with the denials that there
+        were.
+        """
+        resource_type, resource_name = _denied_resource(resource)
+        denials = self.decisions(
+            principal=principal,
+            allowed=False,
+            operation=operation,
+            resource_type=resource_type,
+            resource_name=resource_name,
+        )
+        if not denials:
+            texts = [text for _, text in self.denial_report().sections]
+            raise AssertionError(
+                f"{_typed_principal_or_none(principal)} was not denied {operation} on"
+                f" {resource_type} {resource_name}; what was denied:\n"
+                + ("\n".join(texts) or "nothing")
+            )
 
     def authentications(self, *, after: int = 0) -> list[AuthenticationRow]:
         """Return the authentications by SASL, also failed ones with their `error`; `after`: only
@@ -387,6 +445,21 @@ class KafkaBroker:
 
 def _typed_principal_or_none(name: str | None) -> str | None:
     return None if name is None else with_default_principal_type(name)
+
+
+def _denied_resource(resource: DeniedResource) -> tuple[ResourceTypeName, str]:
+    """Return type and name. Raise TypeError if it is not exactly one."""
+    known = DeniedResource.__annotations__
+    for key in resource:
+        if key not in known:
+            raise TypeError(unknown_name_message("keyword", key, known))
+    if len(resource) != 1:
+        raise TypeError(f"expected one of {', '.join(known)}, as in topic='orders'")
+    [(key, name)] = resource.items()
+    from kafka_shim.protocol.enums import CLUSTER_NAME  # noqa: PLC0415 - few tests need it
+
+    kind = cast("ResourceTypeName", key.upper())
+    return kind, CLUSTER_NAME if kind == "CLUSTER" else str(name)
 
 
 def _query_text(value: Any) -> str:

@@ -6,7 +6,7 @@ nothing.
 
 import sys
 import warnings
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,11 @@ if TYPE_CHECKING:
     from kafka_shim.testing.options import Options
     from kafka_shim.testing.policy import KafkaPolicy
 
-_IN_USE: "pytest.StashKey[list[tuple[KafkaBroker, int, int]]]" = pytest.StashKey()
-"""The brokers of a test, with the numbers of the last request and authentication before it."""
+_IN_USE: "pytest.StashKey[list[_UsedBroker]]" = pytest.StashKey()
+"""The brokers of a test."""
+
+_WIDE: "pytest.StashKey[dict[str, KafkaBroker]]" = pytest.StashKey()
+"""The running brokers of several tests, by the fixture that returns each."""
 
 _CASSETTE: "pytest.StashKey[KafkaCassette]" = pytest.StashKey()
 """The cassette of a test, until its mismatches are reported."""
@@ -37,7 +40,7 @@ _FIXTURE_OF_MARKER = {
     "kafka_acls": "kafka_broker",
     "kafka_cassette": "kafka_cassette",
 }
-_OTHER_BROKERS = frozenset({"kafka_broker_session", "kafka_broker_factory"})
+_OTHER_BROKERS = frozenset({"kafka_broker_session", "kafka_broker_module", "kafka_broker_factory"})
 
 _USERS: pytest.StashKey[tuple[dict[str, tuple[Any, str]], set[str]]] = pytest.StashKey()
 """The session's ACLs of unknown users, by principal with a test and a text; and known users."""
@@ -97,6 +100,7 @@ def pytest_configure(config: pytest.Config) -> None:
         " kafka_version='3.9' or tls=True",
     )
     config.stash[_SHARED] = {}
+    config.stash[_WIDE] = {}
     config.stash[_USERS] = {}, set()
 
 
@@ -138,7 +142,7 @@ def kafka_broker(request: pytest.FixtureRequest) -> Iterator["KafkaBroker"]:
                 raise pytest.UsageError("the marker kafka_acls has no ACL, as in allow='Read'")
             broker.acls.add(*marker.args, **marker.kwargs)
     _note_obeyed(request.node, "kafka_broker")
-    _note_broker_of_test(request.node, broker)
+    _note_broker_of_test(request.node, _UsedBroker(broker))
     yield broker
     _check_setup(request.node, broker)
 
@@ -148,9 +152,20 @@ def kafka_broker_session(request: pytest.FixtureRequest) -> Iterator["KafkaBroke
     """Return a broker for all tests of the session, which only tests themselves reset."""
     with _report_warnings_at_test(request.node):
         broker = _start_broker(request.config, _options_of_param(request))
-    yield broker
-    _check_setup(request.node, broker)
+    with _of_several_tests(request, broker):
+        yield broker
+        _check_setup(request.node, broker)
     broker.stop()
+
+
+@pytest.fixture(scope="module")
+def kafka_broker_module(request: pytest.FixtureRequest) -> Iterator["KafkaBroker"]:
+    """Return a broker that keeps its state and its ports for all tests of a module."""
+    with _report_warnings_at_test(request.node):
+        broker = _shared_broker(request.config, _options_of_param(request), "module")
+    with _of_several_tests(request, broker):
+        yield broker
+        _check_setup(request.node, broker)
 
 
 @pytest.fixture
@@ -164,9 +179,11 @@ def kafka_broker_factory(request: pytest.FixtureRequest) -> Iterator["BrokerFact
 
         def start(**options: "Unpack[Options]") -> "KafkaBroker":
             broker = _start_broker(request.config, options)
+            used = _UsedBroker(broker)
             started.callback(broker.stop)
+            started.callback(used.keep_report)
             started.callback(_check_setup, request.node, broker)
-            _note_broker_of_test(request.node, broker)
+            _note_broker_of_test(request.node, used)
             return broker
 
         yield start
@@ -201,12 +218,23 @@ def kafka_cassette(request: pytest.FixtureRequest) -> Iterator["KafkaCassette"]:
         pytest.fail("\n".join([f"{cassette.path.name}:", *mismatches]), pytrace=False)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Fail a test whose markers no fixture of it can obey."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    """Fail a test whose markers no fixture of it can obey; note brokers of a wider scope."""
     fixtures = set(getattr(item, "fixturenames", ()))
     if "request" not in fixtures:  # with it, a test can get fixtures while it runs
         _require_obeyed_markers(item, fixtures)
+    wide = item.config.stash[_WIDE]
+    running = fixtures.intersection(wide)
+    for name in running:
+        used = _UsedBroker(wide[name])
+        used.skip_previous()
+        _note_broker_of_test(item, used)
+    try:
+        yield
+    finally:
+        for name in fixtures.intersection(wide) - running:
+            _note_broker_of_test(item, _UsedBroker(wide[name]))
 
 
 @pytest.hookimpl(tryfirst=True)  # before -k leaves tests out
@@ -233,23 +261,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
-    """Remember where a session's broker was when the test began; check its markers afterwards."""
-    _note_broker_of_session(item)
+    """Fail a test that never got a fixture that obeys its markers."""
     yield
     if "request" in getattr(item, "fixturenames", ()):
         obeyed: set[str] = item.stash.get(_OBEYED, set())
         _require_obeyed_markers(item, obeyed)
-
-
-def _note_broker_of_session(item: pytest.Item) -> None:
-    broker = (getattr(item, "funcargs", None) or {}).get("kafka_broker_session")
-    if broker is None:
-        return
-    try:
-        after = broker.last_request(), broker.last_authentication()
-    except Exception:  # noqa: BLE001 - whether the test needs the broker is for the test to say
-        after = 0, 0
-    _note_broker_of_test(item, broker, *after)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -260,46 +276,56 @@ def pytest_runtest_makereport(
     report = yield
     if report.failed:
         item.stash[_FAILED] = True
-    if call.when == "call" and report.failed:
-        for broker, last_request, last_authentication in item.stash.get(_IN_USE, []):
-            denials = _safe_text(_denials_text, broker, last_request)
-            refusals = _safe_text(_rejected_authentications_text, broker, last_authentication)
-            if denials:
-                report.sections.append(("Denied by the Kafka broker", denials))
-            if refusals and refusals != denials:
-                report.sections.append(("Not authenticated by the Kafka broker", refusals))
-        if _CASSETTE in item.stash:
-            cassette = item.stash[_CASSETTE]
-            del item.stash[_CASSETTE]
-            mismatches = _cassette_mismatches(cassette)
-            if mismatches:
-                report.sections.append((f"Not in the cassette {cassette.path.name}", mismatches))
-                item.user_properties.append(("kafka_cassette_mismatches", mismatches))  # JUnit XML
+        for used in item.stash.get(_IN_USE, []):
+            report.sections.extend(used.new_sections())
+    if call.when == "call" and report.failed and _CASSETTE in item.stash:
+        cassette = item.stash[_CASSETTE]
+        del item.stash[_CASSETTE]
+        mismatches = _cassette_mismatches(cassette)
+        if mismatches:
+            report.sections.append((f"Not in the cassette {cassette.path.name}", mismatches))
+            item.user_properties.append(("kafka_cassette_mismatches", mismatches))  # JUnit XML
     return report
 
 
-def _denials_text(broker: "KafkaBroker", after: int) -> str:
-    from kafka_shim.testing.denials import deduplicated_denials_text  # noqa: PLC0415 - only failed tests need it
+class _UsedBroker:
+    """A broker of a test, and what has been reported of it."""
 
-    return deduplicated_denials_text(broker.denials(after=after))
+    def __init__(self, broker: "KafkaBroker") -> None:
+        self.broker = broker
+        self._last: dict[str, int] = {}
+        self._kept: list[tuple[str, str]] | None = None
+
+    def skip_previous(self) -> None:
+        """Report only what happens from now on."""
+        try:
+            self._new_sections()
+        except Exception:  # noqa: BLE001 - whether the test needs the broker is for the test to say
+            self._last = {}
+
+    def keep_report(self) -> None:
+        """Keep what is new for a failure that is reported when the broker has stopped."""
+        self._kept = self.new_sections()
+
+    def new_sections(self) -> list[tuple[str, str]]:
+        """Return titles with texts, or why they are unknown; an exception here would end the
+        session.
+        """
+        if self._kept is not None:
+            sections, self._kept = self._kept, []
+            return sections
+        try:
+            return self._new_sections()
+        except Exception as error:  # noqa: BLE001 - the docstring says why
+            return [("Denied by the Kafka broker", _printable(f"unknown: {_error_text(error)}"))]
+
+    def _new_sections(self) -> list[tuple[str, str]]:
+        report = self.broker.denial_report(**self._last)
+        self._last = {"after": report.last, "after_authentication": report.last_authentication}
+        return [(title, _printable(text)) for title, text in report.sections]
 
 
-def _rejected_authentications_text(broker: "KafkaBroker", after: int) -> str:
-    from kafka_shim.testing.denials import deduplicated_failed_authentications_text  # noqa: PLC0415 - as above
-
-    return deduplicated_failed_authentications_text(
-        broker.authentications(after=after), broker.sasl_mechanisms()
-    )
-
-
-def _safe_text(
-    make_text: "Callable[[KafkaBroker, int], str]", broker: "KafkaBroker", after: int
-) -> str:
-    """Return the text, or why it is unknown; an exception here would end the session."""
-    try:
-        text = make_text(broker, after)
-    except Exception as error:  # noqa: BLE001 - the docstring says why
-        text = f"unknown: {_error_text(error)}"
+def _printable(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
@@ -380,11 +406,19 @@ def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _note_broker_of_test(
-    node: Any, broker: "KafkaBroker", last_request: int = 0, last_authentication: int = 0
-) -> None:
-    entry = (broker, last_request, last_authentication)
-    node.stash.setdefault(_IN_USE, []).append(entry)
+def _note_broker_of_test(node: Any, used: _UsedBroker) -> None:
+    node.stash.setdefault(_IN_USE, []).append(used)
+
+
+@contextmanager
+def _of_several_tests(request: pytest.FixtureRequest, broker: "KafkaBroker") -> Iterator[None]:
+    """Let the reports of tests have what each of them did with a broker of a wider scope."""
+    brokers, name = request.config.stash[_WIDE], str(request.fixturename)
+    brokers[name] = broker
+    try:
+        yield
+    finally:
+        del brokers[name]
 
 
 @contextmanager
@@ -414,12 +448,16 @@ def _options_of_param(request: pytest.FixtureRequest) -> dict[str, Any]:
     return {} if param is None else {"kafka_version": param}
 
 
-def _shared_broker(config: pytest.Config, options: Mapping[str, Any]) -> "KafkaBroker":
-    """Return the session's broker with these settings, reset; a new one if there is none."""
+def _shared_broker(
+    config: pytest.Config, options: Mapping[str, Any], scope: str = "function"
+) -> "KafkaBroker":
+    """Return the session's broker of a scope with these settings, reset; a new one if there is
+    none.
+    """
     from kafka_shim.testing.transport import BrokerError  # noqa: PLC0415 - see the module's docstring
 
     brokers = config.stash[_SHARED]
-    key = repr(sorted(options.items()))
+    key = f"{scope} {sorted(options.items())!r}"
     if key in brokers:
         try:
             brokers[key].reset(new_ports=True)

@@ -7,7 +7,8 @@ from kafka_shim.testing.row import MaybeNone, Row
 
 class HealthRow(Row):
     """The health of the broker; `status` is always `ok`. `counts` are numbers of topics, groups,
-    users, ACLs and faults.
+    users, ACLs and faults; `changes_last` and `requests_last` the numbers of the newest ones, which
+    tell that nothing is new. `changes_last` is None if changes of ACLs are not observed.
     """
 
     status: str
@@ -15,6 +16,8 @@ class HealthRow(Row):
     uptime_ms: int
     connections: int
     counts: dict[str, int]
+    changes_last: int | None
+    requests_last: int
 
 
 class TopicRow(Row):

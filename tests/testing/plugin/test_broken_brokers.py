@@ -31,12 +31,12 @@ def test_whose_report_fails(kafka_broker, monkeypatch):
     def denials(self, **more):
         raise ZeroDivisionError("odd \\ud800 text")
 
-    monkeypatch.setattr(type(kafka_broker), "denials", denials)
+    monkeypatch.setattr(type(kafka_broker), "denial_report", denials)
     assert kafka_broker is None
 
 
 def test_whose_denial_is_odd(kafka_broker, monkeypatch):
-    monkeypatch.setattr(type(kafka_broker), "denials", lambda self, **more: [{"would_allow": 7}])
+    monkeypatch.setattr(type(kafka_broker), "denial_report", lambda self, **more: 7)
     assert kafka_broker is None
 
 
@@ -78,7 +78,7 @@ def test_the_session_has_the_exit_code_of_its_tests(
     assert "unknown keyword `kafka_versoin`; did you mean `kafka_version`?" in said
     assert "unknown: BrokerError: the broker was stopped" in said
     assert "unknown: ZeroDivisionError: odd \\ud800 text" in said
-    assert "unknown: KeyError" in said
+    assert "unknown: AttributeError" in said
 
 
 KILLED = """

@@ -323,6 +323,25 @@ class DecisionRows(msgspec.Struct):
     left_out: int
 
 
+class ReportSection(msgspec.Struct):
+    """A part of the report of a failed test."""
+
+    title: str
+    text: str
+
+
+class DenialReport(msgspec.Struct):
+    """The denials that Kafka's audit log has, equal ones once with their `count`, oldest first.
+    `report` is for a failed test: denials and refused authentications as text. `last` and
+    `last_authentication` are for the next call.
+    """
+
+    denials: list[DecisionRow]
+    report: list[ReportSection]
+    last: int
+    last_authentication: int
+
+
 class NewFault(msgspec.Struct, forbid_unknown_fields=True):
     """A fault to set: its effect (`action`), the requests (`match`), and when (`trigger`). With
     `must_fire`, it is a failure if it never fires.

@@ -40,6 +40,7 @@ from kafka_shim.shim.control.control_error import (
     query_flag_or_400,
     query_number_or_400,
 )
+from kafka_shim.shim.control.denial_report import denial_report
 from kafka_shim.shim.control.fault_control import FaultControl
 from kafka_shim.shim.control.group_control import GroupControl
 from kafka_shim.shim.control.history_queries import HistoryQueries
@@ -346,6 +347,9 @@ class BrokerControl:
 
     def least_acls(self, query: Mapping[str, str]) -> Row:
         return least_acls_response(self._cluster, self.history, query)
+
+    def denial_report(self, query: Mapping[str, str]) -> Row:
+        return denial_report(self.history, self._cluster, query)
 
     def list_changes(self, query: Mapping[str, str]) -> Row:
         """Return the last changes of the state, or those after a number."""

@@ -1,12 +1,64 @@
-"""The denials and refused authentications of a broker as text, for a failed test's report."""
+"""Denials and refused authentications, as rows and as text for the report of a failed test."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import msgspec
+
 from kafka_shim.policy.formats.rule_lines import rule_line
+from kafka_shim.shim.control.control_error import query_number_or_400
+from kafka_shim.shim.observing.request_history import History
+from kafka_shim.shim.state.cluster import Cluster
+
+_EQUAL_COLUMNS = ("principal", "api", "operation", "resource_type", "resource_name", "rule")
+
+def denial_report(history: History, cluster: Cluster, query: Mapping[str, str]) -> dict[str, Any]:
+    """Return the denials that Kafka's audit log has, equal ones once, and what a failed test shows.
+
+    The text has other denials if there are none of the log.
+    """
+    after = query_number_or_400(query, "after", 0)
+    rows = [
+        row
+        for entry in history
+        if entry.number > after
+        for row in entry.decision_rows()
+        if not row["allowed"]
+    ]
+    logged = [row for row in rows if row["logged"]]
+    authentications, last = (
+        cluster.authentications,
+        query_number_or_400(query, "after_authentication", 0),
+    )
+    refused = [msgspec.structs.asdict(row) for row in authentications if row.number > last]
+    sections = {
+        "Denied by the Kafka broker": _denials_text(logged),
+        "Denied by the Kafka broker, without a line in Kafka's audit log": ""
+        if logged
+        else _denials_text(rows),
+        "Not authenticated by the Kafka broker": refused_authentications_text(
+            refused, cluster.mechanisms_by_listener
+        ),
+    }
+    return {
+        "denials": _equal_rows_once(logged),
+        "report": [{"title": title, "text": text} for title, text in sections.items() if text],
+        "last": history.last_number,
+        "last_authentication": authentications.last_number,
+    }
 
 
-def deduplicated_denials_text(rows: Iterable[Mapping[str, Any]]) -> str:
+def _equal_rows_once(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the first one of equal denials, with the count of all."""
+    first_rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    for row in rows:
+        first = first_rows.setdefault(tuple(row[name] for name in _EQUAL_COLUMNS), row)
+        if first is not row:
+            first["count"] += row["count"]
+    return list(first_rows.values())
+
+
+def _denials_text(rows: Iterable[Mapping[str, Any]]) -> str:
     """Return one paragraph for each distinct denial."""
     counts: dict[tuple[str, ...], int] = {}
     for row in rows:
@@ -25,7 +77,7 @@ def deduplicated_denials_text(rows: Iterable[Mapping[str, Any]]) -> str:
     )
 
 
-def deduplicated_failed_authentications_text(
+def refused_authentications_text(
     rows: Iterable[Mapping[str, Any]], enabled_mechanisms: Mapping[str, Iterable[str]]
 ) -> str:
     """Return one line for each distinct failed authentication; mechanisms are by listener."""
