@@ -99,8 +99,25 @@ class Broker {
   }
 
   async denials() {
-    const { decisions } = await this.request("GET", "/decisions?allowed=false&logged=true");
-    return decisions.map(camelCased);
+    return (await this.request("GET", "/denials")).denials.map(camelCased);
+  }
+
+  async assertDenied(principal, operation, resource) {
+    const [type, ...name] = resource.split(":");
+    const typed = principal.includes(":") ? principal : `User:${principal}`;
+    const query = new URLSearchParams({
+      allowed: false, principal: typed, operation,
+      resource_type: type, resource_name: type === "cluster" ? "kafka-cluster" : name.join(":"),
+    });
+    const { decisions } = await this.request("GET", `/decisions?${query}`);
+    if (decisions.length > 0) return;
+    throw new Error(`${typed} was not denied ${operation} on ${resource}\n${await this.report()}`);
+  }
+
+  async report() {
+    const { report } = await this.request("GET", "/denials");
+    if (report.length === 0) return "the Kafka broker denied nothing";
+    return report.map(({ title, text }) => `${title}:\n${text}`).join("\n");
   }
 
   async requests(filter = {}) {
@@ -112,7 +129,9 @@ class Broker {
     await this.request("POST", "/reset");
   }
 
-  async stop() {
+  async stop(test) {
+    const state = (test?.task ?? test)?.result?.state; // of Vitest; node:test has `passed`
+    if (test?.passed === false || state === "fail") console.error(await this.report());
     await this.request("DELETE", "");
   }
 

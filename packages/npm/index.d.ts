@@ -10,6 +10,10 @@ type Resource =
   | { topic: Names } | { group: Names } | { cluster: "kafka-cluster" | null } | { user: Names }
   | { "transactional-id": Names } | { "delegation-token": Names };
 
+/** A resource as text, such as `topic:orders`. */
+export type ResourceName =
+  | `${"topic" | "group" | "user" | "transactional-id" | "delegation-token"}:${string}` | "cluster";
+
 /** A rule: principals that are allowed or denied operations on one resource. */
 export type Acl = { principal: Names; host?: Names; pattern?: "literal" | "prefixed" } & Resource &
   ({ allow: Operations; deny?: undefined } | { deny: Operations; allow?: undefined });
@@ -140,15 +144,20 @@ export class Broker implements AsyncDisposable {
   addFault(fault: Fault): Promise<number>;
   /** Return how often a fault matched (`calls`) and was applied (`fired`). */
   fault(id: number): Promise<{ id: number; calls: number; fired: number; isDisabled: boolean }>;
-  /** Return the denials that Kafka's audit log has, oldest first. */
+  /** Return the denials that Kafka's audit log has, oldest first; equal ones once, with their `count`. */
   denials(): Promise<Denial[]>;
+  /** Throw unless the principal was denied this: `assertDenied("alice", "Write", "topic:orders")`. */
+  assertDenied(principal: string, operation: Operation, resource: ResourceName): Promise<void>;
+  /** Return denials and refused authentications as text, with what would allow each. */
+  report(): Promise<string>;
   /** Return the last requests, oldest first. */
   requests(filter?: { api?: string; principal?: string; after?: string }): Promise<ReceivedRequest[]>;
   /** Call the control API of this broker: `request("POST", "/nodes/1/stop")`. */
   request(method: string, path: string, body?: unknown): Promise<any>;
   /** Go back to the state in which the broker was started. */
   reset(): Promise<void>;
-  stop(): Promise<void>;
+  /** Stop the broker. Print the report if this test, a context of node:test or Vitest, has failed. */
+  stop(test?: object): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// Broker is a broker of a test's own. Its methods fail the test if a call fails.
+// Broker is a broker of a test's own. Its methods fail the test if a call fails, so call them in the goroutine of the
+// test; TryCall is for all goroutines.
 type Broker struct {
 	ID   string `json:"id"`
 	Path string `json:"path"` // base path of its control API
@@ -20,9 +21,11 @@ type Broker struct {
 	passwords map[string]string
 }
 
-// Denial is a denial that Kafka's audit log has.
+// Denial is a denial that Kafka's audit log has; Count is how often it was repeated.
 type Denial struct {
 	API, Principal, Operation, Because string
+
+	Count int
 
 	ResourceType string `json:"resource_type"`
 	ResourceName string `json:"resource_name"`
@@ -61,7 +64,12 @@ func StartAt(t testing.TB, control ControlAPI, options ...Option) *Broker {
 	if err := control.call("POST", "/brokers", settings, broker); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { broker.Call("DELETE", "", nil, nil) })
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(broker.report())
+		}
+		broker.Call("DELETE", "", nil, nil)
+	})
 	return broker
 }
 
@@ -154,12 +162,52 @@ func (b *Broker) Records(topic string, partition int) []Record {
 	return found.Records
 }
 
-// Denials returns the denials so far, oldest first.
+// Denials returns the denials so far, oldest first. Clients repeat denied requests: equal denials are one.
 func (b *Broker) Denials() []Denial {
 	b.t.Helper()
+	var found struct{ Denials []Denial }
+	b.Call("GET", "/denials", nil, &found)
+	return found.Denials
+}
+
+// AssertDenied fails the test unless the principal was denied this: AssertDenied("alice", "Write", "topic:orders").
+// Denials that Kafka does not log count, too. The resource of the cluster is "cluster".
+func (b *Broker) AssertDenied(principal, operation, resource string) {
+	b.t.Helper()
+	if !strings.Contains(principal, ":") {
+		principal = "User:" + principal
+	}
+	kind, name, _ := strings.Cut(resource, ":")
+	if kind == "cluster" {
+		name = "kafka-cluster"
+	}
+	query := url.Values{
+		"allowed": {"false"}, "principal": {principal}, "operation": {operation},
+		"resource_type": {kind}, "resource_name": {name},
+	}
 	var found struct{ Decisions []Denial }
-	b.Call("GET", "/decisions?allowed=false&logged=true", nil, &found)
-	return found.Decisions
+	b.Call("GET", "/decisions?"+query.Encode(), nil, &found)
+	if len(found.Decisions) == 0 {
+		b.t.Fatalf("%s was not denied %s on %s; %s", principal, operation, resource, b.report())
+	}
+}
+
+// report returns the denials and the refused authentications, and what would allow each.
+func (b *Broker) report() string {
+	var found struct {
+		Report []struct{ Title, Text string }
+	}
+	if err := b.TryCall("GET", "/denials", nil, &found); err != nil {
+		return fmt.Sprintf("the denials are unknown: %v", err)
+	}
+	if len(found.Report) == 0 {
+		return "the Kafka broker denied nothing"
+	}
+	sections := []string{}
+	for _, section := range found.Report {
+		sections = append(sections, section.Title+":\n"+section.Text)
+	}
+	return strings.Join(sections, "\n")
 }
 
 // Reset returns the broker to the state in which it was started.
@@ -172,7 +220,12 @@ func (b *Broker) Reset() {
 // Call("POST", "/nodes/1/stop", nil, nil).
 func (b *Broker) Call(method, path string, body, result any) {
 	b.t.Helper()
-	if err := b.control.call(method, b.Path+path, body, result); err != nil {
+	if err := b.TryCall(method, path, body, result); err != nil {
 		b.t.Fatal(err)
 	}
+}
+
+// TryCall is Call, but returns the error. It can be used in any goroutine.
+func (b *Broker) TryCall(method, path string, body, result any) error {
+	return b.control.call(method, b.Path+path, body, result)
 }

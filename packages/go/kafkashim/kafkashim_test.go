@@ -1,7 +1,9 @@
 package kafkashim
 
 import (
+	"fmt"
 	"io"
+	"net"
 	"os"
 	"reflect"
 	"strings"
@@ -139,6 +141,95 @@ func TestAFaultThatMustFireIsAnError(t *testing.T) {
 		return broker.control.call("DELETE", broker.Path+"/faults", nil, nil)
 	})
 	if err == nil || !strings.Contains(err.Error(), "never fired") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// recorder is a test whose failures are recorded instead.
+type recorder struct {
+	testing.TB
+	failed  bool
+	log     []string
+	cleanup []func()
+}
+
+func (r *recorder) Helper()          {}
+func (r *recorder) Failed() bool     { return r.failed }
+func (r *recorder) Cleanup(f func()) { r.cleanup = append(r.cleanup, f) }
+func (r *recorder) Log(args ...any)  { r.log = append(r.log, fmt.Sprint(args...)) }
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.failed = true
+	r.log = append(r.log, fmt.Sprintf(format, args...))
+}
+
+// ended returns what a test has logged when it has ended.
+func (r *recorder) ended() string {
+	for _, f := range r.cleanup {
+		f()
+	}
+	return strings.Join(r.log, "\n")
+}
+
+// deny lets the broker deny DescribeAcls, by an old client without authentication.
+func deny(t *testing.T, broker *Broker) {
+	t.Helper()
+	connection, err := net.Dial("tcp", broker.BootstrapServers()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	// length, DescribeAcls v0, correlation id 1, no client id; any resource, principal, host, operation, permission
+	request := []byte{0, 0, 0, 19, 0, 29, 0, 0, 0, 0, 0, 1, 255, 255, 1, 255, 255, 255, 255, 255, 255, 1, 1}
+	if _, err := connection.Write(request); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := connection.Read(make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const denied = "User:ANONYMOUS was denied DESCRIBE on CLUSTER kafka-cluster (DescribeAcls v0, 2 times)"
+
+func TestAFailedTestReportsDenials(t *testing.T) {
+	t.Parallel()
+	for _, failed := range []bool{false, true} {
+		test := &recorder{TB: t, failed: failed}
+		broker := Start(test, Setting("super_users", []string{}), KafkaVersion("3.9"))
+		deny(t, broker)
+		deny(t, broker)
+		if denials := broker.Denials(); len(denials) != 1 || denials[0].Count != 2 {
+			t.Errorf("the denials are %+v", denials)
+		}
+		if printed := test.ended(); strings.Contains(printed, denied) != failed {
+			t.Errorf("the log of a test that failed (%v) is %q", failed, printed)
+		}
+	}
+}
+
+func TestDenialsAreAsserted(t *testing.T) {
+	t.Parallel()
+	test := &recorder{TB: t}
+	broker := Start(test, Setting("super_users", []string{}), KafkaVersion("3.9"))
+	deny(t, broker)
+	deny(t, broker)
+	broker.AssertDenied("ANONYMOUS", "Describe", "cluster")
+	broker.AssertDenied("User:ANONYMOUS", "Describe", "cluster")
+	if test.failed {
+		t.Error(test.ended())
+	}
+	broker.AssertDenied("ANONYMOUS", "Describe", "topic:orders")
+	if printed := test.ended(); !strings.Contains(printed, "not denied Describe on topic:orders") ||
+		!strings.Contains(printed, denied) {
+		t.Errorf("the failure is %q", printed)
+	}
+}
+
+func TestErrorsOfOtherGoroutinesAreReturned(t *testing.T) {
+	t.Parallel()
+	broker := Start(t)
+	result := make(chan error)
+	go func() { result <- broker.TryCall("DELETE", "/topics/ordres", nil, nil) }()
+	if err := <-result; err == nil || !strings.Contains(err.Error(), "ordres") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -1,7 +1,9 @@
 // Brokers by themselves, without a Kafka client.
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -116,6 +118,63 @@ test("a stopped broker is gone", async () => {
   const broker = await startUntilStopped();
   await broker.stop();
   await assert.rejects(broker.topics(), /status 404/);
+});
+
+/** Let the broker deny DescribeAcls twice, by an old client without authentication. */
+async function deny(broker) {
+  const [host, port] = broker.bootstrapServers.split(":");
+  // length, DescribeAcls v0, correlation id 1, no client id; any resource, principal, host, operation, permission
+  const request = [0, 0, 0, 19, 0, 29, 0, 0, 0, 0, 0, 1, 255, 255, 1, 255, 255, 255, 255, 255, 255, 1, 1];
+  for (let round = 0; round < 2; round++) {
+    const socket = connect(Number(port), host);
+    socket.write(Uint8Array.from(request));
+    await once(socket, "data");
+    socket.destroy();
+  }
+}
+
+const RESTRICTED = { superUsers: [], kafkaVersion: "3.9" };
+const DENIED = /User:ANONYMOUS was denied DESCRIBE on CLUSTER kafka-cluster \(DescribeAcls v0, 2 times\)/;
+
+test("equal denials are one, and can be asserted", async (t) => {
+  const broker = await start(t, RESTRICTED);
+  assert.equal(await broker.report(), "the Kafka broker denied nothing");
+  await deny(broker);
+  const [denial, ...others] = await broker.denials();
+  assert.deepEqual([denial.operation, denial.count, others], ["DESCRIBE", 2, []]);
+  await broker.assertDenied("ANONYMOUS", "Describe", "cluster");
+  await broker.assertDenied("User:ANONYMOUS", "Describe", "cluster");
+  await assert.rejects(broker.assertDenied("alice", "Write", "topic:or:ders"), (error) => {
+    assert.match(error.message, /User:alice was not denied Write on topic:or:ders/);
+    assert.match(error.message, DENIED);
+    return true;
+  });
+});
+
+test("a failed test prints denials", async (t) => {
+  const printed = t.mock.method(console, "error", () => {});
+  const contexts = [{ passed: false }, { task: { result: { state: "fail" } } }, { result: { state: "fail" } }];
+  for (const context of [...contexts, undefined, { passed: true }, { task: { result: { state: "pass" } } }]) {
+    const broker = await startUntilStopped(RESTRICTED);
+    await deny(broker);
+    await broker.stop(context);
+  }
+  const texts = printed.mock.calls.map((call) => call.arguments[0]);
+  assert.equal(texts.length, 3);
+  for (const text of texts) assert.match(text, DENIED);
+});
+
+test("node:test marks a failed test before its broker stops", () => {
+  const code = `
+    const { test } = require("node:test");
+    for (const passes of [true, false]) test("x", (t) => {
+      t.after(() => console.log("passed is", t.passed));
+      if (!passes) throw new Error("failed");
+    });`;
+  const { stdout } = spawnSync(process.execPath, ["--test-reporter=spec", "-e", code], {
+    encoding: "utf8", env: { ...process.env, NODE_TEST_CONTEXT: "" },
+  });
+  assert.match(stdout, /passed is true[^]*passed is false/);
 });
 
 test("a missing binary is an error that says what to do", () => {

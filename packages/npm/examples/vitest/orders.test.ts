@@ -3,14 +3,14 @@ import { Kafka, logLevel } from "kafkajs";
 import { expect, test as base } from "vitest";
 
 const test = base.extend<{ broker: Broker }>({
-  broker: async ({}, use) => {
+  broker: async ({ task }, use) => {
     const broker = await start({
       users: { alice: "alice-secret" },
       topics: ["orders"],
       acls: [{ principal: "User:alice", allow: "Write", topic: "orders" }],
     });
     await use(broker);
-    await broker.stop();
+    await broker.stop(task); // prints what was denied if the test has failed
   },
 });
 

@@ -24,6 +24,7 @@ final class AnnotatedBrokers
     @Override
     public void beforeEach(ExtensionContext context) {
         annotation(context).ifPresentOrElse(annotation -> start(context, annotation), () -> startOfClass(context));
+        DenialReports.begin(store(context).get(KafkaShimBroker.class, KafkaShimBroker.class));
     }
 
     /** Starts a broker for the test unless the nearest class with an annotation has one. */
@@ -39,6 +40,7 @@ final class AnnotatedBrokers
 
     @Override
     public void afterEach(ExtensionContext context) {
+        DenialReports.end(context, store(context).get(KafkaShimBroker.class, KafkaShimBroker.class));
         stop(context);
     }
 

@@ -2,9 +2,12 @@ package io.github.kafkashim;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 
 /** A broker of a test's own; {@code start} starts one without JUnit. */
@@ -12,6 +15,7 @@ public final class KafkaShimBroker implements AutoCloseable {
     private final ControlApi control;
     private final JsonNode row;
     private final ObjectNode users; // their passwords
+    private volatile String reported = ""; // the query for what is new
     private final AtomicBoolean closed = new AtomicBoolean();
 
     KafkaShimBroker(ControlApi control, BrokerSettings settings) {
@@ -80,17 +84,60 @@ public final class KafkaShimBroker implements AutoCloseable {
         return call("POST", "/faults", ControlApi.parse(fault)).get("id").asInt();
     }
 
-    /** Returns the denials that Kafka's audit log has, oldest first: principal, operation, resource_name and so on. */
+    /**
+     * Returns the denials that Kafka's audit log has, oldest first: principal, operation, resource_name and so on. Clients
+     * repeat denied requests: equal denials are one, with their count.
+     */
     public List<JsonNode> denials() {
-        return elements(get("/decisions?allowed=false&logged=true").get("decisions"));
+        return elements(get("/denials").get("denials"));
+    }
+
+    /**
+     * Throws an AssertionError unless the principal was denied this: {@code assertDenied("alice", "Write", "topic:orders")}.
+     * Denials that Kafka does not log count, too. The resource of the cluster is {@code cluster}.
+     */
+    public void assertDenied(String principal, String operation, String resource) {
+        String typed = principal.contains(":") ? principal : "User:" + principal;
+        String[] parts = resource.split(":", 2);
+        String name = parts[0].equals("cluster") ? "kafka-cluster" : parts[parts.length - 1];
+        String query = "/decisions?allowed=false&principal=%s&operation=%s&resource_type=%s&resource_name=%s"
+                .formatted(encoded(typed), encoded(operation), encoded(parts[0]), encoded(name));
+        if (get(query).get("decisions").isEmpty()) {
+            String report = report();
+            throw new AssertionError("%s was not denied %s on %s%n%s".formatted(
+                    typed, operation, resource, report.isEmpty() ? "the Kafka broker denied nothing" : report));
+        }
+    }
+
+    /** Returns denials and refused authentications as text, with what would allow each; an empty text if there are none. */
+    public String report() {
+        return report(get("/denials"));
+    }
+
+    private static String report(JsonNode denials) {
+        return elements(denials.get("report")).stream()
+                .map(section -> section.get("title").asText() + ":\n" + section.get("text").asText())
+                .collect(Collectors.joining("\n"));
+    }
+
+    /** Returns the report of what happened since the last call. */
+    String newReport() {
+        JsonNode denials = get("/denials?" + reported);
+        reported = "after=%s&after_authentication=%s"
+                .formatted(denials.get("last"), denials.get("last_authentication"));
+        return report(denials);
     }
 
     /** Returns the end offsets of a topic's partitions. */
     public List<Long> endOffsets(String topic) {
-        return elements(get("/topics").get("topics")).stream()
-                .filter(found -> found.get("name").asText().equals(topic))
-                .flatMap(found -> elements(found.get("end_offsets")).stream().map(JsonNode::asLong))
-                .toList();
+        List<JsonNode> topics = elements(get("/topics").get("topics"));
+        for (JsonNode found : topics) {
+            if (found.get("name").asText().equals(topic)) {
+                return elements(found.get("end_offsets")).stream().map(JsonNode::asLong).toList();
+            }
+        }
+        throw new IllegalArgumentException("unknown topic " + topic + "; the broker has "
+                + topics.stream().map(found -> found.get("name").asText()).toList());
     }
 
     /** Returns the broker to the state in which it was started. */
@@ -113,6 +160,10 @@ public final class KafkaShimBroker implements AutoCloseable {
         if (!closed.getAndSet(true)) {
             call("DELETE", "", null);
         }
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8);
     }
 
     private static String escaped(String jaasValue) {

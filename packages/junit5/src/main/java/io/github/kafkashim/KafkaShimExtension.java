@@ -42,10 +42,12 @@ public final class KafkaShimExtension
     @Override
     public void beforeEach(ExtensionContext context) {
         beforeAll(context);
+        DenialReports.begin(ofThread.get());
     }
 
     @Override
     public void afterEach(ExtensionContext context) {
+        DenialReports.end(context, ofThread.get());
         afterAll(context);
     }
 

@@ -2,16 +2,24 @@ package io.github.kafkashim;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.common.config.ConfigResource;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.platform.launcher.LauncherDiscoveryRequest;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
@@ -56,6 +64,66 @@ class LifecycleTest {
 
         @Test
         void isNotRun() {}
+    }
+
+    /** Lets the broker deny alice a description. */
+    private static void deny(KafkaShimBroker broker, String topic) {
+        broker.createTopic(topic, 1);
+        broker.addUser("alice", "secret");
+        try (var admin = Admin.create(broker.clientConfig("alice"))) {
+            var resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
+            assertThrows(ExecutionException.class, () -> admin.describeConfigs(Set.of(resource)).all().get());
+        }
+    }
+
+    @KafkaShim(perClass = true)
+    @TestMethodOrder(MethodOrderer.MethodName.class)
+    static class Failing {
+        @RegisterExtension
+        final KafkaShimExtension own = new KafkaShimExtension(new BrokerSettings());
+
+        @Test
+        void aPasses(KafkaShimBroker shared) {
+            deny(shared, "quiet");
+        }
+
+        @Test
+        void bFails(KafkaShimBroker shared) {
+            deny(shared, "shared");
+            deny(own.broker(), "own");
+            throw new AssertionError();
+        }
+    }
+
+    @Test
+    void aFailedTestPrintsItsDenials() {
+        var bytes = new ByteArrayOutputStream();
+        PrintStream before = System.err;
+        System.setErr(new PrintStream(bytes, true, StandardCharsets.UTF_8));
+        try {
+            run(Failing.class);
+        } finally {
+            System.setErr(before);
+        }
+        String printed = bytes.toString(StandardCharsets.UTF_8);
+        assertTrue(printed.contains("User:alice was denied DESCRIBE_CONFIGS on TOPIC shared"), printed);
+        assertTrue(printed.contains("User:alice was denied DESCRIBE_CONFIGS on TOPIC own"), printed);
+        assertFalse(printed.contains("TOPIC quiet"), printed);
+    }
+
+    @Test
+    void denialsAreAsserted() {
+        try (var broker = KafkaShimBroker.start(new BrokerSettings())) {
+            deny(broker, "or.ders");
+            broker.assertDenied("alice", "DescribeConfigs", "topic:or.ders");
+            broker.assertDenied("User:alice", "DescribeConfigs", "topic:or.ders");
+            var error = assertThrows(AssertionError.class, () -> broker.assertDenied("bob", "Write", "topic:or.ders"));
+            assertTrue(error.getMessage().startsWith("User:bob was not denied Write on topic:or.ders"));
+            assertTrue(error.getMessage().contains("User:alice was denied DESCRIBE_CONFIGS"), error.getMessage());
+            assertEquals(1, broker.denials().size());
+            var unknown = assertThrows(IllegalArgumentException.class, () -> broker.endOffsets("ordres"));
+            assertEquals("unknown topic ordres; the broker has [or.ders]", unknown.getMessage());
+        }
     }
 
     private static TestExecutionSummary run(Class<?>... classes) {
