@@ -103,15 +103,9 @@ class Broker {
   }
 
   async assertDenied(principal, operation, resource) {
-    const [type, ...name] = resource.split(":");
-    const typed = principal.includes(":") ? principal : `User:${principal}`;
-    const query = new URLSearchParams({
-      allowed: false, principal: typed, operation,
-      resource_type: type, resource_name: type === "cluster" ? "kafka-cluster" : name.join(":"),
-    });
-    const { decisions } = await this.request("GET", `/decisions?${query}`);
-    if (decisions.length > 0) return;
-    throw new Error(`${typed} was not denied ${operation} on ${resource}\n${await this.report()}`);
+    const query = new URLSearchParams({ principal, operation, resource });
+    const { denied, text } = await this.request("GET", `/denials/check?${query}`);
+    if (!denied) throw new Error(text);
   }
 
   async report() {

@@ -50,7 +50,9 @@ def test_a_denial_that_there_was_not_fails_with_those_that_there_were(
     ]:
         with pytest.raises(AssertionError) as caught:
             denied_broker.assert_denied(principal, operation, topic=topic)  # type: ignore[arg-type]
-        assert f"User:{principal} was not denied {operation} on TOPIC {topic}" in str(caught.value)
+        assert f"User:{principal} was not denied {operation.upper()} on TOPIC {topic}" in str(
+            caught.value
+        )
         assert "User:alice was denied DESCRIBE on TOPIC orders" in str(caught.value)
     with start(in_process=True) as broker, pytest.raises(AssertionError, match="denied:\nnothing"):
         broker.assert_denied("alice", "Alter", cluster=None)

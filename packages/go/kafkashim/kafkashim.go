@@ -174,21 +174,13 @@ func (b *Broker) Denials() []Denial {
 // Denials that Kafka does not log count, too. The resource of the cluster is "cluster".
 func (b *Broker) AssertDenied(principal, operation, resource string) {
 	b.t.Helper()
-	if !strings.Contains(principal, ":") {
-		principal = "User:" + principal
+	query := url.Values{"principal": {principal}, "operation": {operation}, "resource": {resource}}
+	var check struct {
+		Denied bool
+		Text   string
 	}
-	kind, name, _ := strings.Cut(resource, ":")
-	if kind == "cluster" {
-		name = "kafka-cluster"
-	}
-	query := url.Values{
-		"allowed": {"false"}, "principal": {principal}, "operation": {operation},
-		"resource_type": {kind}, "resource_name": {name},
-	}
-	var found struct{ Decisions []Denial }
-	b.Call("GET", "/decisions?"+query.Encode(), nil, &found)
-	if len(found.Decisions) == 0 {
-		b.t.Fatalf("%s was not denied %s on %s; %s", principal, operation, resource, b.report())
+	if b.Call("GET", "/denials/check?"+query.Encode(), nil, &check); !check.Denied {
+		b.t.Fatal(check.Text)
 	}
 }
 

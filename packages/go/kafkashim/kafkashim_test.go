@@ -153,10 +153,11 @@ type recorder struct {
 	cleanup []func()
 }
 
-func (r *recorder) Helper()          {}
-func (r *recorder) Failed() bool     { return r.failed }
-func (r *recorder) Cleanup(f func()) { r.cleanup = append(r.cleanup, f) }
-func (r *recorder) Log(args ...any)  { r.log = append(r.log, fmt.Sprint(args...)) }
+func (r *recorder) Helper()           {}
+func (r *recorder) Failed() bool      { return r.failed }
+func (r *recorder) Cleanup(f func())  { r.cleanup = append(r.cleanup, f) }
+func (r *recorder) Log(args ...any)   { r.log = append(r.log, fmt.Sprint(args...)) }
+func (r *recorder) Fatal(args ...any) { r.failed = true; r.Log(args...) }
 func (r *recorder) Fatalf(format string, args ...any) {
 	r.failed = true
 	r.log = append(r.log, fmt.Sprintf(format, args...))
@@ -218,7 +219,7 @@ func TestDenialsAreAsserted(t *testing.T) {
 		t.Error(test.ended())
 	}
 	broker.AssertDenied("ANONYMOUS", "Describe", "topic:orders")
-	if printed := test.ended(); !strings.Contains(printed, "not denied Describe on topic:orders") ||
+	if printed := test.ended(); !strings.Contains(printed, "not denied DESCRIBE on TOPIC orders") ||
 		!strings.Contains(printed, denied) {
 		t.Errorf("the failure is %q", printed)
 	}

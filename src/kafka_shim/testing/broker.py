@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack, cast
+from typing import Any, NamedTuple, TypedDict, TypeVar, Unpack
 
 from kafka_shim.testing.client_configs import (
     CertificateFiles,
@@ -231,21 +231,14 @@ class KafkaBroker:
         Denials that Kafka does not log count, too. Raise AssertionError with the denials that there
         were.
         """
-        resource_type, resource_name = _denied_resource(resource)
-        denials = self.decisions(
-            principal=principal,
-            allowed=False,
-            operation=operation,
-            resource_type=resource_type,
-            resource_name=resource_name,
-        )
-        if not denials:
-            texts = [text for _, text in self.denial_report().sections]
-            raise AssertionError(
-                f"{_typed_principal_or_none(principal)} was not denied {operation} on"
-                f" {resource_type} {resource_name}; what was denied:\n"
-                + ("\n".join(texts) or "nothing")
-            )
+        query = {
+            "principal": principal,
+            "operation": operation,
+            "resource": _one_resource(resource),
+        }
+        check = self._call_control_api("GET", "/denials/check", query=query)
+        if not check["denied"]:
+            raise AssertionError(check["text"])
 
     def authentications(self, *, after: int = 0) -> list[AuthenticationRow]:
         """Return the authentications by SASL, also failed ones with their `error`; `after`: only
@@ -447,8 +440,8 @@ def _typed_principal_or_none(name: str | None) -> str | None:
     return None if name is None else with_default_principal_type(name)
 
 
-def _denied_resource(resource: DeniedResource) -> tuple[ResourceTypeName, str]:
-    """Return type and name. Raise TypeError if it is not exactly one."""
+def _one_resource(resource: DeniedResource) -> str:
+    """Return a text such as `topic:orders`. Raise TypeError if it is not exactly one."""
     known = DeniedResource.__annotations__
     for key in resource:
         if key not in known:
@@ -456,10 +449,7 @@ def _denied_resource(resource: DeniedResource) -> tuple[ResourceTypeName, str]:
     if len(resource) != 1:
         raise TypeError(f"expected one of {', '.join(known)}, as in topic='orders'")
     [(key, name)] = resource.items()
-    from kafka_shim.protocol.enums import CLUSTER_NAME  # noqa: PLC0415 - few tests need it
-
-    kind = cast("ResourceTypeName", key.upper())
-    return kind, CLUSTER_NAME if kind == "CLUSTER" else str(name)
+    return "cluster" if key == "cluster" else f"{key}:{name}"
 
 
 def _query_text(value: Any) -> str:

@@ -342,6 +342,13 @@ class DenialReport(msgspec.Struct):
     last_authentication: int
 
 
+class DenialCheck(msgspec.Struct):
+    """Whether it was denied; `text` is for a test that fails because it was not."""
+
+    denied: bool
+    text: str
+
+
 class NewFault(msgspec.Struct, forbid_unknown_fields=True):
     """A fault to set: its effect (`action`), the requests (`match`), and when (`trigger`). With
     `must_fire`, it is a failure if it never fires.

@@ -40,7 +40,7 @@ from kafka_shim.shim.control.control_error import (
     query_flag_or_400,
     query_number_or_400,
 )
-from kafka_shim.shim.control.denial_report import denial_report
+from kafka_shim.shim.control.denial_report import check_denial, denial_report
 from kafka_shim.shim.control.fault_control import FaultControl
 from kafka_shim.shim.control.group_control import GroupControl
 from kafka_shim.shim.control.history_queries import HistoryQueries
@@ -350,6 +350,9 @@ class BrokerControl:
 
     def denial_report(self, query: Mapping[str, str]) -> Row:
         return denial_report(self.history, self._cluster, query)
+
+    def check_denial(self, query: Mapping[str, str]) -> Row:
+        return check_denial(self.history, self._cluster, query)
 
     def list_changes(self, query: Mapping[str, str]) -> Row:
         """Return the last changes of the state, or those after a number."""

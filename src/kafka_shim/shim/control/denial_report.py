@@ -5,8 +5,9 @@ from typing import Any
 
 import msgspec
 
+from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource
 from kafka_shim.policy.formats.rule_lines import rule_line
-from kafka_shim.shim.control.control_error import query_number_or_400
+from kafka_shim.shim.control.control_error import ControlError, query_number_or_400
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.state.cluster import Cluster
 
@@ -45,6 +46,38 @@ def denial_report(history: History, cluster: Cluster, query: Mapping[str, str]) 
         "report": [{"title": title, "text": text} for title, text in sections.items() if text],
         "last": history.last_number,
         "last_authentication": authentications.last_number,
+    }
+
+
+def check_denial(history: History, cluster: Cluster, query: Mapping[str, str]) -> dict[str, Any]:
+    """Return whether a principal was denied an operation, also without a line in the log, and a
+    text for a test that expected it.
+    """
+    principal = query.get("principal", "")
+    if not principal:
+        raise ControlError(400, "principal is missing; expected one such as alice or User:alice")
+    principal = principal if ":" in principal else f"User:{principal}"
+    try:
+        operation = parse_operation(query.get("operation", ""))
+        resource_type, name = parse_resource(query.get("resource", ""))
+    except AclTextError as error:
+        raise ControlError(400, str(error)) from error
+    expected = {
+        "principal": principal,
+        "operation": operation.name,
+        "resource_type": resource_type.name,
+        "resource_name": name,
+        "allowed": False,
+    }
+    report = "\n".join(each["text"] for each in denial_report(history, cluster, {})["report"])
+    return {
+        "denied": any(
+            all(row[column] == value for column, value in expected.items())
+            for entry in history
+            for row in entry.decision_rows()
+        ),
+        "text": f"{principal} was not denied {operation.name} on {resource_type.name} {name};"
+        f" what was denied:\n{report or 'nothing'}",
     }
 
 

@@ -24,7 +24,7 @@ final class AnnotatedBrokers
     @Override
     public void beforeEach(ExtensionContext context) {
         annotation(context).ifPresentOrElse(annotation -> start(context, annotation), () -> startOfClass(context));
-        DenialReports.begin(store(context).get(KafkaShimBroker.class, KafkaShimBroker.class));
+        store(context).get(KafkaShimBroker.class, KafkaShimBroker.class).newReport(); // of earlier tests
     }
 
     /** Starts a broker for the test unless the nearest class with an annotation has one. */
@@ -40,7 +40,7 @@ final class AnnotatedBrokers
 
     @Override
     public void afterEach(ExtensionContext context) {
-        DenialReports.end(context, store(context).get(KafkaShimBroker.class, KafkaShimBroker.class));
+        KafkaShimBroker.afterTest(context, store(context).get(KafkaShimBroker.class, KafkaShimBroker.class));
         stop(context);
     }
 

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.extension.ExtensionContext;
 
 /** A broker of a test's own; {@code start} starts one without JUnit. */
 public final class KafkaShimBroker implements AutoCloseable {
@@ -97,47 +98,42 @@ public final class KafkaShimBroker implements AutoCloseable {
      * Denials that Kafka does not log count, too. The resource of the cluster is {@code cluster}.
      */
     public void assertDenied(String principal, String operation, String resource) {
-        String typed = principal.contains(":") ? principal : "User:" + principal;
-        String[] parts = resource.split(":", 2);
-        String name = parts[0].equals("cluster") ? "kafka-cluster" : parts[parts.length - 1];
-        String query = "/decisions?allowed=false&principal=%s&operation=%s&resource_type=%s&resource_name=%s"
-                .formatted(encoded(typed), encoded(operation), encoded(parts[0]), encoded(name));
-        if (get(query).get("decisions").isEmpty()) {
-            String report = report();
-            throw new AssertionError("%s was not denied %s on %s%n%s".formatted(
-                    typed, operation, resource, report.isEmpty() ? "the Kafka broker denied nothing" : report));
+        JsonNode check = get("/denials/check?principal=%s&operation=%s&resource=%s"
+                .formatted(encoded(principal), encoded(operation), encoded(resource)));
+        if (!check.get("denied").asBoolean()) {
+            throw new AssertionError(check.get("text").asText());
         }
     }
 
     /** Returns denials and refused authentications as text, with what would allow each; an empty text if there are none. */
     public String report() {
-        return report(get("/denials"));
+        reported = "";
+        return newReport();
     }
 
-    private static String report(JsonNode denials) {
-        return elements(denials.get("report")).stream()
-                .map(section -> section.get("title").asText() + ":\n" + section.get("text").asText())
-                .collect(Collectors.joining("\n"));
+    /** Prints what the broker denied during the test if the test has failed. */
+    static void afterTest(ExtensionContext test, KafkaShimBroker broker) {
+        if (broker != null && test.getExecutionException().isPresent() && !broker.closed.get()) {
+            System.err.println(test.getDisplayName() + ": " + broker.newReport());
+        }
     }
 
     /** Returns the report of what happened since the last call. */
     String newReport() {
         JsonNode denials = get("/denials?" + reported);
-        reported = "after=%s&after_authentication=%s"
-                .formatted(denials.get("last"), denials.get("last_authentication"));
-        return report(denials);
+        reported = "after=%s&after_authentication=%s".formatted(denials.get("last"), denials.get("last_authentication"));
+        return elements(denials.get("report")).stream()
+                .map(section -> section.get("title").asText() + ":\n" + section.get("text").asText())
+                .collect(Collectors.joining("\n"));
     }
 
     /** Returns the end offsets of a topic's partitions. */
     public List<Long> endOffsets(String topic) {
-        List<JsonNode> topics = elements(get("/topics").get("topics"));
-        for (JsonNode found : topics) {
-            if (found.get("name").asText().equals(topic)) {
-                return elements(found.get("end_offsets")).stream().map(JsonNode::asLong).toList();
-            }
-        }
-        throw new IllegalArgumentException("unknown topic " + topic + "; the broker has "
-                + topics.stream().map(found -> found.get("name").asText()).toList());
+        return elements(get("/topics").get("topics")).stream()
+                .filter(found -> found.get("name").asText().equals(topic))
+                .map(found -> elements(found.get("end_offsets")).stream().map(JsonNode::asLong).toList())
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("unknown topic " + topic));
     }
 
     /** Returns the broker to the state in which it was started. */

@@ -42,12 +42,12 @@ public final class KafkaShimExtension
     @Override
     public void beforeEach(ExtensionContext context) {
         beforeAll(context);
-        DenialReports.begin(ofThread.get());
+        ofThread.get().newReport(); // of earlier tests
     }
 
     @Override
     public void afterEach(ExtensionContext context) {
-        DenialReports.end(context, ofThread.get());
+        KafkaShimBroker.afterTest(context, ofThread.get());
         afterAll(context);
     }
 
