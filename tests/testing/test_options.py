@@ -1,7 +1,9 @@
 """The keywords of `start` are the options of `serve`, are validated, and reach the broker."""
 
 import argparse
+import os
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from kafka_shim.testing.settings import Settings
 from tests.support.generated_files import outdated
 
 ROOT = Path(__file__).parents[2]
-NOT_OF_SERVE = {"in_process", "tls"}
+NOT_OF_SERVE = {"in_process", "startup_timeout", "tls"}
 
 
 KEY_BY_OPTION = {option.name: option.key for option in OPTIONS if option.plural}
@@ -213,3 +215,16 @@ def test_pages_name_every_keyword_and_every_option_that_is_left_out() -> None:
     assert left_out == {
         name for name, reason in REASON_BY_OPTION.items() if reason not in ("", "see `playback`")
     }
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGABRT for processes")
+def test_a_broker_that_is_not_ready_shows_what_it_was_doing(tmp_path: Path) -> None:
+    """It waits for somebody who writes its configuration."""
+    os.mkfifo(tmp_path / "config.yaml")
+    began = time.monotonic()
+    with pytest.raises(BrokerError) as caught:
+        start(config=tmp_path / "config.yaml", startup_timeout=2.5)
+    assert time.monotonic() - began < 20
+    text = str(caught.value)
+    assert text.startswith("the broker was not ready in 2.5 s; wait longer with startup_timeout.")
+    assert re.search(r'File ".*/settings/config_file\.py", line \d+ in ', text), text

@@ -94,3 +94,5 @@ class Options(TypedDict, total=False):
     """Freeze the clock; only POST /clock/advance moves it."""
     in_process: bool | None
     """Run the broker on a thread of this process."""
+    startup_timeout: float | None
+    """Seconds after which a broker in its own process must be ready (default: 30)."""

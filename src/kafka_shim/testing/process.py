@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 import tempfile
 import time
@@ -9,12 +10,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.testing.settings import Settings
+from kafka_shim.testing.settings import STARTUP_TIMEOUT_S, Settings
 from kafka_shim.testing.transport import BrokerError, HttpControl
 from kafka_shim.text import installation
 from kafka_shim.text.extras import is_installed, requires
 
-START_S = 30
 STOP_S = 5
 _POLL_S = 0.005
 
@@ -24,7 +24,9 @@ class ServeProcess:
     KAFKA_* settings of the test's environment.
     """
 
-    def __init__(self, arguments: Callable[[Path], list[str]]) -> None:
+    def __init__(
+        self, arguments: Callable[[Path], list[str]], startup_timeout: float = STARTUP_TIMEOUT_S
+    ) -> None:
         """Start it, with arguments that may name files in its own folder, and wait for it.
 
         Raise BrokerError if it does not start.
@@ -38,7 +40,7 @@ class ServeProcess:
             self._temporary.cleanup()
             raise
         try:
-            self.listeners = self._await_ready()
+            self.listeners = self._await_ready(startup_timeout)
         except BaseException:
             self.end(STOP_S)
             self.remove_folder()
@@ -71,6 +73,7 @@ class ServeProcess:
     def _start_process(self, arguments: list[str]) -> subprocess.Popen[bytes]:
         command = [*installation.kafka_shim_command(), "serve", *arguments]
         command += ["--ready-file", str(self._ready), "--stop-with-stdin"]
+        environment = {key: value for key, value in os.environ.items() if key[:6] != "KAFKA_"}
         with self._log.open("wb") as log:
             return subprocess.Popen(  # noqa: S603 - our own command
                 command,
@@ -78,22 +81,33 @@ class ServeProcess:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 cwd=self.folder,
-                env={key: value for key, value in os.environ.items() if key[:6] != "KAFKA_"},
+                env=environment | {"PYTHONFAULTHANDLER": "1"},
             )
 
-    def _await_ready(self) -> dict[str, list[str]]:
-        deadline = time.monotonic() + START_S
+    def _await_ready(self, timeout_s: float) -> dict[str, list[str]]:
+        deadline = time.monotonic() + timeout_s
         while not self._ready.exists():
             if self._process.poll() is not None:
                 raise BrokerError(f"the broker did not start:\n{self.log_text()}")
             if time.monotonic() > deadline:
-                raise BrokerError(f"the broker was not ready in {START_S} s:\n{self.log_text()}")
+                self._log_stacks()
+                raise BrokerError(
+                    f"the broker was not ready in {timeout_s:g} s; wait longer with"
+                    f" startup_timeout. It was doing this:\n{self.log_text()}"
+                )
             time.sleep(_POLL_S)
         listeners: dict[str, list[str]] = {}
         for line in self._ready.read_text(encoding="utf-8").splitlines():
             name, _, address = line.partition("=")
             listeners.setdefault(name, []).append(address)
         return listeners
+
+    def _log_stacks(self) -> None:
+        """End the process; its fault handler writes into the log what each thread was doing."""
+        if os.name == "posix":
+            self._process.send_signal(signal.SIGABRT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(STOP_S)
 
 
 class BrokerProcess:
@@ -103,7 +117,8 @@ class BrokerProcess:
         if not is_installed("control"):
             raise BrokerError(requires("a broker in its own process", "pytest"))
         self._process = ServeProcess(
-            lambda folder: [*settings.serve_arguments(folder), "--control", "127.0.0.1:0"]
+            lambda folder: [*settings.serve_arguments(folder), "--control", "127.0.0.1:0"],
+            settings.startup_timeout,
         )
         self.folder = self._process.folder
         self.listeners = self._process.listeners

@@ -61,6 +61,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "kafka_broker_in_process", "run brokers inside the test process", type="bool", default=False
     )
     parser.addini(
+        "kafka_broker_startup_timeout", "seconds after which a broker must be ready (default: 30)"
+    )
+    parser.addini(
         "kafka_cassette_upstream",
         "the cluster that cassettes are recorded with: HOST:PORT or LISTENER=HOST:PORT, one a line",
         type="linelist",
@@ -476,6 +479,7 @@ def _start_broker(config: pytest.Config, given_options: Mapping[str, Any]) -> "K
     if options.get("kafka_version") is None:
         options["kafka_version"] = config.getini("kafka_broker_version") or None
     options.setdefault("in_process", config.getini("kafka_broker_in_process"))
+    options.setdefault("startup_timeout", _startup_timeout(config))
     properties = options.get("properties") or {}
     if isinstance(properties, Mapping):  # otherwise `start` says what is wrong
         lines = config.getini("kafka_broker_extra_config")
@@ -483,3 +487,15 @@ def _start_broker(config: pytest.Config, given_options: Mapping[str, Any]) -> "K
         extra = {key.strip(): value.strip() for key, _, value in pairs}
         options["properties"] = extra | dict(properties)
     return start(**options)
+
+
+def _startup_timeout(config: pytest.Config) -> float | None:
+    text = config.getini("kafka_broker_startup_timeout")
+    if not text:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise pytest.UsageError(
+            f"kafka_broker_startup_timeout is `{text}`: expected seconds, such as 60"
+        ) from None

@@ -28,6 +28,7 @@ from kafka_shim.testing.transport import BrokerError
 from kafka_shim.text.message_text import safe_text
 
 SECRET = "{name}-secret"  # noqa: S105 - of test users, to be guessed on purpose
+STARTUP_TIMEOUT_S = 30.0
 SSL = "SSL"
 SASL_SSL = "SASL_SSL"
 
@@ -52,6 +53,7 @@ class Settings:
         names = (*LISTENERS, SSL, SASL_SSL) if self.uses_tls else LISTENERS
         self._options.setdefault("listeners", [f"{name}://{HOST}:0" for name in names])
         self.properties: Mapping[str, str] = self._options.get("properties", {})
+        self.startup_timeout: float = self._options.get("startup_timeout", STARTUP_TIMEOUT_S)
         state = self._options.get("state")
         self._state_from_file = {} if state is None else _read_state(_absolute_path(state))
 

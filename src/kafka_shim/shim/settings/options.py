@@ -438,6 +438,11 @@ OPTIONS: list[BrokerOption] = [
         places=Place.KEYWORD,
     ),
     BrokerOption(
+        "startup_timeout", Kind.NUMBER, CLUSTER,
+        "Seconds after which a broker in its own process must be ready (default: 30)",
+        places=Place.KEYWORD,
+    ),
+    BrokerOption(
         "groups", Kind.OBJECT, CLUSTER,
         "Committed offsets by group, topic and partition, as in a state file",
         places=Place.BODY,
