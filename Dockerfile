@@ -40,7 +40,7 @@ LABEL org.opencontainers.image.title="kafka-shim" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY examples/container.yaml /etc/kafka-shim/
 USER 10001:10001
-EXPOSE 9092 9093 8082
+EXPOSE 9092 9093
 # `serve` writes the file once it answers, and removes it when it stops
 ENV KAFKA_SHIM_READY_FILE=/tmp/kafka-shim.ready
 HEALTHCHECK --interval=2s --timeout=2s --start-period=10s --retries=15 \

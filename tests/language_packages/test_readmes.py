@@ -149,7 +149,7 @@ def test_npm_before_a_release(beside_a_clone: Path) -> None:
 def test_go_before_a_release(beside_a_clone: Path) -> None:
     shutil.copy(PACKAGES / "go/example/orders_test.go", beside_a_clone)
     _, build, *local, _ = readme_commands("go")
-    assert build == "make -C ../kafka-shim binary"
+    assert build == "make -C ../kafka-shim packages PACKAGE=go"
     get = "go get github.com/twmb/franz-go/pkg/kgo"
     assert get in (PACKAGES / "go/README.md").read_text()
     succeed("\n".join(["go mod init orders", *local, get, "go test ./..."]), beside_a_clone)

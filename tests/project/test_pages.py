@@ -23,7 +23,9 @@ from kafka_shim.shim.state.cluster import Cluster
 from tests.support.commands import SHIM
 
 ROOT = Path(__file__).parents[2]
-COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+VARIABLE = re.compile(r"\$\{(\w+):-([^}]*)\}")
+COMPOSE_TEXT = (ROOT / "docker-compose.yml").read_text()
+COMPOSE = yaml.safe_load(VARIABLE.sub(r"\2", COMPOSE_TEXT))
 OURS = {"PYTHONPATH": str(ROOT)}
 
 
@@ -248,6 +250,24 @@ def test_the_health_check_looks_for_the_file_that_serve_writes(tmp_path: Path) -
     child.communicate(timeout=20)
     stopped = subprocess.run(["sh", "-c", check], env=environment, check=False).returncode
     assert (healthy, stopped) == (0, 1)
+
+
+def test_one_variable_selects_the_release_of_both_brokers() -> None:
+    chosen = yaml.safe_load(
+        VARIABLE.sub(lambda found: {"KAFKA_VERSION": "3.9.1"}[found[1]], COMPOSE_TEXT)
+    )
+    assert chosen["services"]["kafka"]["image"] == "apache/kafka:3.9.1"
+    assert "--kafka-version=3.9.1" in chosen["services"]["shim"]["command"]
+    image = COMPOSE["services"]["kafka"]["image"]
+    assert f"--kafka-version={image.partition(':')[2]}" in command_of("shim")
+
+
+def test_the_image_exposes_what_it_serves() -> None:
+    config = yaml.safe_load((ROOT / "examples" / "container.yaml").read_text())
+    ports = [listener.rpartition(":")[2] for listener in config["listener"]]
+    [exposed] = re.findall(r"^EXPOSE (.*)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    assert exposed.split() == ports
+    assert not any("control" in name for name in config)
 
 
 def test_compose_starts_the_shim_alone() -> None:
