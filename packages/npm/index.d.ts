@@ -26,7 +26,7 @@ export interface Fault {
     blackHole?: boolean; throttleTimeMs?: number; truncate?: number; corrupt?: boolean;
     correlationId?: number; size?: number; taggedBytes?: number; set?: Record<string, unknown>;
     apiVersions?: Record<string, [number, number] | null>; revoke?: Acl[]; grant?: Acl[];
-    deny?: { operation?: Operation; resource_type?: string; resource_name?: string };
+    deny?: { operation?: Operation; resourceType?: string; resourceName?: string };
   };
   /** The requests; all that is set must hold. `api` is a name such as `Produce`. */
   match?: {

@@ -8,8 +8,8 @@ exports.snakeCased = renamed((name) => name.replace(/[A-Z]/g, (letter) => `_${le
 exports.camelCased = renamed((name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase()));
 
 /** Return a fault for the control API: its parts are renamed, the ACLs and fields in them are not. */
-exports.faultBody = ({ action, match = {}, trigger = {}, mustFire = false }) => ({
-  action: exports.snakeCased(action),
+exports.faultBody = ({ action: { deny, ...action }, match = {}, trigger = {}, mustFire = false }) => ({
+  action: { ...exports.snakeCased(action), ...(deny && { deny: exports.snakeCased(deny) }) },
   match: exports.snakeCased(match),
   trigger: exports.snakeCased(trigger),
   must_fire: mustFire,

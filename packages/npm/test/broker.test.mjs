@@ -34,7 +34,7 @@ test("options become the state of the broker", async (t) => {
     brokers: 2,
     users: { alice: "alice-secret" },
     topics: { myOrders: 3 },
-    acls: [MAY_WRITE],
+    acls: [{ ...MAY_WRITE, principal: "alice" }],
     faults: [{ action: { delayMs: 1 }, match: { clientId: "x" }, trigger: { onCall: 3 } }],
   });
   const state = await broker.request("GET", "/state");
@@ -42,6 +42,7 @@ test("options become the state of the broker", async (t) => {
   assert.deepEqual(state.users, ["alice"]);
   assert.deepEqual(state.super_users, ["User:ANONYMOUS"]);
   assert.equal(state.acls[0].operation, "WRITE");
+  assert.equal(state.acls[0].principal, "User:alice");
   assert.equal(broker.bootstrapServers.split(",").length, 2);
   const [topic] = await broker.topics();
   assert.deepEqual([topic.name, topic.endOffsets], ["myOrders", [0, 0, 0]]);
@@ -69,6 +70,11 @@ test("a fault that must fire is an error if it never does, and one that cannot i
   const broker = await startUntilStopped({ topics: ["orders"] });
   const never = { action: { delayMs: 1 }, match: { api: "Heartbeat", topic: "orders" } };
   await assert.rejects(broker.addFault(never), /cannot fire/);
+  const deny = { operation: "Write", resourceType: "topic", resourceName: "orders" };
+  const id = await broker.addFault({ action: { deny }, match: { api: "Produce" } });
+  const { action } = await broker.request("GET", `/faults/${id}`);
+  assert.deepEqual(action.deny, { operation: "Write", resource_type: "topic", resource_name: "orders" });
+  await broker.request("DELETE", `/faults/${id}`);
   await broker.addFault({ action: { delayMs: 1 }, match: { api: "Produce" }, mustFire: true });
   await assert.rejects(broker.stop(), /never fired/);
 });

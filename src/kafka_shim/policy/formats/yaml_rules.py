@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast
 
+import msgspec
+
 from kafka_shim.authorizer.acl_names import (
     AclTextError,
     parse_operation,
@@ -75,6 +77,13 @@ def parse_acl_content(content: Any) -> list[Acl]:
     with such a list under `acls`.
     """
     return [acl for acl, _ in parse_located_acls(content)]
+
+
+def with_user_type(acl: Acl) -> Acl:
+    """Return an ACL of a broker for tests, where a principal without a type is a user."""
+    if ":" in acl.principal or not acl.principal:
+        return acl
+    return msgspec.structs.replace(acl, principal=f"User:{acl.principal}")
 
 
 def parse_located_acls(content: Any) -> list[AclWithLine]:

@@ -12,7 +12,7 @@ from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly, parse_distinct_acls
-from kafka_shim.policy.formats.yaml_rules import parse_acl_content
+from kafka_shim.policy.formats.yaml_rules import parse_acl_content, with_user_type
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.messages.create_topics import CreatableTopicConfig
 from kafka_shim.protocol.records.compression import MissingPackageError
@@ -425,7 +425,7 @@ def _topic_row(topic: Topic) -> dict[str, Any]:
 
 def _parse_acl_rules(rules: AclRules) -> list[Acl]:
     try:
-        return parse_acl_content(rules.acls)
+        return [with_user_type(acl) for acl in parse_acl_content(rules.acls)]
     except AclTextError as error:
         raise ControlError(400, str(error)) from error
 
