@@ -13,6 +13,7 @@ from kafka_shim.shim.state.cluster import Cluster
 
 _EQUAL_COLUMNS = ("principal", "api", "operation", "resource_type", "resource_name", "rule")
 
+
 def denial_report(history: History, cluster: Cluster, query: Mapping[str, str]) -> dict[str, Any]:
     """Return the denials that Kafka's audit log has, equal ones once, and what a failed test shows.
 
