@@ -119,7 +119,7 @@ class Broker:
         page = (ROOT / PAGE).read_text()
         found = {}
         for section in MECHANISMS:
-            text = page.split(f"\n## {section}\n", 1)[1].split("\n## ", 1)[0]
+            text = re.split(rf"\n## {section}\b.*\n", page)[1].split("\n## ", 1)[0]
             block = re.search(
                 rf"^#### {library}\n\n```\w+\n(.*?)^```$", text, re.MULTILINE | re.DOTALL
             )

@@ -14,6 +14,7 @@ from kafka_shim.policy.formats.files_without_acls import (
 )
 from kafka_shim.text.input_errors import InputError
 from kafka_shim.text.input_files import read_text_without_bom
+from kafka_shim.text.message_text import escaped
 
 READ_SUFFIXES = (".yaml", ".yml", ".json", ".csv", ".tf", ".sh", ".txt", ".acls")
 """What of a folder is read."""
@@ -59,7 +60,7 @@ def read_acl_files_noting_skipped(folder: Path) -> list[TextFile]:
 
 def first_names_text(names: Sequence[str]) -> str:
     more = f" and {len(names) - _LISTED_NAMES_MAX} more" if len(names) > _LISTED_NAMES_MAX else ""
-    return ", ".join(names[:_LISTED_NAMES_MAX]) + more
+    return ", ".join(map(escaped, names[:_LISTED_NAMES_MAX])) + more
 
 
 def _print_note_on_files(folder: Path, reason: str, names: Sequence[str]) -> None:
