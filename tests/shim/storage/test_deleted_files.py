@@ -3,6 +3,7 @@
 import itertools
 import os
 import random
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -80,9 +81,13 @@ def test_a_second_broker_is_refused_also_if_files_were_deleted(
     serving: Serving, deleted: str
 ) -> None:
     serving.work(0.1)
-    (serving.directory / deleted).unlink()
     command = [*SHIM, "serve", "--data-dir", str(serving.directory)]
-    second = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    serving.child.send_signal(signal.SIGSTOP)  # otherwise it ends when it notices what is missing
+    try:
+        (serving.directory / deleted).unlink()
+        second = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    finally:
+        serving.child.send_signal(signal.SIGCONT)
     assert second.returncode == 2
     assert "is in use by another kafka-shim" in second.stderr
     assert not (serving.directory / deleted).exists()

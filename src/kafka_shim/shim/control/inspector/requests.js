@@ -27,7 +27,7 @@ function namesOf(kind, value, list = "", beside = value, found = new Set()) {
 
 /** What the filter knows of requests and decisions besides their columns. */
 const SHARED_FIELDS = {
-  api: (row) => row.api, client: (row) => row.client_id, connection: (row) => row.connection, broker: (row) => row.node_id,
+  api: (row) => row.api, user: (row) => (row.principal.startsWith("User:") ? row.principal.slice(5) : []), client: (row) => row.client_id, connection: (row) => row.connection, broker: (row) => row.node_id,
 };
 
 const NAMES = ["name", "topic", "groupId", "transactionalId", "resourceName", "key"];
