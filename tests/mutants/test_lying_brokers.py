@@ -29,8 +29,8 @@ from tests.recordings.vectors import FOLDER
 
 RULES = FOLDER / "4.4.0" / "rules.json"
 WAIT_S = 0.3
-EVERY = 6
-"""Each sixth mutant is planted in all runs, the others in heavy ones."""
+EVERY = 12
+"""Each twelfth mutant is planted in all runs, the others in heavy ones."""
 
 
 @cache

@@ -50,15 +50,12 @@ def await_tab(page: Page, tab: str, count: int) -> None:
 def filled(request: pytest.FixtureRequest) -> Iterator[tuple[KafkaBroker, int]]:
     """A broker with this number of topics, ACLs, principals and faults."""
     count = request.param
-    with start(in_process=False) as broker:
+    rules = [
+        {"principal": f"User:u{at}", "allow": "Read", "topic": f"t{at}"} for at in range(count)
+    ]
+    names = [f"t{at}" for at in range(count)]
+    with start(in_process=False, topics=names, acls=rules) as broker:
         http = Http(str(broker.control_url))
-        rules = [
-            {"principal": f"User:u{at}", "allow": "Read", "topic": f"t{at}"} for at in range(count)
-        ]
-        if rules:
-            http.ask("POST", "/acls", {"acls": rules})
-        for at in range(count):
-            http.ask("POST", "/topics", {"name": f"t{at}"})
         for at in range(min(count, 300)):  # each is looked at for each request
             http.ask("POST", "/faults", {"action": {"delay_ms": 1}, "match": {"topic": f"t{at}"}})
         yield broker, count
