@@ -23,6 +23,11 @@ from kafka_shim.protocol.messages.initialize_share_group_state import (
 )
 from kafka_shim.protocol.messages.list_groups import ListGroupsRequest
 from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 from kafka_shim.protocol.messages.offset_delete import (
     OffsetDeleteRequest,
     OffsetDeleteRequestPartition,
@@ -290,3 +295,27 @@ def test_an_acl_behind_another_denial_is_not_known_to_be_needed(
     assert row["not_known"] == "the responses may be the same without it"
     (deny,) = (row for row in rows if "|DENY" in row["acl"])
     assert deny["state"] == "needed"
+
+
+@pytest.mark.parametrize(
+    ("request_", "version"),
+    [
+        (DeleteTopicsRequest([DeleteTopicState(topic_id=b"\7" * 16)]), 6),
+        (DeleteTopicsRequest(topic_names=["secret", "secret"]), 3),
+    ],
+    ids=["an unknown id", "a name given twice"],
+)
+def test_what_nobody_can_delete_needs_no_permission_on_the_cluster(
+    stage: Stage, tmp_path: Path, request_: DeleteTopicsRequest, version: int
+) -> None:
+    stage.allow(BOB, Operation.DELETE, ResourceType.CLUSTER, "kafka-cluster")
+    found = roles(stage, tmp_path, ApiKey.DELETE_TOPICS, version, request_)
+    assert found == {("DELETE", "kafka-cluster"): "possible"}
+
+
+def test_a_decision_about_an_unknown_topic_id_is_not_used(stage: Stage, tmp_path: Path) -> None:
+    request = OffsetCommitRequest("g", topics=[
+        OffsetCommitRequestTopic(topic_id=b"\7" * 16, partitions=[OffsetCommitRequestPartition()])
+    ])  # fmt: skip
+    found = roles(stage, tmp_path, ApiKey.OFFSET_COMMIT, 10, request)
+    assert found == {("READ", "g"): "required", ("READ", ""): "possible"}

@@ -7,6 +7,7 @@ other than a denial.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -21,11 +22,12 @@ from kafka_shim.authorizer.requirements import (
 from kafka_shim.pipeline.rows.access_roles import LISTED, POSSIBLE, UNSHOWN, format_alternative
 from kafka_shim.pipeline.rows.existence import is_complete_list
 from kafka_shim.protocol.codec.resource_names import ResourceNames
-from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
+from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.releases.facts import facts_of_release
 from kafka_shim.protocol.request_frames import read_request_frame
+from kafka_shim.protocol.response_codes import nonzero_error_codes
 from kafka_shim.protocol.responses import error_codes_by_name, has_error_codes_of_elements
 from kafka_shim.trace_format.entries import Access, Response
 from kafka_shim.trace_format.messages import read_response_or_none
@@ -34,6 +36,8 @@ _OPERATIONS_ON_TOPICS = {
     int(ApiKey.CREATE_TOPICS): Operation.DESCRIBE_CONFIGS,
     int(ApiKey.DELETE_TOPICS): Operation.DELETE,
 }
+_UNDELETABLE = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.INVALID_REQUEST)
+"""Errors of DeleteTopics about an element, whoever sends it: an unknown id, a name given twice."""
 _CREATED_WITH_SETTINGS = 5
 """The first version of CreateTopics whose response has the settings of topics."""
 _FILTERED_LISTS = {
@@ -117,22 +121,22 @@ def actions_without_effect(
     """Return the actions whose decisions, as the response shows, the broker did not use."""
     if response is None:
         return frozenset()
+    finders = []
     if response.api_key in _OPERATIONS_ON_TOPICS:
-        find = _find_unused_on_topics
+        finders.append(_find_unused_on_topics)
     elif response.api_key in _OFFSETS_OF_GROUP:
-        find = _find_topics_of_failed_group
+        finders.append(_find_topics_of_failed_group)
     elif response.api_key == ApiKey.METADATA and any(map(_is_creation, accesses)):
-        find = _find_unused_auto_creation
+        finders.append(_find_unused_auto_creation)
     elif all(_shows_in_each_element(access, release) for access in accesses):
-        find = _find_all_without_elements
-    else:
-        return frozenset()
-    decoded = read_response_or_none(response)
+        finders.append(_find_all_without_elements)
+    if any(map(_is_on_nameless_topic, accesses)):
+        finders.append(_find_unknown_topic_ids)
+    decoded = read_response_or_none(response) if finders else None
     if decoded is None:
         return frozenset()
-    return frozenset(
-        find(_Exchange(accesses, names, frame, response.api_version, decoded, release))
-    )
+    exchange = _Exchange(accesses, names, frame, response.api_version, decoded, release)
+    return frozenset(chain.from_iterable(find(exchange) for find in finders))
 
 
 def _find_unused_on_topics(exchange: _Exchange) -> Iterator[str]:
@@ -153,6 +157,18 @@ def _find_unused_on_topics(exchange: _Exchange) -> Iterator[str]:
     for name, times in Counter(exchange.names.topics).items():
         if times > 1 and api_key == ApiKey.CREATE_TOPICS:
             yield format_alternative(Operation.CREATE, ResourceType.TOPIC, name)
+    if operation is Operation.DELETE and all(
+        element.error_code in _UNDELETABLE for element in exchange.response.responses
+    ):
+        yield format_alternative(operation, ResourceType.CLUSTER, CLUSTER_NAME)
+
+
+def _find_unknown_topic_ids(exchange: _Exchange) -> Iterator[str]:
+    """Yield the actions on the empty name, for which brokers ask about a topic id without a topic.
+    The response says that the id is unknown, whatever the decision.
+    """
+    if ErrorCode.UNKNOWN_TOPIC_ID in nonzero_error_codes(exchange.response, exchange.version):
+        yield from map(action_text, filter(_is_on_nameless_topic, exchange.accesses))
 
 
 def _find_unused_auto_creation(exchange: _Exchange) -> Iterator[str]:
@@ -199,6 +215,10 @@ def _has_elements(request: msgspec.Struct) -> bool:
     """Return whether a list of a request has an element; null stands for all."""
     lists = (name for name, hint in type(request).__annotations__.items() if "list[" in str(hint))
     return any(getattr(request, name) != [] for name in lists)
+
+
+def _is_on_nameless_topic(access: Access) -> bool:
+    return access.resource_type == ResourceType.TOPIC and not access.resource_name
 
 
 def _is_creation(access: Access) -> bool:
