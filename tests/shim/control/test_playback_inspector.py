@@ -1,7 +1,6 @@
 """The inspector shows the mismatches of a playback next to the recorded requests."""
 
 import asyncio
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.control.trace_inspector_server import TraceInspectorServer
 from kafka_shim.traces.cassettes.playback_report import inspector_rows
 from kafka_shim.traces.inspector_rows import InspectorRows
-from tests.shim.control.inspector.page import Page, needs_browser
+from tests.shim.control.inspector.page import Page, needs_browser, serving_trace
 from tests.shim.wire import Wire
 from tests.traces.cassettes.kit import Playback, new_topic, record
 
@@ -49,12 +48,8 @@ def test_a_mismatch_is_a_row_with_the_nearest_request_and_the_difference(
 
 @pytest.fixture
 def server(rows: InspectorRows) -> Iterator[TraceInspectorServer]:
-    with TraceInspectorServer(rows) as server:
-        serving = threading.Thread(target=server.serve_forever, args=(0.01,))
-        serving.start()
+    with serving_trace(rows) as server:
         yield server
-        server.shutdown()
-        serving.join()
 
 
 @needs_browser

@@ -1,7 +1,6 @@
 """The inspector shows a recording of a real broker: over HTTP, and in a real headless browser."""
 
 import json
-import threading
 import time
 from collections.abc import Iterator
 from http.client import HTTPConnection
@@ -16,7 +15,7 @@ from kafka_shim.traces import inspector_rows
 from kafka_shim.traces.inspector_rows import InspectorRows
 from kafka_shim.traces.trace_rows import TraceReader
 from tests.pipeline.real_accesses import recorded
-from tests.shim.control.inspector.page import Page, needs_browser, send
+from tests.shim.control.inspector.page import Page, needs_browser, send, serving_trace
 from tests.shim.control.plain_http import Http
 from tests.traces.test_derived_denials import RELEASE, written
 
@@ -24,12 +23,8 @@ from tests.traces.test_derived_denials import RELEASE, written
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[TraceInspectorServer]:
     rows = TraceReader(written(tmp_path)).rows(with_denials=True, with_frames=True)
-    with TraceInspectorServer(InspectorRows("a trace", rows)) as server:
-        serving = threading.Thread(target=server.serve_forever, args=(0.01,))
-        serving.start()
+    with serving_trace(InspectorRows("a trace", rows)) as server:
         yield server
-        server.shutdown()
-        serving.join()
 
 
 def get(server: TraceInspectorServer, path: str, **headers: str) -> tuple[int, str, bytes]:

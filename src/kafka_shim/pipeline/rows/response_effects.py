@@ -37,7 +37,7 @@ _OPERATIONS_ON_TOPICS = {
     int(ApiKey.DELETE_TOPICS): Operation.DELETE,
 }
 _UNDELETABLE = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.INVALID_REQUEST)
-"""Errors of DeleteTopics about an element, whoever sends it: an unknown id, a name given twice."""
+"""Errors of DeleteTopics about an unknown id or a repeated name, which need no permission."""
 _CREATED_WITH_SETTINGS = 5
 """The first version of CreateTopics whose response has the settings of topics."""
 _FILTERED_LISTS = {

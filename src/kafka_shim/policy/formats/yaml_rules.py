@@ -79,11 +79,19 @@ def parse_acl_content(content: Any) -> list[Acl]:
     return [acl for acl, _ in parse_located_acls(content)]
 
 
-def with_user_type(acl: Acl) -> Acl:
-    """Return an ACL of a broker for tests, where a principal without a type is a user."""
-    if ":" in acl.principal or not acl.principal:
-        return acl
-    return msgspec.structs.replace(acl, principal=f"User:{acl.principal}")
+def with_user_type(principal: str) -> str:
+    """Return a principal of a broker for tests, where one without a type is a user."""
+    return principal if ":" in principal or not principal else f"User:{principal}"
+
+
+def acl_with_user_type(acl: Acl) -> Acl:
+    """Return an ACL of a broker for tests, with the type of its principal."""
+    return msgspec.structs.replace(acl, principal=with_user_type(acl.principal))
+
+
+def parse_acls_of_test_broker(content: Any) -> list[Acl]:
+    """Return the ACLs of rules, with types of principals. Raise AclTextError if one is invalid."""
+    return [acl_with_user_type(acl) for acl in parse_acl_content(content)]
 
 
 def parse_located_acls(content: Any) -> list[AclWithLine]:

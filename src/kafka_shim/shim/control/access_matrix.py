@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from kafka_shim.authorizer.acl_names import AclTextError, parse_resource_type
+from kafka_shim.authorizer.acl_names import parse_resource_type
 from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.model import (
@@ -83,17 +83,11 @@ def _sorted_names_containing(names: set[str], further_names: Iterable[str], text
 
 
 def _resource_type_of_query(query: Mapping[str, str]) -> ResourceType:
-    try:
-        return parse_resource_type(query.get("resource_type", "topic"))
-    except AclTextError as error:
-        raise ControlError(400, str(error)) from error
+    return parse_resource_type(query.get("resource_type", "topic"))
 
 
 def _host_of_query(query: Mapping[str, str]) -> str:
-    try:
-        return parse_client_address(query.get("host", "127.0.0.1"))
-    except AclTextError as error:
-        raise ControlError(400, str(error)) from error
+    return parse_client_address(query.get("host", "127.0.0.1"))
 
 
 def _page_slice(query: Mapping[str, str], axis: str, page_max: int) -> slice:

@@ -12,7 +12,7 @@ from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly, parse_distinct_acls
-from kafka_shim.policy.formats.yaml_rules import parse_acl_content, with_user_type
+from kafka_shim.policy.formats.yaml_rules import parse_acls_of_test_broker
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.messages.create_topics import CreatableTopicConfig
 from kafka_shim.protocol.records.compression import MissingPackageError
@@ -272,17 +272,14 @@ class BrokerControl:
         return acls_to_objects(list(authorizer_or_409(self._cluster).acls(acl_filter)))
 
     def add_acls(self, rules: AclRules) -> Row:
-        acls = _parse_acl_rules(rules)
+        acls = parse_acls_of_test_broker(rules.acls)
         return {"acls": self._create_acls(acls), "warnings": self.setup.note_acls(acls)}
 
     def import_acls(self, acl_text: AclText) -> Row:
         """Add ACLs from a text in any known format."""
         if acl_text.format is not None:
             _check_format(acl_text.format)
-        try:
-            acls = parse_distinct_acls(acl_text.text, acl_text.format)
-        except AclTextError as error:
-            raise ControlError(400, str(error)) from error
+        acls = parse_distinct_acls(acl_text.text, acl_text.format)
         return {"acls": self._create_acls(acls), "warnings": self.setup.warn_about_acls(acls)}
 
     def export_acls(self, query: Mapping[str, str]) -> Row:
@@ -317,7 +314,7 @@ class BrokerControl:
 
     def remove_acls(self, rules: AclRules) -> Row:
         authorizer_or_409(self._cluster)
-        acls = _parse_acl_rules(rules)
+        acls = parse_acls_of_test_broker(rules.acls)
         removed: list[Acl] = []
         for start in range(0, len(acls), ACLS_PER_STEP):
             removed += remove_exact_acls(self._cluster, acls[start : start + ACLS_PER_STEP])
@@ -332,7 +329,7 @@ class BrokerControl:
 
     def preview_acls(self, change: AclChange) -> Row:
         """Return what a change of ACLs would do."""
-        removed, added = map(_parse_acl_rules, (AclRules(change.remove), AclRules(change.add)))
+        removed, added = map(parse_acls_of_test_broker, (change.remove, change.add))
         preview = preview_of_acl_change(self._cluster, self.history, removed, added)
         return preview | {"warnings": self.setup.warn_about_typed_acls(added)}
 
@@ -421,13 +418,6 @@ def _topic_row(topic: Topic) -> dict[str, Any]:
         "start_offsets": [partition.log.start_offset for partition in topic.partitions],
         "end_offsets": [partition.log.end_offset for partition in topic.partitions],
     }
-
-
-def _parse_acl_rules(rules: AclRules) -> list[Acl]:
-    try:
-        return [with_user_type(acl) for acl in parse_acl_content(rules.acls)]
-    except AclTextError as error:
-        raise ControlError(400, str(error)) from error
 
 
 def _check_format(acl_format: str) -> None:

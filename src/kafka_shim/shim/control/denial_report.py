@@ -5,8 +5,9 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource
+from kafka_shim.authorizer.acl_names import parse_operation, parse_resource
 from kafka_shim.policy.formats.rule_lines import rule_line
+from kafka_shim.policy.formats.yaml_rules import with_user_type
 from kafka_shim.shim.control.control_error import ControlError, query_number_or_400
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.state.cluster import Cluster
@@ -57,12 +58,9 @@ def check_denial(history: History, cluster: Cluster, query: Mapping[str, str]) -
     principal = query.get("principal", "")
     if not principal:
         raise ControlError(400, "principal is missing; expected one such as alice or User:alice")
-    principal = principal if ":" in principal else f"User:{principal}"
-    try:
-        operation = parse_operation(query.get("operation", ""))
-        resource_type, name = parse_resource(query.get("resource", ""))
-    except AclTextError as error:
-        raise ControlError(400, str(error)) from error
+    principal = with_user_type(principal)
+    operation = parse_operation(query.get("operation", ""))
+    resource_type, name = parse_resource(query.get("resource", ""))
     expected = {
         "principal": principal,
         "operation": operation.name,

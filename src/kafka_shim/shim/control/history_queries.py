@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
-from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
+from kafka_shim.authorizer.acl_names import parse_operation, parse_resource_type
 from kafka_shim.authorizer.model import is_principal
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.control.control_error import (
@@ -102,13 +102,10 @@ def _parse_api_filter(name: str | None) -> ApiKey | None:
 def _access_filter(query: Mapping[str, str]) -> dict[str, object]:
     """Return the requested operation and resource type, by their names in rows."""
     filter_values: dict[str, object] = {}
-    try:
-        if "operation" in query:
-            filter_values["operation"] = parse_operation(query["operation"]).name
-        if "resource_type" in query:
-            filter_values["resource_type"] = parse_resource_type(query["resource_type"]).name
-    except AclTextError as error:
-        raise ControlError(400, str(error)) from error
+    if "operation" in query:
+        filter_values["operation"] = parse_operation(query["operation"]).name
+    if "resource_type" in query:
+        filter_values["resource_type"] = parse_resource_type(query["resource_type"]).name
     return filter_values
 
 

@@ -38,6 +38,10 @@ class _Use(msgspec.Struct):
     apis: set[str] = set()
     requests: set[int] = set()
 
+    def add_request(self, number: int, api: str) -> None:
+        self.requests.add(number)
+        self.apis.add(api)
+
 
 def least_acls_response(
     cluster: Cluster, history: History, query: Mapping[str, str]
@@ -62,9 +66,7 @@ def least_acls_response(
         request_count += 1
         left_out += entry.left_out_decisions
         for access in _accesses_needed_to_avoid_errors(entry, bound_rows):
-            use = uses.setdefault(access, _Use())
-            use.apis.add(entry.api.wire_name)
-            use.requests.add(entry.number)
+            uses.setdefault(access, _Use()).add_request(entry.number, entry.api.wire_name)
     acls = least_acls(uses)
     return {
         "requests": request_count,
@@ -93,10 +95,8 @@ def least_acls_of_recorded_decisions(
     ]
     for number, decisions in groupby(asked, itemgetter("number")):
         of_request = list(decisions)
-        for access in _accesses_needed_by_recorded_request(of_request):
-            use = uses.setdefault(access, _Use())
-            use.apis.add(of_request[0]["api"])
-            use.requests.add(number)
+        for access in _recorded_needs(of_request):
+            uses.setdefault(access, _Use()).add_request(number, of_request[0]["api"])
     acls = least_acls(uses)
     return {
         "requests": len({row["number"] for row in asked}),
@@ -107,7 +107,7 @@ def least_acls_of_recorded_decisions(
     }
 
 
-def _accesses_needed_by_recorded_request(rows: list[Mapping[str, Any]]) -> Iterator[RequiredAccess]:
+def _recorded_needs(rows: list[Mapping[str, Any]]) -> Iterator[RequiredAccess]:
     """Yield what the decisions of one request show to be needed, from any host."""
     actor = Actor(rows[0]["principal"], WILDCARD)
     for requirement in TABLE:

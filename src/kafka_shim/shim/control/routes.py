@@ -10,6 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 
+from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.policy.formats import FORMATS
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.shim.control import bodies, state_bodies
@@ -322,6 +323,13 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
 
 async def call_route(target: Target, route: Route[Target], call: Call) -> Any:
     """Call a route. Raise ControlError if the query or the body is invalid, or the call fails."""
+    try:
+        return await _call_checked_route(target, route, call)
+    except AclTextError as error:  # of a name or an ACL in the query or the body
+        raise ControlError(400, str(error)) from error
+
+
+async def _call_checked_route(target: Target, route: Route[Target], call: Call) -> Any:
     unknown = sorted(call.query.keys() - route.query.keys())
     if unknown:
         known = (

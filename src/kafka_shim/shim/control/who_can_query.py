@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
+from kafka_shim.authorizer.acl_names import parse_operation, parse_resource_type
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.explaining.who_can import who_can, who_can_json
 from kafka_shim.authorizer.model import Action
@@ -26,11 +26,8 @@ def who_can_response(
 
 
 def _action_of_query(query: Mapping[str, str]) -> Action:
-    try:
-        operation = parse_operation(query.get("operation", ""))
-        resource_type = parse_resource_type(query.get("resource_type", "topic"))
-    except AclTextError as error:
-        raise ControlError(400, str(error)) from error
+    operation = parse_operation(query.get("operation", ""))
+    resource_type = parse_resource_type(query.get("resource_type", "topic"))
     known = supported_operations(resource_type)
     if operation not in known:
         names = ", ".join(operation.name for operation in known)

@@ -173,13 +173,10 @@ def denied_action_predicate(spec: FaultSpec) -> Callable[[Action], bool] | None:
 
 def parse_fault_acls(rules: list[dict[str, Any]] | None) -> list[Acl]:
     """Parse ACLs as in an ACL file. Raise FaultError if one is invalid."""
-    from kafka_shim.policy.formats.yaml_rules import (  # noqa: PLC0415 - faults are rare
-        parse_acl_content,
-        with_user_type,
-    )
+    from kafka_shim.policy.formats.yaml_rules import parse_acls_of_test_broker  # noqa: PLC0415 - faults are rare
 
     try:
-        return [with_user_type(acl) for acl in parse_acl_content(rules or [])]
+        return parse_acls_of_test_broker(rules or [])
     except AclTextError as error:
         raise FaultError(f"action: {error}") from error
 

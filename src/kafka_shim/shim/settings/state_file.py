@@ -33,7 +33,7 @@ from kafka_shim.policy.formats.values_with_lines import (
     line_of_key,
     line_of_mapping,
 )
-from kafka_shim.policy.formats.yaml_rules import parse_located_acls, with_user_type
+from kafka_shim.policy.formats.yaml_rules import acl_with_user_type, parse_located_acls
 from kafka_shim.shim.config import InitialGroup, InitialTopic
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import parse_yaml_with_lines
@@ -133,7 +133,7 @@ def _parse_acls(value: Any) -> tuple[AclWithLine, ...]:
         acls = parse_located_acls({"acls": value})
     except AclTextError as error:
         raise StateFileError(("acls",), f": {error.message}", error.line) from error
-    return tuple((with_user_type(acl), line) for acl, line in acls)
+    return tuple((acl_with_user_type(acl), line) for acl, line in acls)
 
 
 def _parse_users(value: Any, keys: KeyPath) -> dict[str, str]:

@@ -1,8 +1,10 @@
 """The inspector in a real browser, driven by tests."""
 
+import contextlib
 import re
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -14,7 +16,9 @@ from selenium.common.exceptions import (
     StaleElementReferenceException,
 )
 
+from kafka_shim.shim.control.trace_inspector_server import TraceInspectorServer
 from kafka_shim.testing import KafkaBroker
+from kafka_shim.traces.inspector_rows import InspectorRows
 from tests.support.browser import BROWSER, DRIVER
 
 TABS = [
@@ -99,6 +103,19 @@ class Page:
                     return value
             assert time.monotonic() < deadline
             time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def serving_trace(rows: InspectorRows) -> Iterator[TraceInspectorServer]:
+    """Serve the inspector of a recording while the `with` block runs."""
+    with TraceInspectorServer(rows) as server:
+        serving = threading.Thread(target=server.serve_forever, args=(0.01,))
+        serving.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            serving.join()
 
 
 def send(broker: KafkaBroker, user: str) -> None:

@@ -1,6 +1,7 @@
 """Tasks of somebody who debugs permissions; each takes at most four clicks."""
 
-import threading
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,10 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from kafka_shim.shim.control.trace_inspector_server import TraceInspectorServer
 from kafka_shim.testing import KafkaBroker, start
 from kafka_shim.traces.inspector_rows import InspectorRows
 from kafka_shim.traces.trace_rows import TraceReader
-from tests.shim.control.inspector.page import Page, needs_browser, send
+from tests.shim.control.inspector.page import Page, needs_browser, send, serving_trace
 from tests.shim.control.plain_http import Http
 
 pytestmark = [
@@ -43,6 +43,16 @@ class ClickingPage(Page):
 @pytest.fixture
 def clicking(chrome: Any, broker: KafkaBroker) -> ClickingPage:
     return ClickingPage(chrome, broker.control_url)
+
+
+@contextlib.contextmanager
+def clicking_on_trace(chrome: Any, trace: Path) -> Iterator[ClickingPage]:
+    """Open the inspector of a trace."""
+    rows = TraceReader(trace).rows(with_denials=True, with_frames=True)
+    with serving_trace(InspectorRows("a trace", rows)) as server:
+        clicking = ClickingPage(chrome, server.url.removesuffix("/inspector"))
+        clicking.wait(lambda: clicking.shows("#broker", "recording a trace"))
+        yield clicking
 
 
 def test_a_denied_request_is_found_and_granted(clicking: ClickingPage, broker: KafkaBroker) -> None:
@@ -129,19 +139,12 @@ def test_acls_of_a_principal_are_exported(clicking: ClickingPage, broker: KafkaB
 def test_a_denial_in_a_recorded_trace_is_explained(chrome: Any, tmp_path: Path) -> None:
     with start(record=tmp_path / "trace", in_process=False, topics=["orders"]) as broker:
         send(broker, "carol")
-    rows = TraceReader(tmp_path / "trace").rows(with_denials=True, with_frames=True)
-    with TraceInspectorServer(InspectorRows("a trace", rows)) as server:
-        serving = threading.Thread(target=server.serve_forever, args=(0.01,))
-        serving.start()
-        clicking = ClickingPage(chrome, server.url.removesuffix("/inspector"))
-        clicking.wait(lambda: clicking.shows("#broker", "recording a trace"))
+    with clicking_on_trace(chrome, tmp_path / "trace") as clicking:
         clicking.click("//*[@id='denied']")
         clicking.click("//tr[td[contains(., 'Metadata')]][td='User:carol']")
         text = clicking.wait(
             lambda: clicking.shows("#detail", "To allow") and clicking.element("#detail").text
         )
-        server.shutdown()
-        serving.join()
     assert "add {principal: User:carol, allow: Describe, topic: orders}" in text
     assert "Describe Topic orders: no ACL allows it" in text
 
@@ -150,19 +153,12 @@ def test_everything_that_a_client_of_a_trace_tried_is_allowed(chrome: Any, tmp_p
     with start(record=tmp_path / "trace", in_process=False, topics=["orders"]) as broker:
         broker.acls.add(principal="carol", allow="Describe", topic="orders")
         send(broker, "carol")
-    rows = TraceReader(tmp_path / "trace").rows(with_denials=True, with_frames=True)
-    with TraceInspectorServer(InspectorRows("a trace", rows)) as server:
-        serving = threading.Thread(target=server.serve_forever, args=(0.01,))
-        serving.start()
-        clicking = ClickingPage(chrome, server.url.removesuffix("/inspector"))
-        clicking.wait(lambda: clicking.shows("#broker", "recording a trace"))
+    with clicking_on_trace(chrome, tmp_path / "trace") as clicking:
         clicking.click("//tr[td[contains(., 'Produce')]][td='User:carol']")
         clicking.click("//a[.='ACLs for everything it tried']")
         clicking.wait(lambda: clicking.shows("#least-text", "--operation Write"))
         assert not clicking.shows("#add-all")
         text = clicking.element("#least-text").text
-        server.shutdown()
-        serving.join()
     with start(in_process=False, topics=["orders"]) as fresh:
         assert Http(str(fresh.control_url)).ask("POST", "/acls/import", {"text": text})[0] == 200
         send(fresh, "carol")

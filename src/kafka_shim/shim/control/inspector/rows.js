@@ -58,7 +58,7 @@ function condition(view, fields, word) {
   if (field) return (row) => [field(row, value) ?? ""].flat().some((one) => String(one).toLowerCase() === value);
   if (!name && view.words?.[value]) return view.words[value];
   if (!name && /^\d+$/.test(word)) return (row) => hasNumber(view, row, value);
-  if (isUnknown(fields, name)) return () => false; // which is told
+  if (isUnknown(fields, name)) return () => false; // a text names the fields instead
   const text = name ? `${name.toLowerCase()}:${value}` : value;
   return (row) => textOf(view, row).includes(text);
 }
