@@ -6,8 +6,9 @@
 The same Parquet files of distinct accesses and the same file of ACLs are judged by a job on DuckDB,
 by SQL written by hand (`hand_sql`), and by a job that Spark reads for. They take turns, each in its
 own process, and the best time of each counts; their results must be equal. A trace of 10,000,000
-accesses, of which half are one principal's, is read by each job in its own process. A trace of
-100 kB is read by a command without a JVM. All have two cores.
+accesses, of which half are one principal's, is read by each job in its own process, with the heap
+that a machine of 4 GiB has. A trace of 100 kB is read by a command without a JVM. All have two
+cores.
 """
 
 import argparse

@@ -91,11 +91,7 @@ class TraceInput:
     def distinct_accesses(self) -> Relation:
         """Return the distinct accesses."""
         if self.lake_folder() is None:
-            # what is equal is rare in the rows of a reader, so they are first repartitioned
-            counts = self.reader.sql(
-                "select /*+ repartition(principal, resource_name) */ * from {observed}",
-                observed=self._tables.table("observed"),
-            )
+            counts = self._tables.table("observed")
         else:
             counts = decided_accesses_as_observed_rows(self.reader, self.table("accesses"))
         return sum_equal_accesses(self.reader, counts)

@@ -170,6 +170,7 @@ def _local_settings(cores: int, *, without_optimising_compiler: bool) -> dict[st
         # the memory of a task
         "spark.sql.adaptive.coalescePartitions.initialPartitionNum": str(16 * cores),
         "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",  # rows of a few hundred bytes
         "spark.sql.catalogImplementation": "in-memory",
         "spark.driver.extraJavaOptions": " ".join(options),
         **_heap_setting(),
