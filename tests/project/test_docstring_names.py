@@ -7,8 +7,9 @@ module.
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 from tests.project.test_tidy import SOURCE_FOLDER, SOURCES, check, read, relative
@@ -30,52 +31,64 @@ NOT_PYTHON: Final = {
 """Examples of results, and names in Java and SQL."""
 
 
-def docstrings(tree: ast.AST) -> Iterator[ast.Constant]:
-    """Yield the texts that are statements: docstrings, also those of fields."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            yield node.value
+class Module:
+    """The docstrings of a module, those of its functions and classes, and its names."""
+
+    def __init__(self, text: str) -> None:
+        nodes = list(ast.walk(ast.parse(text)))
+        texts = [
+            node.value
+            for node in nodes
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        ]
+        documentation = set(map(id, texts))
+        self.names = {
+            name for node in nodes if id(node) not in documentation for name in _names_of(node)
+        }
+        self.docstrings = [(node.lineno, str(node.value)) for node in texts]
+        self.documented = [
+            (node.lineno, ast.get_docstring(node) or "")
+            for node in nodes
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        ]
 
 
-def names_of_code(tree: ast.AST) -> Iterator[str]:
-    """Yield the identifiers of a module, and the words of its texts that are no docstrings."""
-    documentation = set(map(id, docstrings(tree)))
-    for node in ast.walk(tree):
-        for _, value in ast.iter_fields(node):
-            if isinstance(value, str) and id(node) not in documentation:
-                yield from WORD.findall(value)
-            elif isinstance(value, list):
-                yield from (name for name in value if isinstance(name, str))
+def _names_of(node: ast.AST) -> Iterator[str]:
+    """Yield the identifiers of a node, and the words of its text."""
+    for value in vars(node).values():
+        if isinstance(value, str):
+            yield from WORD.findall(value)
+        elif isinstance(value, list):
+            yield from (name for name in value if isinstance(name, str))
 
 
-def missing_names(tree: ast.AST, existing: set[str]) -> Iterator[tuple[int, str]]:
+def missing_names(module: Module, existing: set[str]) -> Iterator[tuple[int, str]]:
     """Yield the line of each docstring and the names in it that are not in `existing`."""
-    for node in docstrings(tree):
-        for match in IDENTIFIER.finditer(str(node.value)):
+    for line, text in module.docstrings:
+        for match in IDENTIFIER.finditer(text):
             name = match[1].rpartition(".")[2]
             if ("_" in name or match[2]) and name not in existing:
-                yield node.lineno, match[1]
+                yield line, match[1]
 
 
-def missing_subjects(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def missing_subjects(module: Module) -> Iterator[tuple[int, str]]:
     """Yield the line and name of each sentence about something that its module does not have."""
-    own = set(names_of_code(tree)) | NOT_PYTHON
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            for name in SUBJECT.findall(ast.get_docstring(node) or ""):
-                if name not in own:
-                    yield node.lineno, name
+    own = module.names | NOT_PYTHON
+    for line, text in module.documented:
+        for name in SUBJECT.findall(text):
+            if name not in own:
+                yield line, name
 
 
 @cache
+def module_at(path: Path) -> Module:
+    return Module(read(path))
+
+
 def all_names() -> set[str]:
     files = [*SOURCE_FOLDER.rglob("*.py")]
     stems = {part for path in files for part in path.with_suffix("").parts}
-    return stems | _names_in(read(path) for path in files)
-
-
-def _names_in(texts: Iterable[str]) -> set[str]:
-    return {name for text in texts for name in names_of_code(ast.parse(text))}
+    return stems.union(*(module_at(path).names for path in files))
 
 
 def test_names_in_docstrings_exist() -> None:
@@ -83,8 +96,8 @@ def test_names_in_docstrings_exist() -> None:
     check(
         f"{relative(path)}:{line} `{name}` does not exist"
         for path in SOURCES
-        for tree in [ast.parse(read(path))]
-        for line, name in (*missing_names(tree, existing), *missing_subjects(tree))
+        for module in [module_at(path)]
+        for line, name in (*missing_names(module, existing), *missing_subjects(module))
     )
 
 
@@ -98,7 +111,7 @@ def new_name(limit_ms):
 rows = {"a_key": 1}
 \'\'\'Not `old_rows` but `a_key`.\'\'\'
 """
-    tree = ast.parse(text)
-    missing = sorted(name for _, name in missing_names(tree, _names_in([text])))
+    module = Module(text)
+    missing = sorted(name for _, name in missing_names(module, module.names))
     assert missing == ["gone", "old_name", "old_rows"]
-    assert [name for _, name in missing_subjects(tree)] == ["strict", "wait"]
+    assert [name for _, name in missing_subjects(module)] == ["strict", "wait"]
