@@ -1,6 +1,7 @@
 """The interface of brokers that scenarios run on, in this process or elsewhere."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final, Protocol
 
 from kafka_shim.client.version_fields import fit_to_version
@@ -67,6 +68,7 @@ def ask_root(peer: Peer, api: ApiKey, request: Any, at_most: int = 99) -> Any:
     return response
 
 
+@cache
 def versions(release: str, api: ApiKey) -> range:
     """Return the versions that a release with its patch supports: 4.0.0 lacks old JoinGroups."""
     ranges = served_versions(parse_minor_release(release))
