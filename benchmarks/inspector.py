@@ -43,6 +43,22 @@ class Figures(msgspec.Struct):
     busy_percent: float | None = None
 
 
+def fill_history(broker: KafkaBroker, requests: int) -> None:
+    """Send as many requests, a hundred at a time."""
+    host, _, port = broker.bootstrap_servers.rpartition(":")
+    frames = [_frame(number) for number in range(100)]
+    with socket.create_connection((host, int(port))) as peer, peer.makefile("rb") as stream:
+        for _ in range(0, requests, len(frames)):
+            peer.sendall(b"".join(frames))
+            for _ in frames:
+                stream.read(int.from_bytes(stream.read(4), "big"))
+
+
+def _frame(number: int) -> bytes:
+    topic = MetadataRequestTopic(name=f"t{number % 1000}")
+    return framed(ApiKey.METADATA, 9, MetadataRequest([topic], False))
+
+
 def load(broker: KafkaBroker, requests: int, seconds: float) -> list[float]:
     """Send requests at an even pace; return the seconds until each response."""
     host, _, port = broker.bootstrap_servers.rpartition(":")
@@ -53,8 +69,7 @@ def load(broker: KafkaBroker, requests: int, seconds: float) -> list[float]:
             wait = began + number * seconds / requests - time.perf_counter()
             if wait > 0:
                 time.sleep(wait)
-            topic = MetadataRequestTopic(name=f"t{number % 1000}")
-            frame = framed(ApiKey.METADATA, 9, MetadataRequest([topic], False))
+            frame = _frame(number)
             sent = time.perf_counter()
             peer.sendall(frame)
             stream.read(int.from_bytes(stream.read(4), "big"))
@@ -86,7 +101,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=SECONDS)
     args = parser.parse_args()
     with start() as broker, chromium() as driver:
-        load(broker, WARMUP, 0.001)  # until the history is full
+        fill_history(broker, WARMUP)
         alone = figures("closed", load(broker, int(PER_MINUTE * args.seconds / 60), args.seconds))
         rows = [alone, watched(broker, driver, args.seconds)]
     if args.json:

@@ -17,7 +17,10 @@ from tests.docs.shown import ROOT
 from tests.project import scaffold
 
 pytestmark = pytest.mark.folders(
-    "tests/project", "src/kafka_shim/shim/apis.py", "src/kafka_shim/shim/handlers/common"
+    "tests/project/scaffold.py",
+    "tests/project/test_scaffold.py",
+    "src/kafka_shim/shim/apis.py",
+    "src/kafka_shim/shim/handlers/common",
 )
 
 NEW = {

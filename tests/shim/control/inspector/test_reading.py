@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from selenium.webdriver import ActionChains
 
-from benchmarks.inspector import load
+from benchmarks.inspector import fill_history, load
 from kafka_shim.testing import KafkaBroker, start
 from tests.shim.control.inspector.page import Page, needs_browser, send
 from tests.shim.control.plain_http import Http
@@ -404,6 +404,6 @@ def test_an_idle_page_of_thousands_of_acls_costs_little(chrome: Any) -> None:
 def test_what_is_no_longer_kept_is_not_counted(page: Page, broker: KafkaBroker) -> None:
     send(broker, "bob")
     page.wait(lambda: int(page.element("#denied-count").text) > 0)
-    load(broker, 10_100, 0.001)
+    fill_history(broker, 10_100)
     page.wait(lambda: page.shows("#more", "no longer kept"))
     page.wait(lambda: page.element("#denied-count").text == "0")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from benchmarks.inspector import load
+from benchmarks.inspector import fill_history
 from kafka_shim.policy.formats.rule_lines import rule_line
 from kafka_shim.shim.faults.spec import Match
 from kafka_shim.testing import KafkaBroker, start
@@ -320,7 +320,7 @@ def test_the_matrix_is_filtered_by_parts_of_names(page: Page, broker: KafkaBroke
 
 
 def test_all_rows_that_the_broker_keeps_can_be_reached(page: Page, broker: KafkaBroker) -> None:
-    load(broker, 2500, 0.001)
+    fill_history(broker, 2500)
     page.driver.refresh()
     page.wait(lambda: "The newest 500 of 25" in page.element("#more").text)
     page.element("#more button").click()
