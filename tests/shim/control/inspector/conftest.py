@@ -23,9 +23,11 @@ def broker(shared: KafkaBroker) -> KafkaBroker:
 
 @pytest.fixture
 def page(chrome: Any, broker: KafkaBroker) -> Iterator[Page]:
-    chrome.get("about:blank")
-    chrome.get_log("browser")  # discard messages of earlier pages
     page = Page(chrome, broker.control_url)
     yield page
-    severe = [entry["message"] for entry in chrome.get_log("browser") if entry["level"] == "SEVERE"]
+    severe = [
+        entry["message"]
+        for entry in chrome.get_log("browser")
+        if entry["level"] == "SEVERE" and entry["timestamp"] >= page.loaded_ms
+    ]
     assert [text for text in severe if " 400 " not in text and " 409 " not in text] == []

@@ -36,8 +36,9 @@ class Page:
 
     def __init__(self, driver: Any, url: str | None, tab: str = "requests") -> None:
         self.driver = driver
-        driver.get("about:blank")  # otherwise a URL that differs in its fragment is not reloaded
         driver.get(f"{url}/inspector#{tab}")
+        driver.refresh()  # a URL that differs in its fragment is not reloaded
+        self.loaded_ms = driver.execute_script("return performance.timeOrigin")
 
     def press(self, *keys: str) -> None:
         for key in keys:
