@@ -42,8 +42,8 @@ help:
 	@echo "make install         create .venv"
 	@echo "CONTRIBUTING.md lists the commands for coverage, benchmarks, real clients and real brokers"
 
-ifdef LOCKED   # the packages of the lock and no others
-RUN_PACKAGES = $(PIP) --require-hashes --requirement $(LOCK) \
+ifdef LOCKED   # the packages of the lock and no others; each module is compiled when it is imported
+RUN_PACKAGES = $(PIP) --no-compile --require-hashes --requirement $(LOCK) \
   && $(PIP) --no-deps --no-build-isolation --editable .
 TEST_PACKAGES = true
 else           # the newest that fit; pip knows dependency groups since 25.1

@@ -7,6 +7,7 @@ from kafka_shim.testing import KafkaBroker
 from tests.shim.control.inspector.page import Page, needs_browser, send
 
 pytestmark = [
+    pytest.mark.folders("src/kafka_shim/shim/control", "tests/shim/control"),
     pytest.mark.client,
     pytest.mark.timeout(300, func_only=True),
     pytest.mark.filterwarnings("ignore:fault .* never fired"),

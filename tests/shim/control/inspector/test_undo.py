@@ -9,6 +9,7 @@ from tests.shim.control.inspector.page import Page, needs_browser, send
 from tests.shim.control.plain_http import Http
 
 pytestmark = [
+    pytest.mark.folders("src/kafka_shim/shim/control", "tests/shim/control"),
     pytest.mark.client,
     pytest.mark.timeout(300, func_only=True),
     pytest.mark.filterwarnings("ignore:fault .* never fired"),
