@@ -63,6 +63,33 @@ def odd_commits(play: ClassicPlay) -> None:
         play.delete(f"empty group id {version}", "")
 
 
+def commits_without_fit(play: ClassicPlay) -> None:
+    """Commits whose metadata is all too long create their group, which few requests show."""
+    (topic,) = play.topic("t")
+
+    def unfit(suffix: str) -> str:
+        group = play.text(suffix)
+        play.commit(f"unfit {suffix}", group, [(topic, 0, 5)], metadata="x" * 4097)
+        return group
+
+    play.heartbeat("a heartbeat", unfit("h"), 1, "m")
+    play.delete("deleted", unfit("d"))
+    play.delete("deleted again", play.text("d"))
+    play.fetch("fetched", unfit("f"), None)
+    group = unfit("j")
+    play.join("unknown member", group, member="m")
+    play.join("without a protocol", group, member="m", protocol_type="")
+    group = unfit("g")
+    play.describe("a group", group)
+    play.list("a group")
+    play.commit("of a generation", group, [(topic, 0, 5)], 5, "m")
+    play.describe("after an error", group)
+    play.commit("fits", group, [(topic, 0, 5)])
+    play.describe("after a commit", group)
+    if play.has(ApiKey.OFFSET_DELETE):
+        play.delete_offsets("offsets of none", unfit("o"), topic)
+
+
 def odd_fetches(play: ClassicPlay) -> None:
     (topic,) = play.topic("t")
     missing = play.unknown()
@@ -290,6 +317,7 @@ def missing_partitions(play: ClassicPlay) -> None:
 SCENARIOS = (
     every_commit,
     odd_commits,
+    commits_without_fit,
     odd_fetches,
     of_members,
     deleting,

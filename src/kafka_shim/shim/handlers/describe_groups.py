@@ -66,7 +66,10 @@ def _describe_group(
     error = context.group_coordinator_error(group_id)
     if error is not ErrorCode.NONE:
         return _failed_group(group_id, error, context)
-    group = context.cluster.groups.find_classic_group(group_id)
+    groups = context.cluster.groups
+    group = groups.find_classic_group(group_id)
+    if not groups.is_committed(group_id):
+        group = None
     if group is None and context.version >= MISSING_IS_AN_ERROR_SINCE:
         return DescribedGroup(
             error_code=ErrorCode.GROUP_ID_NOT_FOUND,

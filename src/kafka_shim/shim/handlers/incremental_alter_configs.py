@@ -41,6 +41,7 @@ from kafka_shim.shim.handlers.common.config_resources import (
 from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.java_collections import in_hash_map_order
 
 REQUIREMENTS: Mapping[int, Requirement] = {
     ConfigResourceType.TOPIC: INCREMENTAL_ALTER_CONFIGS_TOPIC,
@@ -50,6 +51,7 @@ REQUIREMENTS: Mapping[int, Requirement] = {
     ConfigResourceType.GROUP: INCREMENTAL_ALTER_CONFIGS_GROUP,
 }
 _ResourceRow = tuple[AlterConfigsResource, AlterConfigsResourceResponse]
+CHANGES_OF_LISTS = frozenset({ConfigOperation.APPEND, ConfigOperation.SUBTRACT})
 WITH_LISTS = frozenset({ConfigResourceType.TOPIC, ConfigResourceType.BROKER})
 """Whose lists can grow and shrink; the lists of others are set as a whole."""
 
@@ -91,7 +93,7 @@ def _alter_as_kraft_3_0_controller(
     rows, allowed = early_kraft_configs.split_rejected(request.resources, REQUIREMENTS, context)
     for resource in allowed:
         try:
-            check_operation_codes(resource)
+            check_operation_codes(resource.configs)
         except ConfigResourceError as failure:
             raise RequestRejected(failure.error) from None
     alter = partial(
@@ -153,7 +155,7 @@ def _alter_resource_on_zookeeper(
     if resource.resource_type == ConfigResourceType.BROKER:
         parse_id_of_this_broker(resource.resource_name, context, may_be_all=True)
     has_message = context.facts.configs.unexpected_alter_configs_error_has_message
-    check_operation_codes(resource, message="null" if has_message else None)
+    check_operation_codes(resource.configs, message="null" if has_message else None)
     _apply_operations(resource, context, validate_only=validate_only)
 
 
@@ -173,7 +175,7 @@ def _is_for_controller(
         return False
     if kind == ConfigResourceType.BROKER:
         require_early_broker_access(context, REQUIREMENTS[kind], name)
-        check_operation_codes(resource, ErrorCode.INVALID_REQUEST)
+        check_operation_codes(resource.configs, ErrorCode.INVALID_REQUEST)
         new = _changed_settings(
             resource,
             config_change.stored_settings_requiring_alterable_broker(kind, name, context),
@@ -189,7 +191,7 @@ def _alter_as_kraft_controller(
     *,
     validate_only: bool,
 ) -> None:
-    """Alter resources like the controller: all fail if a permitted one has an unknown operation."""
+    """Alter resources like the controller: all fail if it meets an unknown operation in one."""
     allowed: list[_ResourceRow] = []
     for resource, response in forwarded:
         with _errors_into_response(response):
@@ -199,7 +201,7 @@ def _alter_as_kraft_controller(
             allowed.append((resource, response))
     try:
         for resource, _ in allowed:
-            check_operation_codes(resource)
+            _check_operations_met(resource, context)
     except ConfigResourceError as failure:
         for _, response in forwarded:
             response.error_code, response.error_message = failure.error, failure.message
@@ -207,6 +209,25 @@ def _alter_as_kraft_controller(
     for resource, response in allowed:
         with _errors_into_response(response):
             _apply_operations(resource, context, validate_only=validate_only)
+
+
+def _check_operations_met(resource: AlterConfigsResource, context: RequestContext) -> None:
+    """Raise ConfigResourceError for an unknown operation, unless a setting before it is wrong.
+
+    The controller takes the settings of a resource in the order of a HashMap, and leaves it at
+    the first that should grow or shrink and is no list (seen on 4.4.0).
+    """
+    by_name = {config.name: config for config in resource.configs}
+    for name in in_hash_map_order(by_name):
+        operation = by_name[name].config_operation
+        if operation in CHANGES_OF_LISTS and not _is_list(resource.resource_type, name, context):
+            return
+        check_operation_codes([by_name[name]])
+
+
+def _is_list(kind: int, name: str, context: RequestContext) -> bool:
+    definition = context.cluster.configs.definitions_of_resource_type(kind).get(name)
+    return definition is not None and definition.type == "list" and kind in WITH_LISTS
 
 
 def _apply_operations(
@@ -275,7 +296,7 @@ def _changed_list(
     if (definition is None or not definition.is_documented) and not is_like_no_list:
         error = ErrorCode(context.facts.configs.append_to_unknown_broker_config_error)
         raise config_change.alteration_error(error, f"unknown setting {config.name}", context)
-    if definition is None or definition.type != "list" or kind not in WITH_LISTS:
+    if definition is None or not _is_list(kind, config.name, context):
         error = ErrorCode(context.facts.configs.invalid_topic_config_value_error)
         raise ConfigResourceError(error, f"{config.name} is not a list")
     start = settings.get(config.name)

@@ -20,10 +20,12 @@ CACHED_SINCE = 0
 
 
 def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsResponse:
+    groups = context.cluster.groups
     ours = [
         group
-        for group in context.cluster.groups
+        for group in groups
         if context.group_coordinator_error(group.group_id) is NO_ERROR
+        and groups.is_committed(group.group_id)
         and _matches_filter(group.state_name, request.states_filter, context)
         and _matches_filter(group.type.value, request.types_filter, context)
     ]

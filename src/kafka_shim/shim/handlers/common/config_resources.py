@@ -1,11 +1,12 @@
 """What DescribeConfigs and the altering APIs share: the kinds of resources and their names."""
 
+from collections.abc import Sequence
 from enum import IntEnum
 
 from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.authorizer.requirements import METADATA_TOPIC
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.messages.incremental_alter_configs import AlterConfigsResource
+from kafka_shim.protocol.messages.incremental_alter_configs import AlterableConfig
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -117,7 +118,7 @@ OPERATIONS = frozenset(ConfigOperation)
 
 
 def check_operation_codes(
-    resource: AlterConfigsResource,
+    configs: Sequence[AlterableConfig],
     error: ErrorCode = ErrorCode.UNKNOWN_SERVER_ERROR,
     message: str | None = None,
 ) -> None:
@@ -125,7 +126,7 @@ def check_operation_codes(
 
     `message` is that of an UNKNOWN_SERVER_ERROR (-1).
     """
-    for config in resource.configs:
+    for config in configs:
         if config.config_operation not in OPERATIONS:
             has_message = error is not ErrorCode.UNKNOWN_SERVER_ERROR
             text = f"operation {config.config_operation} is unknown" if has_message else message

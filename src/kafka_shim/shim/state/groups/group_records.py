@@ -393,6 +393,11 @@ class GroupRecords:
 
     # looks
 
+    def end_offset_for_group(self, group_id: str) -> int:
+        """Return the offset after the last record of the partition that a group is in."""
+        self._move_changes_to_partitions()
+        return self._unwritten_of_group(group_id).end_offset
+
     @property
     def log(self) -> GroupLogWriter:
         if self._log is None:

@@ -83,6 +83,8 @@ class Groups:
         self._clock = clock
         self._random = rng
         self._groups: dict[str, Group] = {}
+        self._unwritten: dict[str, int] = {}
+        """Groups of the Java coordinator without a record, and where their partition ended."""
         self._deletions = topics.deletions
         self._kept_in: bytes | None = None  # the id of the topic of groups
         self.when_touched: Callable[[str], None] = lambda _: None
@@ -118,6 +120,18 @@ class Groups:
     def find_without_side_effects(self, group_id: str) -> Group | None:
         """Return the group's state for a snapshot."""
         return self._groups.get(group_id)
+
+    def is_committed(self, group_id: str) -> bool:
+        """Return whether descriptions and lists have a group that exists.
+
+        The Java coordinator answers these from committed state. What wrote no record, such as a
+        first commit whose metadata is all too long, is in it since the next write to its partition.
+        """
+        since = self._unwritten.get(group_id)
+        if since is None or self.records.end_offset_for_group(group_id) <= since:
+            return since is None
+        del self._unwritten[group_id]
+        return True
 
     def find_classic_group(self, group_id: str) -> "ClassicGroup | None":
         """Return the group if it exists and uses the classic protocol."""
@@ -234,6 +248,7 @@ class Groups:
         group.close()
         group_id = group.group_id
         del self._groups[group_id]
+        self._unwritten.pop(group_id, None)
         self.when_touched(group_id)
         with_pending = self.facts.java_group_coordinator
         for partition in self.offsets.partitions_with_offset(group_id, with_pending=with_pending):
@@ -365,8 +380,10 @@ class Groups:
             if producer_id is not None and not self.facts.java_group_coordinator:
                 self.offsets.drop_pending_offsets(group_id, producer_id, partitions)
             return error
-        if group is None and (commits or not self.facts.java_group_coordinator):
+        if group is None:
             self.get_or_create_classic_group(group_id)
+            if not commits and self.facts.java_group_coordinator:
+                self._unwritten[group_id] = self.records.end_offset_for_group(group_id)
         if producer_id is not None and (
             producer_id != NO_PRODUCER or self.facts.java_group_coordinator
         ):
