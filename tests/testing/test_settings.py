@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.testing.settings import Settings, rule_with_principal_types
+from kafka_shim.testing.settings import Settings
 
 
 @pytest.mark.parametrize(
@@ -21,9 +21,3 @@ from kafka_shim.testing.settings import Settings, rule_with_principal_types
 def test_ambiguous_values_are_rejected(settings: dict[str, Any], complaint: str) -> None:
     with pytest.raises(TypeError, match=complaint):
         Settings(**settings)
-
-
-def test_a_rule_that_is_not_a_mapping_is_rejected() -> None:
-    rule: Any = "alice may write"
-    with pytest.raises(TypeError, match="invalid rule 'alice may write': expected a mapping"):
-        rule_with_principal_types(rule)

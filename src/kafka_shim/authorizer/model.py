@@ -19,6 +19,11 @@ def is_principal(text: str) -> bool:
     return bool(kind and colon)
 
 
+def with_user_type(principal: str) -> str:
+    """Return a principal of a broker for tests, where one without a type is a user."""
+    return principal if ":" in principal or not principal else f"User:{principal}"
+
+
 class Acl(msgspec.Struct, frozen=True, gc=False):
     """One access control entry on one resource pattern (KIP-140, KIP-290).
 

@@ -28,7 +28,7 @@ from kafka_shim.testing.rows import (
     TransactionRow,
     WhoCanRow,
 )
-from kafka_shim.testing.settings import Settings, with_default_principal_type
+from kafka_shim.testing.settings import Settings
 from kafka_shim.testing.setup_warnings import UnmetFaultError, warn_at_caller
 from kafka_shim.testing.transport import BrokerError, Transport
 from kafka_shim.testing.unknown_name import unknown_name_message
@@ -187,7 +187,7 @@ class KafkaBroker:
         """Return the requests since the last reset, oldest first, with Kafka's field names."""
         filters = {
             "api": api,
-            "principal": _typed_principal_or_none(principal),
+            "principal": principal,
             "client_id": client_id,
         }
         return self._all_pages(RequestRow, "requests", filters, 0)
@@ -201,7 +201,7 @@ class KafkaBroker:
         **filters: Unpack[DecisionFilters],
     ) -> list[DecisionRow]:
         """Return the decisions; `after`: only of requests with a greater number."""
-        query = {"api": api, "principal": _typed_principal_or_none(principal), **filters}
+        query = {"api": api, "principal": principal, **filters}
         return self._all_pages(DecisionRow, "decisions", query, after)
 
     def denials(self, *, after: int = 0) -> list[DecisionRow]:
@@ -434,10 +434,6 @@ class KafkaBroker:
     def _replace_passwords(self, passwords: Mapping[str, str]) -> None:
         self._passwords.clear()
         self._passwords.update(passwords)
-
-
-def _typed_principal_or_none(name: str | None) -> str | None:
-    return None if name is None else with_default_principal_type(name)
 
 
 def _one_resource(resource: DeniedResource) -> str:

@@ -5,7 +5,7 @@ from typing import Any, Literal, TypedDict, Unpack
 
 from kafka_shim.testing.names import ApiName, ErrorName, OperationName, ResourceTypeName
 from kafka_shim.testing.rows import FaultRow
-from kafka_shim.testing.settings import rule_with_principal_types, with_default_principal_type
+from kafka_shim.testing.rule import json_rules
 from kafka_shim.testing.unknown_name import unknown_name_message
 
 ControlCall = Callable[..., Any]
@@ -165,7 +165,7 @@ class Faults:
     ) -> InjectedFault:
         if "on_call" in options:
             raise TypeError(f"{verb} has no keyword on_call; use after={options['on_call'] - 1}")
-        written = {verb: [rule_with_principal_types(rule) for rule in rules]}
+        written = {verb: json_rules(*rules)}
         return self._add_fault(written, {"on_call": after + 1, **options})
 
     def _add_fault(self, action: Mapping[str, Any], options: Mapping[str, Any]) -> InjectedFault:
@@ -173,8 +173,6 @@ class Faults:
         if wrong is not None:
             raise TypeError(unknown_name_message("keyword", wrong, FaultOptions.__annotations__))
         match = {name: value for name, value in options.items() if name in _CONDITIONS}
-        if "principal" in match:
-            match["principal"] = with_default_principal_type(match["principal"])
         trigger = {name: value for name, value in options.items() if name in _TRIGGERS}
         must_fire = options.get("must_fire", False)
         body = {"action": action, "match": match, "trigger": trigger, "must_fire": must_fire}

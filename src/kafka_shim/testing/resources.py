@@ -11,12 +11,8 @@ from kafka_shim.testing.rows import (
     RecordRow,
     TopicRow,
 )
-from kafka_shim.testing.rule import Rule
-from kafka_shim.testing.settings import (
-    SECRET,
-    rule_with_principal_types,
-    with_default_principal_type,
-)
+from kafka_shim.testing.rule import Rule, json_rules
+from kafka_shim.testing.settings import SECRET
 
 _PAGE = 1000
 
@@ -33,18 +29,19 @@ class Acls:
         A rule without effect is a warning: Write on a group, a denial for a super user and, when
         the test has ended, a principal that is no user.
         """
-        added = _rules_with_principal_types(rules, rule)
-        self._call_control_api("POST", "/acls", {"acls": added})
+        self._call_control_api(
+            "POST", "/acls", {"acls": json_rules(*rules, *([rule] if rule else []))}
+        )
 
     def remove(self, *rules: Mapping[str, Any], **rule: Unpack[Rule]) -> list[AclRow]:
         """Remove exactly these, and return them. One that does not exist is a warning."""
         removed = self._call_control_api(
-            "POST", "/acls/remove", {"acls": _rules_with_principal_types(rules, rule)}
+            "POST", "/acls/remove", {"acls": json_rules(*rules, *([rule] if rule else []))}
         )
         return [AclRow(acl) for acl in removed["acls"]]
 
     def list(self, principal: str | None = None) -> list[AclRow]:
-        query = {} if principal is None else {"principal": with_default_principal_type(principal)}
+        query = {} if principal is None else {"principal": principal}
         return [AclRow(acl) for acl in self._call_control_api("GET", "/acls", query=query)["acls"]]
 
     def import_text(self, text: str, acl_format: str | None = None) -> None:
@@ -179,9 +176,3 @@ class Clock:
     def advance(self, by_ms: int) -> int:
         """Move time on; the broker must have been started with `manual_clock=True`."""
         return int(self._call_control_api("POST", "/clock/advance", {"by_ms": by_ms})["now_ms"])
-
-
-def _rules_with_principal_types(
-    rules: tuple[Mapping[str, Any], ...], rule: Rule
-) -> list[dict[str, Any]]:
-    return [rule_with_principal_types(spec) for spec in (*rules, *([rule] if rule else []))]

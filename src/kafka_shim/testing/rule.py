@@ -1,7 +1,7 @@
 """ACLs as tests write them."""
 
-from collections.abc import Sequence
-from typing import TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
 
 from kafka_shim.testing.names import OperationName, PatternName
 
@@ -22,3 +22,8 @@ class Rule(TypedDict, total=False):
     user: Names
     pattern: PatternName
     host: Names
+
+
+def json_rules(*rules: Any) -> list[Any]:
+    """Return rules for the broker, which reports what is wrong with those that are no mappings."""
+    return [dict(rule) if isinstance(rule, Mapping) else rule for rule in rules]

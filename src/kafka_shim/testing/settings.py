@@ -23,6 +23,7 @@ from kafka_shim.shim.settings.options import (
 )
 from kafka_shim.testing.option_names import check_option_names
 from kafka_shim.testing.options import Options
+from kafka_shim.testing.rule import json_rules
 from kafka_shim.testing.setup_warnings import warn_about_acls_of_file
 from kafka_shim.testing.transport import BrokerError
 from kafka_shim.text.message_text import safe_text
@@ -138,7 +139,7 @@ class Settings:
     def initial_rules(self) -> list[dict[str, Any]]:
         """Return the ACLs that the test itself lists."""
         rules = () if self._acl_file is not None else self._options.get("acls", ())
-        return [rule_with_principal_types(rule) for rule in rules]
+        return json_rules(*rules)
 
     @property
     def uses_acls(self) -> bool:
@@ -226,22 +227,3 @@ def _topics_by_name(topics: Any) -> dict[str, Any]:
     if topics is None or isinstance(topics, Mapping):
         return dict(topics or {})
     return dict.fromkeys(topics)
-
-
-def rule_with_principal_types(rule: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a rule with a full principal: `alice` becomes `User:alice`."""
-    if not isinstance(rule, Mapping):
-        raise TypeError(
-            f"invalid rule {rule!r}: expected a mapping with principal, allow, topic ..."
-        )
-    typed_rule = dict(rule)
-    principals = typed_rule.get("principal")
-    if isinstance(principals, str):
-        typed_rule["principal"] = with_default_principal_type(principals)
-    elif isinstance(principals, list | tuple):
-        typed_rule["principal"] = [with_default_principal_type(str(name)) for name in principals]
-    return typed_rule
-
-
-def with_default_principal_type(name: str) -> str:
-    return name if ":" in name else f"User:{name}"

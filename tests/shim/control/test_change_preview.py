@@ -160,5 +160,6 @@ def test_an_acl_without_effect_is_warned_about(http: Http) -> None:
 
 
 def test_principals_that_are_none_are_rejected(http: Http) -> None:
-    fails(http.ask("GET", "/principals/difference?first=alice&second=User:bob"), 400, "expected")
+    fails(http.ask("GET", "/principals/difference?first=:alice&second=bob"), 400, "expected")
+    fails(http.ask("GET", "/principals/difference?first=alice"), 400, "expected")
     fails(http.ask("POST", "/acls/preview", {"add": [{"principal": "x"}]}), 400, "acl 1")

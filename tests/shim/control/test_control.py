@@ -270,7 +270,7 @@ def test_invalid_bodies_are_rejected(api: Http) -> None:
     fails(api.ask("GET", "/decisions?allowed=yes"), 400, "true or false")
     fails(api.ask("GET", "/requests?api=Prodcue"), 400, "unknown API `Prodcue`")
     fails(api.ask("GET", "/decisions?api=Prodcue"), 400, "unknown API `Prodcue`")
-    fails(api.ask("GET", "/requests?principal=bob"), 400, "`bob`; expected Type:name")
+    fails(api.ask("GET", "/requests?principal=:bob"), 400, "`:bob`; expected one such as")
     fails(api.ask("GET", "/decisions?operation=Wrote"), 400, "unknown operation `Wrote`")
     fails(api.ask("GET", "/decisions?resource_type=Tpic"), 400, "unknown resource type `Tpic`")
     fails(api.ask("POST", "/topics", b"[" * 100_000), 400, "not JSON")

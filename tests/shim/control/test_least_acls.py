@@ -79,5 +79,5 @@ def test_texts_have_the_chosen_format(process: KafkaBroker, api: Http) -> None:
 
 
 def test_what_is_no_principal_is_an_error(api: Http) -> None:
-    for query in ("principal=", "principal=carol"):
-        fails(api.ask("GET", f"/least-acls?{query}"), 400, "expected Type:name")
+    for query in ("principal=", "principal=%3Acarol"):
+        fails(api.ask("GET", f"/least-acls?{query}"), 400, "expected one such as alice")

@@ -200,8 +200,8 @@ def test_several_faults_apply_together(stage: Stage) -> None:
         ),
         ({"action": {"delay_ms": 1}, "match": {"api": "Prodce"}}, "Prodce"),
         (
-            {"action": {"delay_ms": 1}, "match": {"principal": "alice"}},
-            "`alice`: expected Type:name",
+            {"action": {"delay_ms": 1}, "match": {"principal": ":alice"}},
+            "`:alice`: expected one such as alice or User:alice",
         ),
         ({"action": {"delay_ms": 1}, "trigger": {"on_call": 0}}, "on_call"),
         ({"action": {"delay_ms": 1}, "trigger": {"on_call": 1, "times": 1}}, "one of"),

@@ -16,7 +16,7 @@ from kafka_shim.authorizer.acl_names import (
     parse_operation,
     parse_pattern_type,
 )
-from kafka_shim.authorizer.model import WILDCARD, Acl
+from kafka_shim.authorizer.model import WILDCARD, Acl, with_user_type
 from kafka_shim.policy.formats.documents import (
     check_keys_are_known,
     empty_key_message,
@@ -77,11 +77,6 @@ def parse_acl_content(content: Any) -> list[Acl]:
     with such a list under `acls`.
     """
     return [acl for acl, _ in parse_located_acls(content)]
-
-
-def with_user_type(principal: str) -> str:
-    """Return a principal of a broker for tests, where one without a type is a user."""
-    return principal if ":" in principal or not principal else f"User:{principal}"
 
 
 def acl_with_user_type(acl: Acl) -> Acl:

@@ -14,7 +14,6 @@ from kafka_shim.authorizer.model import (
     Action,
     Actor,
     DecisionReason,
-    is_principal,
     narrowest_allow_acl,
 )
 from kafka_shim.authorizer.networks import parse_client_address
@@ -24,6 +23,7 @@ from kafka_shim.shim.control.control_error import (
     ControlError,
     authorizer_or_409,
     query_number_or_400,
+    query_principal_or_400,
 )
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.state.cluster import Cluster
@@ -156,8 +156,8 @@ def access_of_principal(cluster: Cluster, query: Mapping[str, str]) -> dict[str,
     """Return the decision about each operation of a principal on a resource, with its reason."""
     authorizer = authorizer_or_409(cluster)
     resource_type, name = _resource_type_of_query(query), query.get("resource_name", "")
-    principal = query.get("principal", "")
-    if not is_principal(principal) or not name:
+    principal = query_principal_or_400(query)
+    if principal is None or not name:
         text = "expected principal (such as User:alice) and resource_name"
         raise ControlError(400, text)
     actor = Actor(principal, _host_of_query(query))

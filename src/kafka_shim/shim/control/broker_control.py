@@ -39,6 +39,7 @@ from kafka_shim.shim.control.control_error import (
     authorizer_or_409,
     query_flag_or_400,
     query_number_or_400,
+    query_principal_or_400,
 )
 from kafka_shim.shim.control.denial_report import check_denial, denial_report
 from kafka_shim.shim.control.fault_control import FaultControl
@@ -263,7 +264,8 @@ class BrokerControl:
         self._cluster.users.remove_configured_user(name)
         return {"done": True}
 
-    def list_acls(self, principal: str | None = None) -> Row:
+    def list_acls(self, query: Mapping[str, str]) -> Row:
+        principal = query_principal_or_400(query)
         acls = self._acl_objects(AclFilter(principal=principal))
         warnings = [] if acls or principal is None else self.setup.warn_about_principal(principal)
         return {"acls": acls, "warnings": warnings}
@@ -289,7 +291,7 @@ class BrokerControl:
         acl_format = query.get("format", "commands")
         _check_format(acl_format)
         authorizer = authorizer_or_409(self._cluster)
-        acls = list(authorizer.acls(AclFilter(principal=query.get("principal"))))
+        acls = list(authorizer.acls(AclFilter(principal=query_principal_or_400(query))))
         try:
             return {"format": acl_format, "text": format_acls_losslessly(acls, acl_format)}
         except AclTextError as error:

@@ -8,7 +8,7 @@ import msgspec
 
 from kafka_shim.authorizer.access_plan import AlternativeActions
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import ANY_USER, Acl, Actor, Decision, is_principal
+from kafka_shim.authorizer.model import ANY_USER, Acl, Actor, Decision
 from kafka_shim.authorizer.remedy import is_allowed, required_access_for_need
 from kafka_shim.policy.access_changes import AccessChange
 from kafka_shim.policy.checked_accesses import InexactReleaseError
@@ -26,7 +26,11 @@ from kafka_shim.policy.diff import (
 from kafka_shim.policy.policy import Policy
 from kafka_shim.protocol.enums import ResourceType
 from kafka_shim.shim.control.access_matrix import existing_resource_names
-from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
+from kafka_shim.shim.control.control_error import (
+    ControlError,
+    authorizer_or_409,
+    query_principal_or_400,
+)
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.observing.request_remedy import checked_requirements
 from kafka_shim.shim.state.cluster import Cluster
@@ -64,10 +68,9 @@ def preview_of_acl_change(
 
 def difference_of_principals(cluster: Cluster, query: Mapping[str, str]) -> Row:
     """Return what one principal may and the other may not, with the reasons of both."""
-    first, second = query.get("first", ""), query.get("second", "")
-    for principal in (first, second):
-        if not is_principal(principal) or principal == ANY_USER:
-            raise ControlError(400, "expected first and second, such as User:alice and User:bob")
+    first, second = (query_principal_or_400(query, name) for name in ("first", "second"))
+    if first is None or second is None or ANY_USER in (first, second):
+        raise ControlError(400, "expected first and second, such as User:alice and User:bob")
     policy = _policy_of_cluster(cluster)
     differences = _noticeable_changes(
         _policy_as_seen_by(policy, first, first), _policy_as_seen_by(policy, second, first)

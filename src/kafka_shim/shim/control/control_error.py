@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from kafka_shim.authorizer.authorizer import Authorizer
+from kafka_shim.authorizer.model import is_principal, with_user_type
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.text.whole_number import parse_whole_number
 
@@ -31,6 +32,19 @@ def query_number_or_400(query: Mapping[str, str], name: str, default: int) -> in
     if number is None:
         raise ControlError(400, f"invalid {name} `{query[name]}`; expected a number of 0 or more")
     return number
+
+
+def query_principal_or_400(query: Mapping[str, str], name: str = "principal") -> str | None:
+    """Return a principal of the query; one without a type is a user. Raise ControlError if it is
+    invalid.
+    """
+    if name not in query:
+        return None
+    principal = with_user_type(query[name])
+    if not is_principal(principal):
+        expected = "expected one such as alice or User:alice"
+        raise ControlError(400, f"invalid {name} `{query[name]}`; {expected}")
+    return principal
 
 
 def query_flag_or_400(query: Mapping[str, str], name: str) -> bool:

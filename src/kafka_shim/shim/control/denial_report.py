@@ -7,8 +7,11 @@ import msgspec
 
 from kafka_shim.authorizer.acl_names import parse_operation, parse_resource
 from kafka_shim.policy.formats.rule_lines import rule_line
-from kafka_shim.policy.formats.yaml_rules import with_user_type
-from kafka_shim.shim.control.control_error import ControlError, query_number_or_400
+from kafka_shim.shim.control.control_error import (
+    ControlError,
+    query_number_or_400,
+    query_principal_or_400,
+)
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.state.cluster import Cluster
 
@@ -55,10 +58,9 @@ def check_denial(history: History, cluster: Cluster, query: Mapping[str, str]) -
     """Return whether a principal was denied an operation, also without a line in the log, and a
     text for a test that expected it.
     """
-    principal = query.get("principal", "")
-    if not principal:
+    principal = query_principal_or_400(query)
+    if principal is None:
         raise ControlError(400, "principal is missing; expected one such as alice or User:alice")
-    principal = with_user_type(principal)
     operation = parse_operation(query.get("operation", ""))
     resource_type, name = parse_resource(query.get("resource", ""))
     expected = {

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from kafka_shim.authorizer.acl_names import parse_operation, parse_resource_type
-from kafka_shim.authorizer.model import is_principal
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.control.control_error import (
     ControlError,
     query_flag_or_400,
     query_number_or_400,
+    query_principal_or_400,
 )
 from kafka_shim.shim.faults.spec import FaultError, parse_api_name
 from kafka_shim.shim.observing.request_history import History, HistoryEntry
@@ -77,9 +77,7 @@ class HistoryQueries:
     def _matching_entries(self, query: Mapping[str, str]) -> Iterator[HistoryEntry]:
         """Return the requests that match the query, oldest first."""
         api = _parse_api_filter(query.get("api"))
-        principal, client_id = query.get("principal"), query.get("client_id")
-        if principal is not None and not is_principal(principal):
-            _raise_invalid_parameter("principal", principal, "Type:name, as in User:alice")
+        principal, client_id = query_principal_or_400(query), query.get("client_id")
         after = query_number_or_400(query, "after", 0)
         for entry in self._history:
             if (

@@ -10,7 +10,7 @@ import msgspec
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
-from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, is_principal
+from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor
 from kafka_shim.authorizer.remedy import (
     CheckedAction,
     RequiredAccess,
@@ -26,7 +26,11 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
 from kafka_shim.policy.least.least_acls import least_acls
 from kafka_shim.protocol.enums import ResourceType
-from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
+from kafka_shim.shim.control.control_error import (
+    ControlError,
+    authorizer_or_409,
+    query_principal_or_400,
+)
 from kafka_shim.shim.observing.request_history import History, HistoryEntry
 from kafka_shim.shim.observing.request_remedy import checked_requirements
 from kafka_shim.shim.state.cluster import Cluster
@@ -52,11 +56,9 @@ def least_acls_response(
     the ACLs have what the requests show (see `request_remedy`).
     """
     authorizer = authorizer_or_409(cluster)
-    principal, client_id = query.get("principal"), query.get("client_id")
+    principal, client_id = query_principal_or_400(query), query.get("client_id")
     if principal is None and client_id is None:
         raise ControlError(400, "expected principal or client_id")
-    if principal is not None and not is_principal(principal):
-        raise ControlError(400, f"invalid principal `{principal}`; expected Type:name")
     uses: dict[RequiredAccess, _Use] = {}
     request_count = left_out = 0
     bound_rows = all_requirements_bound_to_release_by_id(cluster.policy.release)
@@ -86,7 +88,7 @@ def least_acls_of_recorded_decisions(
 
     What no release reports as an error only leaves something out of a response: it is not needed.
     """
-    principal, client_id = query.get("principal"), query.get("client_id")
+    principal, client_id = query_principal_or_400(query), query.get("client_id")
     uses: dict[RequiredAccess, _Use] = {}
     asked = [
         row

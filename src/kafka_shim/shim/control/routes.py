@@ -80,17 +80,17 @@ def _text(description: str, *, is_required: bool = False) -> QueryParameter:
 
 
 def _principal(description: str, *, is_required: bool = False) -> QueryParameter:
-    return QueryParameter(description, {"type": "string", "pattern": "^[^:]+:"}, is_required)
+    return QueryParameter(description, {"type": "string", "pattern": "^[^:]"}, is_required)
 
 
 _AFTER = _number("only those with a greater number")
 _FORMAT = _one_of("the format of the text (default: commands)", *FORMATS)
-_PRINCIPAL = _principal("such as User:alice")
+_PRINCIPAL = _principal("such as alice or User:alice")
 _API_NAMES = tuple(key.wire_name for key in ApiKey)
 _TYPE = _one_of("such as TOPIC (default: TOPIC)", *_RESOURCE_TYPES)
 _REQUEST_FILTERS = {
     "api": _one_of("name of the API, such as Produce", *_API_NAMES),
-    "principal": _principal("principal of the client, such as User:alice"),
+    "principal": _principal("principal of the client, such as alice or User:alice"),
     "client_id": _text("the client id of the request"),
     "after": _number("only requests with a greater number"),
     "limit": _number("approximate number of rows (default: 1000)"),
@@ -205,8 +205,8 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
     Route("DELETE", "/users/{name}", "remove_user", "Remove a user",
           lambda control, call: control.remove_user(call.path["name"]), bodies.Done),
     Route("GET", "/acls", "list_acls", "All ACLs",
-          lambda control, call: control.list_acls(call.query.get("principal")), bodies.AclRows,
-          query={"principal": _text("only those of this principal")}),
+          lambda control, call: control.list_acls(call.query), bodies.AclRows,
+          query={"principal": _principal("only those of this principal")}),
     Route("POST", "/acls", "add_acls", "Add ACLs; those that exist already stay",
           lambda control, call: control.add_acls(call.body), bodies.AclRows, bodies.AclRules),
     Route("POST", "/acls/import", "import_acls", "Add ACLs from a text in any known format",
@@ -214,7 +214,7 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           state_bodies.AclText),
     Route("GET", "/acls/export", "export_acls", "All ACLs as text, in any known format",
           lambda control, call: control.export_acls(call.query), state_bodies.ExportedAcls,
-          query={"format": _FORMAT, "principal": _text("only those of this principal")}),
+          query={"format": _FORMAT, "principal": _principal("only those of this principal")}),
     Route("GET", "/acls/use", "acl_use", "Which ACLs decided about the kept requests, and when",
           lambda control, _: control.acl_use(), state_bodies.AclUse),
     Route("POST", "/acls/remove", "remove_acls", "Remove exactly these ACLs, if they are there",
@@ -261,7 +261,7 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
                  "after_authentication": _number("only authentications with a greater number")}),
     Route("GET", "/denials/check", "check_denial", "Whether a principal was denied an operation",
           lambda control, call: control.check_denial(call.query), bodies.DenialCheck,
-          query={"principal": _text("such as alice or User:alice", is_required=True),
+          query={"principal": _principal("such as alice or User:alice", is_required=True),
                  "operation": _one_of("such as WRITE", *_OPERATIONS, is_required=True),
                  "resource": _text("such as topic:orders, or cluster", is_required=True)}),
     Route("GET", "/changes", "changes", "The last changes of the state, and who made them",

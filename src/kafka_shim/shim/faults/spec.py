@@ -6,7 +6,7 @@ from typing import Any, Literal
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
-from kafka_shim.authorizer.model import Acl, Action, is_principal
+from kafka_shim.authorizer.model import Acl, Action, is_principal, with_user_type
 from kafka_shim.protocol.code_names import api_key_by_name
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -36,6 +36,11 @@ class Match(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     group: str | None = None
     transactional_id: str | None = None
     node_id: int | None = None
+
+    def __post_init__(self) -> None:
+        """Make `alice` the principal User:alice."""
+        if self.principal is not None:
+            msgspec.structs.force_setattr(self, "principal", with_user_type(self.principal))
 
 
 class Trigger(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -112,7 +117,7 @@ def check_fault_spec(spec: FaultSpec) -> None:
     _check_numbers(spec.action)
     principal = spec.match.principal
     if principal is not None and not is_principal(principal):
-        raise FaultError(f"match.principal `{principal}`: expected Type:name, as in User:alice")
+        raise FaultError(f"match.principal `{principal}`: expected one such as alice or User:alice")
     if spec.match.partition is not None and spec.match.partition < 0:
         raise FaultError(
             f"match.partition must be a number of 0 or more, not {spec.match.partition}"
