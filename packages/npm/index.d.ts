@@ -1,8 +1,6 @@
-/** The name of a Kafka operation. */
-export type Operation =
-  | "All" | "Read" | "Write" | "Create" | "Delete" | "Alter" | "Describe" | "ClusterAction"
-  | "DescribeConfigs" | "AlterConfigs" | "IdempotentWrite" | "CreateTokens" | "DescribeTokens"
-  | "TwoPhaseCommit";
+import type { ApiName, ErrorName, Operation } from "./kafka-names.js";
+
+export type { ApiName, ErrorName, Operation };
 
 type Names = string | string[];
 type Operations = Operation | Operation[];
@@ -22,15 +20,15 @@ export type Acl = { principal: Names; host?: Names; pattern?: "literal" | "prefi
 export interface Fault {
   /** The effects, which can be combined; docs/guides/faults.md says what each does. */
   action: {
-    error?: string | number; delayMs?: number; disconnect?: "before" | "after"; pause?: boolean;
+    error?: ErrorName | number; delayMs?: number; disconnect?: "before" | "after"; pause?: boolean;
     blackHole?: boolean; throttleTimeMs?: number; truncate?: number; corrupt?: boolean;
     correlationId?: number; size?: number; taggedBytes?: number; set?: Record<string, unknown>;
-    apiVersions?: Record<string, [number, number] | null>; revoke?: Acl[]; grant?: Acl[];
+    apiVersions?: Partial<Record<ApiName, [number, number] | null>>; revoke?: Acl[]; grant?: Acl[];
     deny?: { operation?: Operation; resourceType?: string; resourceName?: string };
   };
   /** The requests; all that is set must hold. `api` is a name such as `Produce`. */
   match?: {
-    api?: string; version?: number; clientId?: string; principal?: string; topic?: string;
+    api?: ApiName; version?: number; clientId?: string; principal?: string; topic?: string;
     partition?: number; group?: string; transactionalId?: string; nodeId?: number;
   };
   /** One of the first four; default: the first request that matches. */
@@ -92,7 +90,7 @@ export interface BrokerOptions {
 
 /** A denial; `wouldAllow` is the smallest change of the ACLs after which the request would succeed. */
 export interface Denial {
-  number: number; api: string; principal: string; host: string; operation: string;
+  number: number; api: ApiName; principal: string; host: string; operation: string;
   resourceType: string; resourceName: string; because: string; count: number;
   wouldAllow: { remove: Acl[]; add: Acl[]; complete: boolean } | null;
 }
@@ -108,7 +106,7 @@ export interface StoredRecord {
 }
 
 export interface ReceivedRequest {
-  number: number; api: string; version: number; clientId: string | null; principal: string;
+  number: number; api: ApiName; version: number; clientId: string | null; principal: string;
   errorNames: string[]; request: Record<string, unknown> | null;
 }
 
@@ -151,7 +149,7 @@ export class Broker implements AsyncDisposable {
   /** Return denials and refused authentications as text, with what would allow each. */
   report(): Promise<string>;
   /** Return the last requests, oldest first. */
-  requests(filter?: { api?: string; principal?: string; after?: string }): Promise<ReceivedRequest[]>;
+  requests(filter?: { api?: ApiName; principal?: string; after?: string }): Promise<ReceivedRequest[]>;
   /** Call the control API of this broker: `request("POST", "/nodes/1/stop")`. */
   request(method: string, path: string, body?: unknown): Promise<any>;
   /** Go back to the state in which the broker was started. */

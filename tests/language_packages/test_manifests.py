@@ -90,7 +90,9 @@ def test_code_on_the_page_about_containers_is_that_of_tests() -> None:
 
 
 def significant_lines(path: Path) -> int:
-    """Count the lines without empty ones, imports and comments."""
+    """Count the lines without empty ones, imports and comments; none of a generated file."""
+    if "Generated from" in path.read_text():
+        return 0
     left_out = re.compile(r"(?:import|package) |//|/?\*|$")
     lines = map(str.strip, path.read_text().splitlines())
     return sum(not left_out.match(line) for line in lines)
@@ -128,3 +130,17 @@ def test_code_of_the_home_page_is_that_of_files_that_are_tested() -> None:
     sources = [path.read_text() for path in (ROOT / "README.md", *code_files(PACKAGES))]
     for language, text in shown.items():
         assert any(text.rstrip() in source for source in sources), language
+
+
+def test_faults_on_the_page_are_those_of_files_that_are_tested() -> None:
+    def words(text: str) -> str:
+        return " ".join(text.split())
+
+    shown = [block for block in blocks() if block.page == "docs/guides/faults.md"]
+    others = {block.language: words(block.text) for block in shown if block.language != "python"}
+    assert set(others) == {"java", "js", "go", "bash"}
+    sources = [
+        words(path.read_text()) for path in code_files(PACKAGES) + code_files(ROOT / "examples")
+    ]
+    for language in ("java", "js", "go"):
+        assert any(others[language] in source for source in sources), language

@@ -65,6 +65,14 @@ def test_built_packages_bring_the_binary(tmp_path: Path) -> None:
     assert log.read_text().count("broker created") == 1 + 4
 
 
+FAULTS_TS = """
+import type { ApiName, Broker, ErrorName } from "kafka-shim";
+const error: ErrorName = "NOT_LEADER_OR_FOLLOWER";
+const api: ApiName = "Produce";
+export const fail = (broker: Broker) => broker.addFault({ action: { error }, match: { api } });
+"""
+
+
 def test_types(tmp_path: Path) -> None:
     """TypeScript accepts the example, and reports misspelt names."""
     project = copied_example("npm/examples/vitest", tmp_path)
@@ -72,6 +80,12 @@ def test_types(tmp_path: Path) -> None:
     succeed(f"npm install --silent --no-audit --no-fund {packages}", project)
     check = "npx tsc --noEmit --strict --skipLibCheck --module nodenext --target es2022 *.ts"
     succeed(check, project)
+    (project / "faults.ts").write_text(FAULTS_TS)
+    succeed(check, project)
+    for name in ("NOT_LEADER_OR_FOLLOWER", "Produce"):
+        (project / "faults.ts").write_text(FAULTS_TS.replace(name, name + "X"))
+        assert run(["bash", "-c", check], project).returncode != 0, name
+    (project / "faults.ts").unlink()
     example = project / "orders.test.ts"
     right = example.read_text()
     for word, wrong in ("topics:", "themes:"), ('"Write"', '"Wrote"'), (".records(", ".record("):

@@ -85,6 +85,11 @@ public final class KafkaShimBroker implements AutoCloseable {
         return call("POST", "/faults", ControlApi.parse(fault)).get("id").asInt();
     }
 
+    /** Adds a fault: the next requests of an API, this many, get this error. Returns its id. */
+    public int addFault(ApiName api, ErrorName error, int times) {
+        return addFault("{action: {error: %s}, match: {api: %s}, trigger: {times: %d}}".formatted(error, api, times));
+    }
+
     /**
      * Returns the denials that Kafka's audit log has, oldest first: principal, operation, resource_name and so on. Clients
      * repeat denied requests: equal denials are one, with their count.

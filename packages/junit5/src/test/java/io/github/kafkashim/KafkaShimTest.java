@@ -45,6 +45,13 @@ class KafkaShimTest {
         }
 
         @Test
+        void namesOfApisAndErrorsAreTypes(KafkaShimBroker broker) throws Exception {
+            broker.addFault(ApiName.PRODUCE, ErrorName.NOT_LEADER_OR_FOLLOWER, 2);
+            publish(broker);
+            assertEquals(2, broker.get("/faults").at("/faults/0/fired").asInt());
+        }
+
+        @Test
         void withoutItsAclAnOrderIsRefused(KafkaShimBroker broker) {
             broker.removeAcl(MAY_WRITE);
             var error = assertThrows(ExecutionException.class, () -> publish(broker));
