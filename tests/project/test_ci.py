@@ -74,7 +74,7 @@ def test_only_jobs_that_publish_may_write(path: Path) -> None:
     writers = {name for name, job in jobs(path).items() if "permissions" in job}
     allowed = {
         "nightly.yml": {"policy-decisions"},
-        "release.yml": {"publish", "files", "image", "npm", "maven", "go"},
+        "release.yml": {"publish", "files", "listings", "image", "npm", "maven", "go"},
         "site.yml": {"publish"},
     }
     assert writers == allowed.get(path.name, set())
