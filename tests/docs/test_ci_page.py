@@ -43,6 +43,8 @@ def job_of(name: str) -> dict[str, Any]:
 
 def artefacts_of(name: str) -> list[str]:
     """Return the paths that a workflow uploads."""
+    if name.startswith("gitlab"):
+        return list(job_of(name).get("artifacts", {}).get("paths", []))
     steps = job_of(name).get("steps", [])
     return " ".join(step.get("with", {}).get("path", "") for step in steps).split()
 
@@ -55,9 +57,19 @@ def script_of(name: str) -> list[str]:
 def test_all_workflows_are_on_the_page() -> None:
     assert set(WORKFLOWS) == {
         "github-action.yml",
-        "github-artefacts.yml",
-        *(f"{host}-{form}.yml" for host in ("github", "gitlab") for form in ("package", "image")),
+        *(
+            f"{host}-{form}.yml"
+            for host in ("github", "gitlab")
+            for form in ("package", "image", "artefacts")
+        ),
     }
+
+
+def test_gitlab_keeps_what_github_keeps() -> None:
+    """Only the commands for GitHub are run."""
+    ours, other = "gitlab-artefacts.yml", "github-artefacts.yml"
+    assert script_of(ours) == script_of(other)
+    assert artefacts_of(ours) == artefacts_of(other)
 
 
 def test_the_page_has_the_inputs_and_outputs_of_the_action() -> None:

@@ -18,10 +18,16 @@ from tests.testing.plugin.nested import run_pytest
 ALL = blocks()
 SCRIPTS = [block for block in ALL if block.language == "bash"]
 BROKERS = {
+    "docs/guides/faults.md": "kafka-shim run --control 127.0.0.1:0",
     "docs/guides/languages.md": "kafka-shim run --control 127.0.0.1:0",
     "docs/guides/migrating.md": "kafka-shim run --control 127.0.0.1:0 --brokers 3 --topic orders:3",
 }
 """The broker that a page's scripts expect to be running."""
+RESPONSES = {
+    "docs/guides/faults.md": '"error":"NOT_LEADER_OR_FOLLOWER"',
+    "docs/guides/languages.md": '"name":"orders"',
+    "docs/guides/migrating.md": '"leader_id":2',
+}
 SNIPPETS, PAGES = "tests/docs/test_snippets.py", "tests/project/test_pages.py"
 CONTRACT = "tests/conformance/test_contract.py"
 EXAMPLES = (
@@ -43,9 +49,16 @@ _HOME = (
     "tests/language_packages/test_manifests.py::"
     "test_code_of_the_home_page_is_that_of_files_that_are_tested"
 )
+_FAULTS = (
+    "tests/language_packages/test_manifests.py::"
+    "test_faults_on_the_page_are_those_of_files_that_are_tested"
+)
 RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     **dict.fromkeys(
         [("docs/site/home.md", language) for language in ("py", "java", "go", "js")], (_HOME,)
+    ),
+    **dict.fromkeys(
+        [("docs/guides/faults.md", language) for language in ("java", "go", "js")], (_FAULTS,)
     ),
     ("tests/recordings/README.md", "py"): (
         "tests/recordings/test_recorder.py::test_the_page_s_scenario_is_recorded_and_compared",
@@ -310,8 +323,7 @@ def test_the_scripts_work(script: Block, tmp_path: Path) -> None:
     located += " | bash -e -o pipefail"
     done = Shell(tmp_path, {})(f"{BROKERS[script.page]} -- bash -o pipefail -c '{located}'")
     assert done.returncode == 0, done.stdout + done.stderr
-    responded = '"leader_id":2' if script.page == "docs/guides/migrating.md" else '"name":"orders"'
-    assert responded in done.stdout
+    assert RESPONSES[script.page] in done.stdout
 
 
 PROXY = """\

@@ -153,6 +153,7 @@ OPTIONS: list[BrokerOption] = [
     BrokerOption(
         "kafka_version", Kind.TEXT, CLUSTER,
         "Kafka release to emulate, from 0.11 to the newest (default)",
+        places=EVERYWHERE, variable_help="`3.9`: Kafka release to emulate",
         metavar="RELEASE", field="release",
     ),
     BrokerOption(
