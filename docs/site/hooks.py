@@ -19,13 +19,15 @@ HOME_SOURCE: Final = "docs/site/home.md"
 """The home page of the site, in place of the list of all pages that GitHub shows."""
 
 BOOSTS: Final = (
+    ("start/denials.md", 2.4),
     ("start/", 1.8),
+    ("guides/acls-as-code.md", 1.2),
     ("guides/custom-authorizer.md", 1.2),
-    ("guides/import.md", 1.9),
+    ("guides/import.md", 2.0),
     ("guides/troubleshooting.md", 2.0),
     ("guides/configuration.md", 3.0),
     ("guides/faults.md", 2.0),
-    ("guides/least-acls.md", 1.6),
+    ("guides/least-acls.md", 2.0),
     ("guides/persistence.md", 1.2),
     ("guides/pipeline.md", 1.3),
     ("guides/vectors.md", 1.0),
@@ -38,29 +40,36 @@ BOOSTS: Final = (
     ("reference/environment.md", 2.0),
     ("reference/releases.md", 2.0),
     ("reference/errors.md", 1.5),
+    ("reference/limits.md", 1.5),
     ("reference/settings.md", 0.3),
     ("reference/tables.md", 0.3),
     ("reference/driver-contract.md", 0.4),
     ("reference/python-api.md", 0.5),
     ("reference/http-api.md", 0.4),
     ("reference/conformance/", 0.3),
-    ("reference/atlas/", 1.6),
+    ("reference/atlas/", 2.0),
     ("reference/vectors-scoreboard.md", 0.3),
     ("explanation/architecture.md", 0.4),
+    ("explanation/differences.md", 0.8),
     ("explanation/derived-accesses.md", 0.5),
     ("explanation/decisions/", 0.5),
 )
 """How much a page counts in the search, by the beginning of its path; others count once."""
 
-NAMES: Final = {
+WORDS: Final = {
     "guides/acl-formats.md": "kafkaacls",
     "guides/languages.md": "dotnet",
+    "guides/least-acls.md": "leastacls",
+    "reference/commands/least-acls.md": "leastacls",
     "reference/commands/acls.md": "kafkaacls",
     "reference/commands/who-can.md": "whoisallowed",
+    "start/denials.md": "grant access, grant permission",
+    "guides/conformance.md": "client library",
+    "reference/metrics.md": "Grafana",
 }
-"""Names on a page whose parts are empty words, or on every page, in one piece.
+"""Readers' words that a page does not have, and names in one piece.
 
-worker.js replaces them in queries, too.
+The parts of these names are empty words, or on every page. worker.js replaces them in queries, too.
 """
 
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s:#]+)(?=[)#])")
@@ -73,6 +82,7 @@ _CELL: Final = re.compile(r"(?<=<td>).*?(?=</td>)", re.DOTALL)
 _TEXT: Final = re.compile(r"(?<=>)[^<]+|^[^<]+")
 _JOINT: Final = re.compile(r"(?<=\w[_/.])(?=\w)(?!py\b)|(?<=[a-z])(?=[A-Z])")
 _API_HEADING: Final = re.compile(r"<h[23] [^>]*>(\w+)<.*?</h[23]>")
+_QUESTIONS: Final = re.compile(r"<!-- ([^<]+\?) -->")
 _WORKER: Final = re.compile(r"https://unpkg\.com/iframe-worker/shim")
 _TABS: Final = re.compile(r"^<!-- tabs -->\n(.*?)^<!-- /tabs -->$", re.MULTILINE | re.DOTALL)
 _TAB: Final = re.compile(r"^#+ ([^\n]+)\n(.*?)(?=^#+ |\Z)", re.MULTILINE | re.DOTALL)
@@ -181,9 +191,13 @@ def _descriptions() -> dict[str, str]:
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Return the page with names for the search, and with what its script needs."""
+    """Return the page with words for the search, and with what its script needs.
+
+    The comment below the title has the questions of the page's readers, in their words.
+    """
     path = page.file.src_uri
-    if words := NAMES.get(path):
+    html = _QUESTIONS.sub(r"<p hidden>\1</p>", html, count=1)
+    if words := WORDS.get(path):
         html = html.replace("</h1>", f"</h1><p hidden>{words}</p>", 1)
     if path != "reference/permissions.md":
         return html

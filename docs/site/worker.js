@@ -1,22 +1,70 @@
 // The index has no such words, but the search takes each for the beginning of others: `in` for `inspector`.
-const empty = "a an and are as at be but by can could did do does for from get had has have how i if in into is it its me "
-  + "my no not of on or our should so some than that the their then there these they this to us was we were what when "
-  + "where which who why will with would you your";
-// A query such as `--user` means the option, and not pages without a word. Words of the query are beginnings of words
-// on pages, so a plural finds the singular without its `s`. The parts of some names are left out by the search or are on
-// every page, so hooks.py adds these names in one piece.
+const empty = "a able about across after all almost also am among an and any are as at be because been but by can cannot "
+  + "could did do does either else ever every for from get got had has have how however i if in into is it its "
+  + "just let like likely may me might most must my neither no nor not of off often on only or other our own "
+  + "rather said say says should since so some than that the their then there these they this to too us use using "
+  + "wants was we were what when where which while who whom why will with would yet you your";
+// Words of every page, which matter only in a query without others.
+const common = "kafka kafka-shim shim test testing tests";
+// A query such as `--user` means the option, and not pages without a word. The parts of some names are left out by the
+// search or are on every page, so hooks.py adds these names in one piece.
 const names = [
   [/(^|\s)-+(?=\w)/g, "$1"],
-  [/\bwho[- ]can\b/gi, "whoisallowed"],
+  [/\bwho[- ](can|has|may)\b.*/gi, "whoisallowed"],
+  [/\b(least|minimum|minimal|fewest)[- ](acls?|permissions?|privileges?|rights)\b/gi, "leastacls"],
+  [/\bkafka-authorizer\.log\b/gi, "authorizer log"],
+  [/\bin[- ]process\b/gi, "in_process"],
   [/\bkafka-acls(\.sh)?(?=\s|$)/gi, "kafkaacls"],
   [/(^|\s)\.net\b/gi, "$1dotnet"],
+  [/\blog(ged|ging)? ?in\b/gi, "authenticate"],
 ];
-const withoutEmptyWords = (query) =>
-  query.split(/\s+/).filter((word) => !empty.split(" ").includes(word.toLowerCase())).join(" ") || query;
-const asWords = (message) =>
-  typeof message?.data === "string"
-    ? { ...message, data: withoutEmptyWords(names.reduce((query, [name, word]) => query.replace(name, word), message.data)) }
-    : message;
+// Words of readers, and the words of the pages for them.
+const synonyms = {
+  access: "permission acl", alternative: "comparison migration", assistant: "mcp", autocomplete: "completion",
+  break: "fail", certificate: "tls", chatgpt: "assistant mcp", claude: "assistant mcp", compare: "diff", crash: "kill",
+  credential: "password", dashboard: "inspector", deny: "denied", difference: "differ", drop: "disconnect", encrypt: "tls",
+  export: "convert", fake: "mock", forbid: "denied", give: "grant", gui: "inspector", helm: "kubernete", https: "tls", jvm: "java",
+  k8s: "kubernete", keep: "persist", keycloak: "oauthbearer token", login: "authenticate", minimal: "fewest", minimum: "fewest",
+  monitor: "metric", outage: "kill", privilege: "permission acl", refuse: "denied", restart: "persist",
+  right: "permission acl", role: "permission acl", simulate: "fault", slow: "delay", sso: "oauthbearer token", stub: "mock",
+  travel: "clock", ui: "inspector", unauthorized: "denied", vcr: "cassette", version: "release", wait: "ready", workflow: "github",
+};
+
+// The search takes a word for the beginning of others, so a plural finds the singular without its `s`.
+const stem = (word) =>
+  word.length < 4 ? word : word.replace(/(?<=[^s])s$|(?<=\w{3})(?:ing|ed)$/, "").replace(/([bdgmnpt])\1$/, "$1");
+
+const without = (query, left) => query.split(/\s+/).filter((word) => word && !left.split(" ").includes(word.toLowerCase()));
+
+// The words of each query with their synonyms, in the order in which the worker answers.
+const asked = [];
+const asWords = (message) => {
+  if (message.data?.config) message.data.config.fields.title.boost = 100;   // 1000: any title before any text
+  if (typeof message.data !== "string") return message;
+  const query = names.reduce((text, [name, word]) => text.replace(name, word), message.data);
+  const words = [empty + " " + common, empty, ""].map((left) => without(query, left)).find((rest) => rest.length > 0);
+  const groups = words.map((word) => {
+    const start = stem(word.toLowerCase());
+    return [start, ...(synonyms[start]?.split(" ") ?? [])];
+  });
+  asked.push(groups);
+  return { ...message, data: groups.flat().join(" ") };
+};
+
+// A page with all words of a query comes before a page with one of them in a title.
+const rank = (message) => {
+  const pages = message.data?.items;
+  if (!pages) return;
+  const groups = asked.shift();
+  const score = (page) => {
+    const found = page.flatMap(({ terms }) => Object.keys(terms).filter((term) => terms[term]));
+    const has = (word) => found.some((term) => word.startsWith(term) || term.startsWith(word));
+    const share = groups.filter((group) => group.some(has)).length / groups.length;
+    return share ** 4 * Math.max(...page.map((section) => section.score));
+  };
+  const scores = new Map(pages.map((page) => [page, score(page)]));
+  pages.sort((a, b) => scores.get(b) - scores.get(a));
+};
 
 // The search runs in a worker, which browsers do not allow a page that is read from a folder.
 // There it runs in a hidden frame, with the parts of a worker that it uses.
@@ -37,6 +85,7 @@ if (location.protocol === "file:") {
     }
 
     #give(event) {
+      rank(event.data);
       this.dispatchEvent(event);
       this.onmessage?.(event);
     }
@@ -52,8 +101,14 @@ if (location.protocol === "file:") {
     }
   };
 } else {
-  const post = Worker.prototype.postMessage;
-  Worker.prototype.postMessage = function (data, ...rest) {
-    return post.call(this, asWords(data), ...rest);
+  window.Worker = class extends Worker {
+    constructor(...parts) {
+      super(...parts);
+      this.addEventListener("message", (event) => rank(event.data));
+    }
+
+    postMessage(data, ...rest) {
+      super.postMessage(asWords(data), ...rest);
+    }
   };
 }
