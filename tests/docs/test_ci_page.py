@@ -131,17 +131,19 @@ def test_the_composed_broker_has_an_address_for_each_kind_of_client() -> None:
     variables = services["kafka"]["environment"]
     assert services["kafka"]["ports"] == ["29092:29092"]
     assert "HOST://0.0.0.0:29092" in variables["KAFKA_LISTENERS"]
-    shown = ["kafka:9092", "localhost:29092"]
+    shown = ["kafka:9092", "kafka:9093", "localhost:29092"]
     assert services["test"]["environment"]["KAFKA_BOOTSTRAP_SERVERS"] == shown[0]
     local = re.sub(r"0\.0\.0\.0:\d+", "127.0.0.1:0", variables["KAFKA_LISTENERS"])
     words = [*SHIM, "serve", "--config", str(ROOT / "examples" / "container.yaml")]
     with subprocess.Popen(
         words, env=environment() | variables | {"KAFKA_LISTENERS": local}, stdout=subprocess.PIPE,
-        text=True,
+        stderr=subprocess.PIPE, text=True,
     ) as child:  # fmt: skip
         assert child.stdout is not None
         lines = [child.stdout.readline() for _ in shown]
         child.terminate()
+        assert child.stderr is not None
+        assert "USERS: users authenticate, ACLs apply" in child.stderr.read()
     assert [line.strip().partition(", advertised as ")[2] for line in lines] == shown
 
 

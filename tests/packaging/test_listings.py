@@ -137,9 +137,13 @@ def test_gitlab_s_component_is_valid_and_sets_known_variables(
 
 
 def test_the_catalogue_names_schemas_that_exist(listings: Path) -> None:
+    """Its schema, which no registry of packages has, allows these keys and no others."""
     catalog = json.loads((listings / "schemastore/catalog.json").read_text())
     start = f"https://raw.githubusercontent.com/kafka-shim/kafka-shim/v{VERSION}/"
+    assert set(catalog) == {"$schema", "version", "schemas"}
     for entry in catalog["schemas"]:
+        assert set(entry) == {"name", "description", "fileMatch", "url"}
+        assert len(entry["fileMatch"]) == len(set(entry["fileMatch"]))
         assert (ROOT / entry["url"].removeprefix(start)).is_file()
 
 

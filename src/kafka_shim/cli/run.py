@@ -32,7 +32,18 @@ KILL_AFTER_S = 10
 TOKEN = "KAFKA_SHIM_CONTROL_TOKEN"  # noqa: S105 - the name of a variable
 
 
+DESCRIPTION = """\
+Start a broker, run a command against it, return its exit code.
+
+By default, everything is allowed at $KAFKA_BOOTSTRAP_SERVERS, without authentication. At
+$KAFKA_BOOTSTRAP_SERVERS_SASL_PLAINTEXT, users authenticate (--user), and ACLs decide (--acls). The
+ports are free ones. With --control, $KAFKA_SHIM_CONTROL_URL is the URL of the HTTP API. The log on
+standard error has each denial.
+"""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     add_broker_arguments(parser)
     for group in (options.CONTROL, options.TRACE, options.PLAYBACK):
         add_option_arguments(parser, group)

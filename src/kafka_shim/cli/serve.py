@@ -38,11 +38,19 @@ if TYPE_CHECKING:
 
 PORT = 9092
 """Where clients look for a broker."""
+DESCRIPTION = """\
+Start a broker and keep it running.
+
+By default, everything is allowed on port 9092, without authentication. On port 9093, users
+authenticate (--user), and ACLs decide (--acls). The log on standard error has each denial. Ctrl-C
+or SIGTERM stops the broker.
+"""
 _SCORED_CLIENT = "clients"
 _READY_FILE_START = r"[\w.-]+=\S+:\d+\n"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     add_broker_arguments(parser, first_default_port=PORT)
     add_option_arguments(parser, SERVE, TRACE, PLAYBACK, CONTROL)
 
