@@ -42,8 +42,8 @@ const asWords = (message) => {
   if (message.data?.config) message.data.config.fields.title.boost = 100;   // 1000: any title before any text
   if (typeof message.data !== "string") return message;
   const query = names.reduce((text, [name, word]) => text.replace(name, word), message.data);
-  const words = [empty + " " + common, empty, ""].map((left) => without(query, left)).find((rest) => rest.length > 0);
-  const groups = words.map((word) => {
+  const rests = [empty + " " + common, empty, ""].map((left) => without(query, left));
+  const groups = (rests.find((words) => words.length > 0) ?? []).map((word) => {
     const start = stem(word.toLowerCase());
     return [start, ...(synonyms[start]?.split(" ") ?? [])];
   });

@@ -1,7 +1,6 @@
 """Searches the built site in a browser, as a reader does."""
 
 import time
-from pathlib import Path
 from typing import Any
 
 WAIT_S = 20
@@ -19,17 +18,16 @@ return [...document.querySelectorAll(".md-search-result__item > a")].map((link) 
 """
 
 
-def open_site(driver: Any, site: Path) -> None:
-    """Open the site's first page, and wait until its search is ready."""
-    driver.get((site / "index.html").as_uri())
+def open_site(driver: Any, root: str) -> None:
+    """Open the first page of the site at this address, and wait until its search is ready."""
+    driver.get(f"{root}/index.html")
     _first_results(driver, "kafka")
 
 
-def search_result_pages(driver: Any, site: Path, query: str) -> list[str]:
-    """Return the pages that a search lists, best first, relative to the site's folder."""
-    root = site.as_uri() + "/"
+def search_result_pages(driver: Any, root: str, query: str) -> list[str]:
+    """Return the pages that a search lists, best first, relative to the site's address."""
     links = _first_results(driver, query)
-    return [link.removeprefix(root).partition("?")[0] for link in links]
+    return [link.removeprefix(f"{root}/").partition("?")[0] for link in links]
 
 
 def _first_results(driver: Any, query: str) -> list[str]:

@@ -258,7 +258,7 @@ def test_the_picture_of_the_home_page_follows_the_switch_of_the_scheme(site: Pat
 )
 def test_the_site_is_searchable_from_a_folder_without_errors(site: Path) -> None:
     with chromium() as driver:
-        open_site(driver, site)
+        open_site(driver, site.as_uri())
         errors = [row for row in driver.get_log("browser") if row["level"] == "SEVERE"]
         # the theme also reads the sitemap, which browsers do not allow without a server
         assert [row for row in errors if "/sitemap.xml" not in row["message"]] == []
