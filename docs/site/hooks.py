@@ -196,7 +196,7 @@ def on_page_content(html: str, page: Any, **_: Any) -> str:
     The comment below the title has the questions of the page's readers, in their words.
     """
     path = page.file.src_uri
-    html = _QUESTIONS.sub(r"<p hidden>\1</p>", html, count=1)
+    html = _QUESTIONS.sub(r"<div hidden>\1</div>", html, count=1)
     if words := WORDS.get(path):
         html = html.replace("</h1>", f"</h1><p hidden>{words}</p>", 1)
     if path != "reference/permissions.md":
