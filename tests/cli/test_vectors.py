@@ -115,6 +115,15 @@ def test_vectors_are_listed_by_api_and_error() -> None:
     assert all("  Metadata v13  29" in line for line in lines)
 
 
+def test_listed_vectors_are_json_as_in_their_file() -> None:
+    listed = json.loads(vectors("list", str(MATRIX), "--api", "Metadata", "--json").stdout)
+    stored = [
+        each for group in json.loads(MATRIX.read_text())["groups"] for each in group["vectors"]
+    ]
+    assert listed == [each for each in stored if each["when"]["api"] == "Metadata"]
+    assert listed
+
+
 def test_a_vector_is_shown_in_words() -> None:
     text = vectors("show", str(MATRIX), "--id", "4.4.0/access-matrix/m12/1").stdout
     assert "given Kafka 4.4.0, topics m12-topic, m12-topic2" in text

@@ -32,10 +32,15 @@ def succeed(command: str, project: Path, **variables: str) -> str:
     return re.sub(r"\x1b\[[\d;]*m", "", done.stdout)
 
 
-@pytest.mark.parametrize("runner", ["node-test", "jest", "vitest"])
+@pytest.mark.parametrize("runner", ["node-test", "jest@29", "jest@30", "vitest@2", "vitest@4"])
 def test_npm(runner: str, tmp_path: Path) -> None:
     """`npm install` gets the package from its packed file, and the tests pass."""
-    project = copied_example(f"npm/examples/{runner}", tmp_path)
+    name, _, version = runner.partition("@")
+    project = copied_example(f"npm/examples/{name}", tmp_path)
+    manifest = (project / "package.json").read_text()
+    chosen, count = re.subn(rf'("{name}": "\^)[\d.]+', rf"\g<1>{version}.0.0", manifest)
+    assert count == bool(version)
+    (project / "package.json").write_text(chosen)
     log = tmp_path / "log"
     variables = {"KAFKA_SHIM_BINARY": str(logging_command(tmp_path, log))}
     install, _, _, shared = readme_commands("npm")

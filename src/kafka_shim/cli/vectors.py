@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kafka_shim.cli import EXIT_MISMATCH
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.errors import ConfigError, UnavailableError
+from kafka_shim.text.json_text import json_text
 
 if TYPE_CHECKING:
     from kafka_shim.conformance.vectors.vector_files import Vector, VectorFile, VectorGroup
@@ -77,6 +78,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     list_parser.add_argument(
         "--error", type=int, metavar="CODE", help="Only responses with this error code"
     )
+    list_parser.add_argument(
+        "--json", action="store_true", help="Print the vectors as JSON, as in their file"
+    )
     _add_selection(verbs.add_parser("show", help="Print vectors with what is given and why"))
 
 
@@ -98,15 +102,28 @@ def run(args: argparse.Namespace) -> int:
     if args.verb == "run":
         return _run_on_broker(files, args)
     if args.verb == "list":
-        for _, _, vector in _each_vector(files):
-            codes = vector.then.error_codes
-            if args.api in (None, vector.when.api) and (args.error is None or args.error in codes):
-                print(_vector_line(vector))
+        _list_vectors([vector for _, _, vector in _each_vector(files)], args)
         return 0
     for vectors, group, vector in _each_vector(files):
         if not args.id or _matches_any_pattern(vector.id, args.id):
             print(_vector_text(vectors, group, vector))
     return 0
+
+
+def _list_vectors(vectors: "Sequence[Vector]", args: argparse.Namespace) -> None:
+    listed = [
+        vector
+        for vector in vectors
+        if args.api in (None, vector.when.api)
+        and (args.error is None or args.error in vector.then.error_codes)
+    ]
+    if args.json:
+        import msgspec
+
+        print(json_text(msgspec.to_builtins(listed)))
+        return
+    for vector in listed:
+        print(_vector_line(vector))
 
 
 def _files_with_groups_of_matching_vectors(
