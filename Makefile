@@ -23,6 +23,9 @@ EXTRAS := capture,completion,compression,connect,control,demo,local,mcp,oauth,pi
 WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 4)
 TEST_ARGS ?= -n $(WORKERS) --maxprocesses 6 --dist loadfile
 
+# what fails its trial is not there
+.DELETE_ON_ERROR:
+
 .PHONY: help install run test quick check lint types architecture docs package packages release lock pipeline-check
 
 help:

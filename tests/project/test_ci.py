@@ -14,6 +14,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from kafka_shim.cli import COMMANDS, import_command_module
+from kafka_shim.cli.command_parser import CommandParser, iter_commands
 from tests.support.generated_files import outdated
 
 ROOT = Path(__file__).parents[2]
@@ -99,6 +101,32 @@ def test_every_python_of_the_classifiers_is_tested() -> None:
 
 
 # ------------------------------------------------------------------ scripts
+
+COMMAND = re.compile(r"(?:\$shim|kafka-shim) ([a-z][\w-]+)(.*?)(?= -- |[|&>\n])")
+
+
+def options_of(command: str) -> set[str]:
+    """Return the options of a command and of its sub-commands."""
+    parser = CommandParser(prog=command)
+    import_command_module(command).add_arguments(parser)
+    return {
+        option
+        for each in (parser, *iter_commands(parser))
+        for option in each._option_string_actions
+    }
+
+
+def test_scripts_use_options_that_commands_have() -> None:
+    """Most scripts run in a release only."""
+    used = [
+        (path.name, command, option)
+        for path in (ROOT / ".ci").iterdir()
+        for command, words in COMMAND.findall(path.read_text().replace("\\\n", " "))
+        if command in COMMANDS
+        for option in re.findall(r"(?<=\s)--[a-z][\w-]*", words)
+    ]
+    assert len(used) >= 15
+    assert [use for use in used if use[2] not in options_of(use[1])] == []
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / ".ci").iterdir()), ids=lambda path: path.name)
