@@ -10,6 +10,7 @@ from kafka_shim.protocol.messages.fetch import FetchPartition, FetchRequest, Fet
 from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.faults.fault import Fault
+from kafka_shim.shim.faults.fault import parse_fault_spec
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.faults.spec import FaultError
 from tests.shim.faults.sample_requests import BROKEN, HEARTBEAT, UNKNOWN_MEMBER, metadata
@@ -215,3 +216,8 @@ def test_invalid_faults_are_rejected(written: dict[str, Any], text: str) -> None
     with pytest.raises(FaultError, match=text):
         faults.add(written)
     assert not faults.by_id
+
+
+def test_a_principal_without_a_type_is_a_user() -> None:
+    written = {"action": {"delay_ms": 1}, "match": {"principal": "alice"}}
+    assert parse_fault_spec(written).match.principal == "User:alice"
