@@ -9,8 +9,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_shim.shim.dispatching.dispatcher import PendingExchange
-from kafka_shim.shim.faults.fault import Fault
-from kafka_shim.shim.faults.fault import parse_fault_spec
+from kafka_shim.shim.faults.fault import Fault, parse_fault_spec
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.faults.spec import FaultError
 from tests.shim.faults.sample_requests import BROKEN, HEARTBEAT, UNKNOWN_MEMBER, metadata
