@@ -106,6 +106,7 @@ def _parse_command_line(arguments: Sequence[str]) -> argparse.Namespace:
         else build_command_line_parser([command_name], [command_name], arguments)
     )
     args, unknown = parser.parse_known_args(arguments)
+    args.arguments = arguments
     if unknown:
         args.reject_unknown_words(unknown)
     if args.command is None:

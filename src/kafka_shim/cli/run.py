@@ -12,6 +12,11 @@ from typing import TYPE_CHECKING
 from kafka_shim.cli import EXIT_FAILURE
 from kafka_shim.cli.access_notes import print_access_notes
 from kafka_shim.cli.control_options import create_broker_with_clock, create_control_server
+from kafka_shim.cli.mutations import (
+    add_mutation_arguments,
+    check_mutation_arguments,
+    run_mutations,
+)
 from kafka_shim.cli.open_files_limit import raise_limit
 from kafka_shim.cli.playback import run_with_playback
 from kafka_shim.cli.record_options import record_if_requested, recording_exit_code
@@ -55,6 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="Kill a command that still runs so long after this process got SIGTERM or SIGHUP"
         f" (default: {KILL_AFTER_S})",
     )
+    add_mutation_arguments(parser)
     parser.usage = "%(prog)s [OPTION ...] -- COMMAND [ARG ...]"
     parser.add_argument(
         "words",
@@ -71,6 +77,8 @@ def run(args: argparse.Namespace) -> int:
             "no command given; expected one after --, as in: run -- npm test"
             f" (the command gets the broker's address in ${BOOTSTRAP})"
         )
+    if check_mutation_arguments(args):
+        return run_mutations(args, words)
     if args.playback is not None:
         play = partial(_run_command, words, kill_after_s=args.kill_after)
         return run_with_playback(args, play)

@@ -1,5 +1,6 @@
 """A whole broker: cluster and listeners together, started and stopped as one."""
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from kafka_shim.shim.faults.faults import Faults
     from kafka_shim.shim.observing.change_log import ChangeLog
+    from kafka_shim.shim.observing.mutation_run import DecisionWatch
     from kafka_shim.shim.observing.request_history import History
     from kafka_shim.shim.observing.trace_recorder import TraceRecorder
     from kafka_shim.shim.state.snapshot import Snapshot
@@ -30,6 +32,10 @@ BOOTSTRAP = "KAFKA_BOOTSTRAP_SERVERS"
 SECURITY_PROTOCOL = "KAFKA_SECURITY_PROTOCOL"
 SASL_MECHANISM = "KAFKA_SASL_MECHANISM"
 """What these begin with; the name of a listener follows."""
+MUTATION_RUN = "SHIM_MUTATION_RUN"
+"""A variable with the folder of a run with mutated ACLs. It does not begin with KAFKA_, since the
+packages for tests do not pass such variables on to their brokers.
+"""
 
 
 class ListenerAddress(NamedTuple):
@@ -44,6 +50,7 @@ class Broker:
 
     def __init__(self, config: Config, clock: Clock | None = None) -> None:
         self.cluster = Cluster(config, clock or SystemClock())
+        self._decision_watch = self._watch_decisions()
         self.dispatcher = Dispatcher(self.cluster)
         if self.cluster.policy.uses_standard_authorizer:
             self.dispatcher.response_cache = ResponseCache(self.cluster)
@@ -53,6 +60,17 @@ class Broker:
             self._open_storage(config.data_dir)
         self._create_initial_state()
         self.started_ms = self.cluster.clock.now_ms()
+
+    def _watch_decisions(self) -> "DecisionWatch | None":
+        """Let mutated ACLs decide, if this is a run with them."""
+        folder = os.environ.get(MUTATION_RUN)
+        if folder is None:
+            return None
+        from kafka_shim.shim.observing.mutation_run import DecisionWatch  # noqa: PLC0415 - most brokers have no mutants
+
+        watch = DecisionWatch(folder)
+        watch.attach(self.cluster)
+        return watch
 
     def _open_storage(self, data_dir: str) -> None:
         """Restore the state in a directory, and keep it there from now on.
@@ -176,6 +194,8 @@ class Broker:
         for group in self.cluster.groups:
             group.close()
         self.cluster.reset_to_initial_state()
+        if self._decision_watch is not None:
+            self._decision_watch.attach(self.cluster)
         if self.storage is not None:
             self.storage.observe_reset(self.cluster)
         self.cluster.authentications.clear_but_continue_numbering()

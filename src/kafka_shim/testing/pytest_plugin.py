@@ -4,6 +4,7 @@ Everything beyond pytest is imported when the first broker starts: a session tha
 nothing.
 """
 
+import os
 import sys
 import warnings
 from collections.abc import Collection, Generator, Iterator, Mapping
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from kafka_shim.testing.cassette import KafkaCassette
     from kafka_shim.testing.options import Options
     from kafka_shim.testing.policy import KafkaPolicy
+
+MUTATION_RUN = "SHIM_MUTATION_RUN"
+"""A variable that is set in a run with mutated ACLs; see `kafka_shim.shim.broker`."""
 
 _IN_USE: "pytest.StashKey[list[_UsedBroker]]" = pytest.StashKey()
 """The brokers of a test."""
@@ -83,6 +87,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="[LISTENER=]HOST:PORT",
         help="the cluster that cassettes are recorded with (repeatable)",
     )
+    group.addoption(
+        "--kafka-mutate-acls",
+        action="store_true",
+        help="run the tests several times, each time with one wrong ACL, and print which tests"
+        " notice",
+    )
+    group.addoption(
+        "--kafka-min-score",
+        type=float,
+        default=0.0,
+        metavar="SCORE",
+        help="exit with 3 if --kafka-mutate-acls finds a smaller share of mutants noticed",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -102,9 +119,27 @@ def pytest_configure(config: pytest.Config) -> None:
         "kafka_broker(**options): keywords with which kafka_broker is started, such as"
         " kafka_version='3.9' or tls=True",
     )
+    folder = os.environ.get(MUTATION_RUN)
+    if folder is not None:
+        from kafka_shim.testing.mutation.pytest_reporter import MutationReporter  # noqa: PLC0415 - see the module's docstring
+
+        config.pluginmanager.register(MutationReporter(folder))
     config.stash[_SHARED] = {}
     config.stash[_WIDE] = {}
     config.stash[_USERS] = {}, set()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """Run pytest several times with mutated ACLs instead of once, if it is not such a run."""
+    if not config.getoption("--kafka-mutate-acls") or MUTATION_RUN in os.environ:
+        return None
+    from kafka_shim.testing.mutation.command import MutationOptions, run_mutation_test  # noqa: PLC0415 - see the module's docstring
+
+    command = [sys.executable, "-m", "pytest", *map(str, config.invocation_params.args)]
+    return run_mutation_test(
+        command, MutationOptions(min_score=config.getoption("--kafka-min-score"))
+    )
 
 
 @pytest.hookimpl(wrapper=True)

@@ -85,12 +85,8 @@ class Access(msgspec.Struct, eq=False):
     def allows_bound(self, bound: BoundRequirement, name: str, count: int = 1) -> bool:
         """Return whether one need is met of a requirement that was bound to the release."""
         self.was_consulted = True
-        standard = self._policy.authorizer
-        if (
-            type(standard) is StandardAuthorizer
-            and bound.has_named_resources
-            and self.denied_by_fault is None
-        ):
+        standard = self._policy.caching_authorizer
+        if standard is not None and bound.has_named_resources and self.denied_by_fault is None:
             known, actor = standard.decision_cache(), self.actor
             key = (bound, name, actor.principal, actor.host, count)
             cached = known.get(key)
@@ -224,7 +220,7 @@ class Access(msgspec.Struct, eq=False):
     @property
     def authorizer_of_this_broker(self) -> Authorizer | None:
         """Return the broker's own copy of the ACLs, from which it answers DescribeAcls."""
-        return self._policy.deciding_authorizer(self._node_id)
+        return self._policy.authorizer_copy(self._node_id)
 
     def _decide_needs(
         self, authorizer: StandardAuthorizer, bound: BoundRequirement, name: str, count: int

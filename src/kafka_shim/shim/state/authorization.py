@@ -38,14 +38,19 @@ _STANDARD = (StandardAuthorizer, PropagatingAuthorizer)
 class AuthorizationPolicy:
     """The authorization side of a cluster; `authorizer` None means that every check passes.
 
-    `on_bound`, if not None, is called with a requirement before its checks.
+    `on_bound`, if not None, is called with a requirement before its checks. `caching_authorizer` is
+    the authorizer if decisions may be taken from its cache, else None.
     """
 
-    __slots__ = ("_bound", "authorizer", "on_bound", "release", "rules")
+    __slots__ = (
+        "_bound", "_deciding", "authorizer", "caching_authorizer", "on_bound", "release", "rules",
+    )  # fmt: skip
 
     def __init__(self, release: str, authorizer: Authorizer | None, rules: AclRules) -> None:
         self.release = release
         self.authorizer = authorizer
+        self.caching_authorizer = authorizer if type(authorizer) is StandardAuthorizer else None
+        self._deciding: Authorizer | None = None
         self.rules = rules
         self.on_bound: Callable[[BoundRequirement], None] | None = None
         self._bound: dict[Requirement, BoundRequirement] = {}
@@ -53,9 +58,23 @@ class AuthorizationPolicy:
     def deciding_authorizer(
         self, node_id: int, requirement: Requirement | None = None
     ) -> Authorizer | None:
-        """Return the authorizer that decides: the broker's own copy, if copies are delayed.
+        """Return the authorizer that decides: that of `decide_by`, else as `authorizer_copy`.
 
         Forwarded requests are decided by the controller, which is never delayed.
+        """
+        return self._deciding or self.authorizer_copy(node_id, requirement)
+
+    def decide_by(self, authorizer: Authorizer) -> None:
+        """Let another authorizer decide, without caches. Clients still see the ACLs of the first,
+        and change them.
+        """
+        self._deciding, self.caching_authorizer = authorizer, None
+
+    def authorizer_copy(
+        self, node_id: int, requirement: Requirement | None = None
+    ) -> Authorizer | None:
+        """Return the authorizer with the ACLs that a broker knows: its own copy, if copies are
+        delayed.
         """
         if not isinstance(self.authorizer, PropagatingAuthorizer):
             return self.authorizer
@@ -67,8 +86,10 @@ class AuthorizationPolicy:
 
     @property
     def uses_standard_authorizer(self) -> bool:
-        """Return whether the authorizer is the standard one, not a user's own."""
-        return self.authorizer is None or type(self.authorizer) in _STANDARD
+        """Return whether Kafka's authorizer decides, not a user's own or that of `decide_by`."""
+        return self._deciding is None and (
+            self.authorizer is None or type(self.authorizer) in _STANDARD
+        )
 
     def copy_acls_to_brokers(self) -> None:
         """Add all ACLs to every broker's copy immediately."""

@@ -1,0 +1,1 @@
+"""Mutation testing of permissions: find the tests that notice a wrong ACL."""
