@@ -61,15 +61,21 @@ def test_several_mutants_of_an_acl_replace_it_together() -> None:
 
 def random_acls(seed: int, count: int = 4) -> list[Acl]:
     rng = random.Random(seed)
+    literal, prefixed = PatternType.LITERAL, PatternType.PREFIXED
+    patterns = [
+        ("*", literal),
+        *((name, kind) for name in ("a", "ab") for kind in (literal, prefixed)),
+    ]
+    names = [rng.choice(patterns) for _ in range(count)]
     acls = [
         make_acl(
             rng.choice([Operation.READ, Operation.WRITE, Operation.DESCRIBE, Operation.ALL]),
-            rng.choice(["a", "ab", "abc", "*"]),
+            name,
             principal=rng.choice(["User:app", "User:eve", "User:*"]),
-            pattern_type=rng.choice([PatternType.LITERAL, PatternType.PREFIXED]),
+            pattern_type=pattern_type,
             permission=rng.choice([Permission.ALLOW, Permission.ALLOW, Permission.DENY]),
         )
-        for _ in range(count)
+        for name, pattern_type in names
     ]
     return list(dict.fromkeys(acls))
 

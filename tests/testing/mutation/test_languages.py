@@ -19,10 +19,13 @@ pytestmark = [
 WRITE = "{principal: User:shop, allow: Write, topic: orders}"
 GO_TEST = ("go", "test", "-count=1", "./...")
 NODE_TEST = (
-    *("node", "--test", "--test-reporter=junit"),
+    *("node", "--test", "--test-timeout=15000", "--test-reporter=junit"),
     "--test-reporter-destination={results}/tests.xml",
 )
-MAVEN_TEST = ("mvn", "-q", "-B", "-ntp", "test", "-Dsurefire.reportsDirectory={results}")
+MAVEN_TEST = (
+    *("sh", "-c"),
+    "mvn -q test; code=$?; cp target/surefire-reports/*.xml {results}; exit $code",
+)
 
 
 class Project(NamedTuple):

@@ -1,11 +1,12 @@
 """`kafka-shim run --mutate-acls` and `pytest --kafka-mutate-acls` on suites of known quality."""
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.commands import environment
+from tests.support.commands import SHIM, environment
 from tests.testing.mutation.suites import (
     PYTEST,
     mutate,
@@ -14,7 +15,10 @@ from tests.testing.mutation.suites import (
     write_suite,
 )
 
-pytestmark = pytest.mark.timeout(300, func_only=True)
+pytestmark = [
+    pytest.mark.folders("src/kafka_shim/testing", "src/kafka_shim/cli", "tests/testing/mutation"),
+    pytest.mark.timeout(300, func_only=True),
+]
 
 ACLS = """
 - {principal: User:shop, allow: Write, topic: orders}
@@ -109,3 +113,57 @@ def test_a_suite_that_catches_everything_has_score_1(tmp_path: Path) -> None:
         "    for User:*                   test_it.py::test_decisions[eve-Write-orders-False]",
         "score: 1.00 (4 of 4 mutants noticed)",
     ]
+
+
+UNITTEST = """
+import unittest
+from client import *
+
+class Shop(unittest.TestCase):
+    def test_writes(self):
+        self.assertTrue(can_write(config("shop"), "orders"))
+
+    def test_hangs_without_the_grant(self):
+        while not can_write(config("shop"), "orders-new"):
+            pass
+"""
+JUNIT = """
+import sys, unittest
+from xml.sax.saxutils import quoteattr
+result = unittest.TestResult()
+unittest.defaultTestLoader.loadTestsFromName("unit").run(result)
+failed = {test.id() for test, _ in (*result.failures, *result.errors)}
+with open(sys.argv[1], "w") as file:
+    rows = "".join(f"<testcase name={quoteattr(name)}><failure/></testcase>" for name in failed)
+    file.write(f"<testsuite>{rows}</testsuite>")
+sys.exit(bool(failed))
+"""
+
+
+def test_another_framework_is_judged_by_junit_xml_its_exit_code_and_its_time(
+    tmp_path: Path,
+) -> None:
+    write_suite(tmp_path, "")
+    (tmp_path / "unit.py").write_text(UNITTEST)
+    (tmp_path / "run_tests.py").write_text(JUNIT)
+    command = (sys.executable, "run_tests.py", "{results}/tests.xml")
+    given = (*options(tmp_path), "--run-timeout", "12")
+    found = outcomes(mutate_as_json(tmp_path, options=given, command=command))
+    assert found[SHOP, "missing"] == ["unit.Shop.test_writes"]
+    assert found[PREFIX, "missing"] == ["time-out"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--min-score", "0.5"], "--min-score requires --mutate-acls"),
+        (["--mutate-acls", "--min-score", "2"], "invalid score `2`: expected 0 to 1"),
+        (["--mutate-acls", "--data-dir", "d"], "cannot be combined with --data-dir"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(words: list[str], message: str) -> None:
+    done = subprocess.run(
+        [*SHIM, "run", *words, "--", "true"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert message in done.stderr

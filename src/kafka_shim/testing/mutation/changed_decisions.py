@@ -60,7 +60,7 @@ def situations_of_notes(notes_by_broker: Iterable[Iterable[Note]]) -> Situations
     return situations
 
 
-def tests_by_mutant(situations: Situations) -> dict[AclMutant, set[str]]:
+def uses_of_mutants(situations: Situations) -> dict[AclMutant, set[str]]:
     """Return all mutants of all ACLs, with the tests in which a decision would have changed."""
     tests: dict[AclMutant, set[str]] = {}
     for (broker, acls), accesses in situations.items():

@@ -14,7 +14,7 @@ from kafka_shim.testing.mutation.changed_decisions import (
     OUTSIDE_TESTS,
     can_reverse_mutants,
     is_equivalent,
-    tests_by_mutant,
+    uses_of_mutants,
 )
 from kafka_shim.testing.mutation.suite_run import Suite, SuiteRun
 from kafka_shim.text.message_text import count_with_noun
@@ -109,7 +109,7 @@ class MutationTest:
         self._base = self._map(lambda _: self._suite.run(), range(BASE_RUNS))
         for run in self._base:
             _check_base(run)
-        tests_by_run = [tests_by_mutant(run.situations) for run in self._base]
+        tests_by_run = [uses_of_mutants(run.situations) for run in self._base]
         tests = {
             mutant: set[str]().union(*(each.get(mutant, set()) for each in tests_by_run))
             for mutant in dict.fromkeys(mutant for each in tests_by_run for mutant in each)
@@ -160,17 +160,14 @@ class MutationTest:
         self._report(f"{total} would change a decision; running the tests with each")
         unnoticed = self._run_selected(selected)
         rest = [mutant for mutant in tests_by_mutant if mutant not in selected]
-        groups = [[mutant] for mutant in rest if mutant.restricts]
-        groups += self._groups([mutant for mutant in rest if not mutant.restricts])
-        groups += self._groups([mutant for mutant in unnoticed if mutant.restricts])
-        groups += self._groups([mutant for mutant in unnoticed if not mutant.restricts])
-        self._run_whole_suite(groups)
-
-    def _groups(self, mutants: list[AclMutant]) -> list[list[AclMutant]]:
-        """Return one group of mutants that change decisions in one direction, if they always do."""
+        groups = [
+            [mutant for mutant in mutants if mutant.restricts is restricts]
+            for mutants in (rest, unnoticed)
+            for restricts in (True, False)
+        ]
         if any(can_reverse_mutants(run.situations) for run in self._base):
-            return [[mutant] for mutant in mutants]
-        return [mutants] if mutants else []
+            groups = [[mutant] for group in groups for mutant in group]
+        self._run_whole_suite([group for group in groups if group])
 
     def _run_selected(self, tests_by_mutant: dict[AclMutant, frozenset[str]]) -> list[AclMutant]:
         """Run selected tests with each mutant; return the mutants that they do not notice.
@@ -207,23 +204,26 @@ class MutationTest:
         return self._suite.run(mutants, tests, self._timeout(seconds))
 
     def _run_whole_suite(self, groups: list[list[AclMutant]]) -> None:
-        """Run all tests with each group of mutants; divide those groups that are noticed."""
+        """Run all tests with each group of mutants; divide those groups that are noticed.
+
+        Most tests notice missing access, so these mutants then run alone.
+        """
         timeout_s = self._timeout(max(run.seconds for run in self._base))
         while groups:
             runs = self._map(partial(self._suite.run, timeout_s=timeout_s), groups)
-            halves = []
+            parts = []
             for group, run in zip(groups, runs, strict=True):
                 failures = run.failures_besides(self._base[0]) if run.has_changed_decision else ()
                 if failures and len(group) > 1:
-                    middle = len(group) // 2
-                    halves += [group[:middle], group[middle:]]
+                    size = 1 if group[0].restricts else (len(group) + 1) // 2
+                    parts += [group[at : at + size] for at in range(0, len(group), size)]
                     continue
                 outcome = Outcome.NOTICED if failures else Outcome.UNNOTICED
                 if not run.has_mutant:
                     outcome = Outcome.UNKNOWN
                 for mutant in group:
                     self._set_result(mutant, outcome, failures)
-            groups = halves
+            groups = parts
 
     def _timeout(self, seconds: float) -> float:
         return self._timeout_s or TIMEOUT_MIN_S + TIMEOUT_FACTOR * seconds
