@@ -72,6 +72,22 @@ RUN_BY_OTHERS = {
         "tests/docs/test_tutorial.py::test_the_tutorial_works_in_a_new_environment",
     "docs/start/tutorial.md: pip install './[pytest]' confluent-kafka":
         "tests/docs/test_tutorial.py::test_the_tutorial_works_in_a_new_environment",
+    "docs/guides/mutation.md: pytest --kafka-mutate-acls test_shop.py":
+        "tests/docs/test_mutation_page.py::test_the_example_prints_what_the_page_shows",
+    "docs/guides/mutation.md: kafka-shim run --mutate-acls --acls acls.yaml --topic orders"
+    " -- pytest tests":
+        "tests/testing/mutation/test_mutate_acls.py::test_the_tests_that_notice_are_named",
+    **dict.fromkeys(
+        (
+            "docs/guides/mutation.md: kafka-shim run --mutate-acls -- go test -count=1 ./...",
+            "docs/guides/mutation.md: kafka-shim run --mutate-acls --jobs 1 -- sh -c 'mvn -q test;"
+            " code=$?; cp target/surefire-reports/*.xml {results}; exit $code'",
+            "docs/guides/mutation.md: kafka-shim run --mutate-acls -- node --test"
+            " --test-timeout=15000 --test-reporter=junit"
+            " --test-reporter-destination={results}/tests.xml",
+        ),
+        "tests/testing/mutation/test_languages.py::test_a_missing_acl_is_noticed",
+    ),
     "docs/start/connect.md: kafka-shim serve --listener PLAINTEXT://127.0.0.1:9092"
     " --listener SASL_PLAINTEXT://127.0.0.1:9093 --listener SASL_SSL://127.0.0.1:9094"
     " --tls-dir certificates --user alice:alice-secret --super-user User:alice --topic orders"
