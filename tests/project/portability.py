@@ -27,6 +27,7 @@ SAFE: Final = {
     "cli/open_files_limit.py": "returns early on Windows",
     "conformance/processor_wait.py": "0 where there is no /proc",
     "shim/control/http_server.py": "only if the loop reports pending connections, and on POSIX",
+    "testing/mutation/suite_run.py": "groups of processes are used on POSIX only",
     "text/logs.py": "a stream without `select.poll` is written as usual",
     "shim/network/listening_sockets.py": "the option is set on POSIX only",
     "shim/settings/image_variables.py": "a folder of the container images, which are of Linux",
