@@ -17,6 +17,7 @@ from kafka_shim.conformance import case_tables, contract_tables
 from kafka_shim.conformance.cases import all_cases
 from kafka_shim.conformance.commands import COMMANDS, read_contract
 from kafka_shim.conformance.contract import contract_json_schema
+from kafka_shim.conformance.profile import TOOLS
 from kafka_shim.conformance.shapes import answer_violation
 from tests.support.generated_files import outdated
 
@@ -65,7 +66,7 @@ def test_the_tables_of_the_pages_are_up_to_date() -> None:
 
 
 def test_cases_that_cannot_run_on_a_real_broker_have_a_reason() -> None:
-    for case in all_cases():
+    for case in (*all_cases(), *all_cases(TOOLS)):
         reasons = [
             pattern for pattern, _ in case_tables.SHIM_ONLY_CASES if fnmatchcase(case.id, pattern)
         ]
@@ -121,7 +122,7 @@ def test_the_page_has_the_numbers_of_cases() -> None:
 def test_cases_use_commands_and_capabilities_of_the_contract() -> None:
     ids = [case.id for case in all_cases()]
     assert len(ids) == len(set(ids)) >= 200
-    for case in all_cases():
+    for case in (*all_cases(), *all_cases(TOOLS)):
         assert case.title
         assert case.expected_response
         assert case.release_range

@@ -80,11 +80,15 @@ RUN_BY_OTHERS = {
     **dict.fromkeys(
         (
             "docs/guides/mutation.md: kafka-shim run --mutate-acls -- go test -count=1 ./...",
-            "docs/guides/mutation.md: kafka-shim run --mutate-acls --jobs 1 -- sh -c 'mvn -q test;"
-            " code=$?; cp target/surefire-reports/*.xml {results}; exit $code'",
-            "docs/guides/mutation.md: kafka-shim run --mutate-acls -- node --test"
-            " --test-timeout=15000 --test-reporter=junit"
-            " --test-reporter-destination={results}/tests.xml",
+            (
+                "docs/guides/mutation.md: kafka-shim run --mutate-acls --jobs 1 -- sh -c"
+                " 'mvn -q test; code=$?; cp target/surefire-reports/*.xml {results}; exit $code'"
+            ),
+            (
+                "docs/guides/mutation.md: kafka-shim run --mutate-acls -- node --test"
+                " --test-timeout=15000 --test-reporter=junit"
+                " --test-reporter-destination={results}/tests.xml"
+            ),
         ),
         "tests/testing/mutation/test_languages.py::test_a_missing_acl_is_noticed",
     ),

@@ -12,6 +12,7 @@ from kafka_shim.cli import EXIT_MISMATCH
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.scorecard_formats import OUTPUTS
 from kafka_shim.cli.usage import split_command
+from kafka_shim.conformance.profile import CLIENTS, TOOLS
 from kafka_shim.protocol.api_versions import RELEASES, parse_minor_release
 from kafka_shim.shim.config import parse_listener
 from kafka_shim.shim.errors import ConfigError
@@ -58,6 +59,13 @@ def _add_selection_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="PATTERN",
         help="Run only the cases whose id matches, such as 'denials.*' (repeatable; default: all)",
+    )
+    parser.add_argument(
+        "--profile",
+        choices=(CLIENTS, TOOLS),
+        default=CLIENTS,
+        help="What the driver operates: a client library, or a tool, such as a user interface or an"
+        f" exporter (default: {CLIENTS})",
     )
     parser.add_argument(
         "--kafka-version",
@@ -138,7 +146,7 @@ def run(args: argparse.Namespace) -> int:
     if args.contract:
         print(_driver_contract_text(args.format))
         return 0
-    cases = select_cases(all_cases(), args.case)
+    cases = select_cases(all_cases(args.profile), args.case)
     if not cases:
         raise ConfigError(f"no case matches `{'` or `'.join(args.case)}`; --list prints all cases")
     if args.list:
@@ -166,7 +174,7 @@ def _select_cases_by_release(cases: "list[Case]", args: argparse.Namespace) -> "
     if args.failed_from is None:
         return supported_cases_by_release(cases, releases or RELEASES[-1:])
     report = read_report(args.failed_from)
-    missing = report.ids_of_failed_cases - {case.id for case in all_cases()}
+    missing = report.ids_of_failed_cases - {case.id for case in all_cases(args.profile)}
     if missing:
         _print_note(f"no longer cases: {', '.join(sorted(missing))}")
     selected = failed_cases_by_release(cases, report, releases)
@@ -202,7 +210,7 @@ def _run_cases(
     from kafka_shim.conformance.output_formats import FORMS
     from kafka_shim.conformance.report import report_from_results
 
-    baseline = _read_baseline(args.baseline)
+    baseline = _read_baseline(args)
     name, results = _run_cases_of_all_releases(
         driver_command,
         cases_by_release,
@@ -219,11 +227,13 @@ def _run_cases(
     return 0 if report.has_passed else EXIT_MISMATCH
 
 
-def _read_baseline(path: str | None) -> "Baseline":
+def _read_baseline(args: argparse.Namespace) -> "Baseline":
     from kafka_shim.conformance.baseline import Baseline, read_baseline
     from kafka_shim.conformance.cases import all_cases
 
-    return Baseline() if path is None else read_baseline(path, [case.id for case in all_cases()])
+    if args.baseline is None:
+        return Baseline()
+    return read_baseline(args.baseline, [case.id for case in all_cases(args.profile)])
 
 
 def _run_cases_of_all_releases(

@@ -57,6 +57,10 @@ SHIM_ONLY_CASES = (
     ("trouble.garbled.*", "returns a response with inverted bits"),
     ("trouble.slow.*", "answers one request late"),
     ("trouble.never.*", "does not answer a request"),
+    ("tools.denied-broker.*", "denies requests to one of three brokers"),
+    ("tools.odd-principals.*", "has ACLs that CreateAcls of the release refuses"),
+    ("tools.many-acls.*", "has 60,000 ACLs at once"),
+    ("tools.no-operations.*", "returns Int32.MIN, which means that operations are unknown"),
 )
 """What the shim does in cases that cannot be played on a real broker, by patterns of ids."""
 

@@ -41,11 +41,12 @@ def random_notes(seed: int, acls: list[Acl]) -> list[AccessNote]:
     for number in range(12):
         actor, action = rng.choice(known)
         tests = (f"test_{number % 4}",) if rng.random() < 0.9 else ()
-        what: tuple[Operation, ResourceType, str | None]
-        what = action.operation, action.resource_type, action.resource_name
+        operation, name = action.operation, None
         if rng.random() < 0.2:  # as InitProducerId
-            what = Operation.WRITE, ResourceType.TOPIC, None
-        notes.append(AccessNote(actor, *what, tests))
+            operation = Operation.WRITE
+        else:
+            name = action.resource_name
+        notes.append(AccessNote(actor, operation, action.resource_type, name, tests))
     return notes
 
 

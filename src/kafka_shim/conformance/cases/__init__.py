@@ -3,6 +3,7 @@
 from importlib import import_module
 
 from kafka_shim.conformance.case import Case
+from kafka_shim.conformance.profile import CLIENTS, TOOLS
 
 FAMILIES = (
     "denials",
@@ -28,11 +29,13 @@ FAMILIES = (
     "refusals",
     "broken_responses",
 )
+PROFILES = {CLIENTS: FAMILIES, TOOLS: ("tools",)}
+"""Modules of cases by profile."""
 
 
-def all_cases() -> list[Case]:
-    """Return every case, grouped by family."""
+def all_cases(profile: str = CLIENTS) -> list[Case]:
+    """Return every case of a profile, grouped by family."""
     found: list[Case] = []
-    for family in FAMILIES:
+    for family in PROFILES[profile]:
         found += import_module(f"{__name__}.{family}").CASES
     return found
