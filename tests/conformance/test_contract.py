@@ -46,7 +46,9 @@ def pairs(page: str) -> Iterator[tuple[Any, Any]]:
         yield from zip(lines[::2], lines[1::2], strict=True)
 
 
-@pytest.mark.parametrize("name", ["guides/conformance.md", "reference/driver-contract.md"])
+@pytest.mark.parametrize(
+    "name", ["guides/conformance.md", "guides/tools.md", "reference/driver-contract.md"]
+)
 def test_the_examples_of_the_pages_satisfy_the_contract(name: str) -> None:
     for asked, responded in pairs((ROOT / "docs" / name).read_text()):
         assert valid(asked, "request"), asked

@@ -92,6 +92,9 @@ RUN_BY_OTHERS = {
         ),
         "tests/testing/mutation/test_languages.py::test_a_missing_acl_is_noticed",
     ),
+    "docs/guides/tools.md: kafka-shim conformance suite --profile tools"
+    ' --driver "python conformance/drivers/admin_tool.py confluent_kafka_driver"':
+        "tests/docs/test_tools_page.py::test_the_results_of_an_admin_client",
     "docs/start/connect.md: kafka-shim serve --listener PLAINTEXT://127.0.0.1:9092"
     " --listener SASL_PLAINTEXT://127.0.0.1:9093 --listener SASL_SSL://127.0.0.1:9094"
     " --tls-dir certificates --user alice:alice-secret --super-user User:alice --topic orders"

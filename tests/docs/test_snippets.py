@@ -124,6 +124,9 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("docs/guides/conformance.md", "json"): (
         f"{CONTRACT}::test_the_examples_of_the_pages_satisfy_the_contract",
     ),
+    ("docs/guides/tools.md", "json"): (
+        f"{CONTRACT}::test_the_examples_of_the_pages_satisfy_the_contract",
+    ),
     ("docs/reference/driver-contract.md", "json"): (
         f"{CONTRACT}::test_the_examples_of_the_pages_satisfy_the_contract",
     ),
