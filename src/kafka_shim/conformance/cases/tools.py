@@ -23,6 +23,7 @@ from kafka_shim.protocol.enums import (
     Permission,
     ResourceType,
 )
+from kafka_shim.shim.state.coordinators import KeyType
 
 _TOOLS = CaseFamily("tools")
 NOT_SHOWN = "NotShown"
@@ -74,6 +75,13 @@ async def _with_groups(context: CaseContext, *rules: Mapping[str, Any]) -> None:
 
 async def _with_listed_groups(context: CaseContext) -> None:
     await _with_groups(context, _DESCRIBE_CLUSTER)
+
+
+async def _with_internal_topic(context: CaseContext) -> None:
+    await _with_groups(context)
+    if context.runs_on_shim:  # a real broker has created it for the offsets of the groups
+        coordinators = context.shim_broker.cluster.coordinators
+        coordinators.coordinator_partition_creating_topic(KeyType.GROUP, "open")
 
 
 async def _with_topics(context: CaseContext) -> None:
@@ -173,7 +181,7 @@ SITUATIONS = (
     ),
     Situation(
         "internal-topics", "the topic __consumer_offsets exists, and is hidden from the user",
-        "topics", _with_groups, ["orders"],
+        "topics", _with_internal_topic, ["orders"],
     ),
     Situation(
         "odd-principals", "the list of ACLs has principals without type, without name, with colons",
