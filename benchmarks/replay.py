@@ -16,6 +16,7 @@ from benchmarks.broker import Broker, requests
 from benchmarks.command import finish, parse_arguments
 from kafka_shim.traces.replay.events import load_recording
 from kafka_shim.traces.replay.replayer import Replayer
+from kafka_shim.traces.replay.report_text import report_lines
 from kafka_shim.traces.replay.target import Target
 
 ROUNDS = 9
@@ -68,7 +69,7 @@ def replay(folder: Path, trace: Path) -> dict[str, float]:
         }
     finally:
         broker.stop()
-    assert report.has_no_differences, "\n".join(report.summary_lines())
+    assert report.has_no_differences, "\n".join(report_lines(report))
     return {side: seconds / report.responses for side, seconds in taken.items()}
 
 

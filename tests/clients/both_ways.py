@@ -222,7 +222,7 @@ def _tell(report: ReplayReport, lateness: Lateness) -> int:
     for place, why in report.unreplayable_requests:
         sys.stdout.write(f"  MISSED {place.api} v{place.version} of {place.principal}: {why}\n")
     told: Counter[str] = Counter()
-    for (api, field), rows in sorted(report.differences_by_field.items()):
+    for (api, field, _), rows in sorted(report.differences_by_kind.items()):
         for place, found in rows:
             row = lateness.explains(place, found)
             open_ones += row is None

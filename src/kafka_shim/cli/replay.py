@@ -16,6 +16,7 @@ from kafka_shim.shim.settings.options import option_named
 from kafka_shim.trace_format.segments import trace_size_in_bytes
 from kafka_shim.traces.replay.events import FactsNeededBeforeReplay, Recording, TraceEvents
 from kafka_shim.traces.replay.replayer import Replayer
+from kafka_shim.traces.replay.report_text import report_lines
 from kafka_shim.traces.replay.target import (
     OnUnreplayableRequest,
     Target,
@@ -140,7 +141,7 @@ def _replay(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(replayer.report.json_fields(), indent=2))
     else:
-        print("\n".join(replayer.report.summary_lines()))
+        print("\n".join(report_lines(replayer.report)))
     if not replayer.report.responses and replayer.report.unreplayable_count:
         return EXIT_FAILURE  # the target is unreachable
     return 0 if replayer.report.has_no_differences else EXIT_MISMATCH

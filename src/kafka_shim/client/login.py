@@ -1,4 +1,4 @@
-"""The client's side of SASL: PLAIN (RFC 4616) and SCRAM (RFC 5802), message by message."""
+"""The client's side of SASL: PLAIN (RFC 4616), SCRAM (RFC 5802) and OAUTHBEARER (RFC 7628)."""
 
 import base64
 import hashlib
@@ -28,11 +28,18 @@ def sasl_messages(login: Login, nonce: str | None = None) -> Messages:
     """Return the client's messages; a nonce is passed only to repeat an exchange."""
     if login.mechanism in DIGESTS:
         return _scram_messages(login, nonce or secrets.token_urlsafe(24))
+    if login.mechanism == "OAUTHBEARER":
+        return _bearer_messages(login)
     return _plain_messages(login)
 
 
 def _plain_messages(login: Login) -> Messages:
     yield f"\0{login.username}\0{login.password}".encode()
+
+
+def _bearer_messages(login: Login) -> Messages:
+    """Yield the message with the token, which is the password."""
+    yield f"n,,\x01auth=Bearer {login.password}\x01\x01".encode()
 
 
 def _scram_messages(login: Login, nonce: str) -> Messages:

@@ -1,7 +1,7 @@
-"""A whole authentication as frames (SaslHandshake 1, SaslAuthenticate 0), whatever carries them."""
+"""A whole authentication as frames (SaslHandshake 1, SaslAuthenticate), whatever carries them."""
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -17,29 +17,39 @@ from kafka_shim.protocol.response_frames import read_response_with_version
 
 CLIENT_ID = "kafka-shim"
 
-Frames = Generator[bytes, bytes, int]
-"""Requests without their sizes; the frame of each answer is sent in. Ends with an error code."""
+
+class LoginResult(NamedTuple):
+    """The error code, 0 for success, and after how long to authenticate again (0: never)."""
+
+    error_code: int
+    session_lifetime_ms: int = 0
 
 
-def login_frames_then_error_code(login: Login) -> Frames:
-    """Yield the frames of an authentication; the error code is 0 for success.
+Frames = Generator[bytes, bytes, LoginResult]
+"""Requests without their sizes; the frame of each answer is sent in. Ends with the result."""
 
-    Raise InvalidLoginResponseError if a response is invalid.
+
+def login_frames(login: Login, version: int = 0) -> Frames:
+    """Yield the frames of an authentication with this version of SaslAuthenticate.
+
+    Before version 1, brokers do not return the lifetime. Raise InvalidLoginResponseError if a
+    response is invalid.
     """
     handshake = yield from _call(ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(login.mechanism))
     if handshake.error_code:
-        return int(handshake.error_code)
-    exchange = sasl_messages(login)
+        return LoginResult(handshake.error_code)
+    exchange, lifetime_ms = sasl_messages(login), 0
     try:
         message = next(exchange)
         while True:
             request = SaslAuthenticateRequest(message)
-            response = yield from _call(ApiKey.SASL_AUTHENTICATE, 0, request)
+            response = yield from _call(ApiKey.SASL_AUTHENTICATE, version, request)
             if response.error_code:
-                return int(response.error_code)
+                return LoginResult(response.error_code)
+            lifetime_ms = response.session_lifetime_ms
             message = exchange.send(response.auth_bytes)
     except StopIteration:
-        return 0
+        return LoginResult(0, lifetime_ms)
 
 
 def _call(api: ApiKey, version: int, request: msgspec.Struct) -> Generator[bytes, bytes, Any]:

@@ -15,6 +15,7 @@ from kafka_shim.shim.config import Config, SecurityProtocol, parse_address
 from kafka_shim.shim.state.authorization import PROPAGATION_DELAY
 from kafka_shim.traces.replay.events import Recording, TraceEvents
 from kafka_shim.traces.replay.replayer import Replayer
+from kafka_shim.traces.replay.report_text import report_lines
 from kafka_shim.traces.replay.target import Target
 from tests.cli.conftest import PLAINTEXT, SASL, USERS, Running
 
@@ -73,5 +74,5 @@ def test_a_replay_waits_until_acl_changes_take_effect(trace: Path, late: Running
         users={"alice": "alice-secret"},
     )
     report = Replayer(Recording(TraceEvents(trace), []), target).replay()
-    assert report.has_no_differences, "\n".join(report.summary_lines())
+    assert report.has_no_differences, "\n".join(report_lines(report))
     assert report.responses >= 4 * ROUNDS

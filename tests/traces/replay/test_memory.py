@@ -17,11 +17,12 @@ from kafka_shim.traces.replay.events import (
     TraceEvents,
     load_recording,
 )
-from kafka_shim.traces.replay.recorded_to_target_mapping import OffsetMapping
+from kafka_shim.traces.replay.offset_mapping import OffsetMapping
 from kafka_shim.traces.replay.replayer import Replayer
+from kafka_shim.traces.replay.report_text import report_lines
 from kafka_shim.traces.replay.target import Target
 from tests.support.frames import sized
-from tests.traces.replay.test_offsets import committed, committing, produced
+from tests.traces.replay.test_offsets import committed, committing, write
 from tests.traces.replay.test_window import VERSION, answering, exchange
 
 COUNT, BLOCK, BYTES = 6_000, 250, 1_000
@@ -76,14 +77,14 @@ def test_events_of_several_writers_are_merged_by_time(tmp_path: Path) -> None:
 def test_offsets_with_a_constant_distance_take_no_memory() -> None:
     offsets = OffsetMapping()
     for base in range(1000):
-        offsets.learn(produced(base), produced(base + 7))
+        write(offsets, base, base + 7)
     for base in range(1000, 2000):
-        offsets.learn(produced(base), produced(base + 9))
+        write(offsets, base, base + 9)
     asked = [committing(offset) for offset in (0, 500, 999, 1000, 1500, 5000)]
     for request in asked:
         offsets.put_target_offsets(request)
-    assert [committed(request) for request in asked] == [7, 507, 1006, 1009, 1509, 5009]
-    assert sum(map(len, offsets._offset_pairs.values())) == 4
+    assert [committed(request) for request in asked] == [7, 507, 1006, 1007, 1509, 5009]
+    assert [len(partition.written) for partition in offsets.partitions.values()] == [2]
 
 
 def test_a_report_keeps_the_first_of_many_differences(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,4 +97,4 @@ def test_a_report_keeps_the_first_of_many_differences(monkeypatch: pytest.Monkey
     row = found.json_fields()
     assert [kind["count"] for kind in row["differences"]] == [10]
     assert (row["differing_responses"], row["misses"], len(row["missed"])) == (10, 10, 3)
-    assert any(line.startswith("    10  Fetch v12") for line in found.summary_lines())
+    assert any(line.startswith("    10  Fetch v12") for line in report_lines(found))

@@ -11,8 +11,9 @@ from kafka_shim.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from kafka_shim.traces.replay.recorded_to_target_mapping import OffsetMapping
-from tests.support.record_requests import fetch_request
+from kafka_shim.protocol.records.batches import Record, encode_batch
+from kafka_shim.traces.replay.offset_mapping import OffsetMapping
+from tests.support.record_requests import fetch_request, produce_request
 
 TOPIC_ID = b"t" * 16
 
@@ -20,6 +21,13 @@ TOPIC_ID = b"t" * 16
 def produced(base: int, index: int = 0, topic: str = "t") -> ProduceResponse:
     row = PartitionProduceResponse(index=index, base_offset=base)
     return ProduceResponse([TopicProduceResponse(topic, partition_responses=[row])])
+
+
+def write(offsets: OffsetMapping, recorded: int, actual: int, count: int = 1) -> None:
+    """Learn the responses to a request with this number of records."""
+    records = [Record(number, 0, None, b"x") for number in range(count)]
+    request = produce_request("t", encode_batch(records))
+    offsets.learn_written(request, produced(recorded), produced(actual))
 
 
 def committing(offset: int, partition: int = 0, topic: str = "t") -> OffsetCommitRequest:
@@ -33,8 +41,8 @@ def committed(request: OffsetCommitRequest) -> int:
 
 def test_offsets_keep_their_distance_to_the_last_learned_one() -> None:
     offsets = OffsetMapping()
-    offsets.learn(produced(0), produced(100))
-    offsets.learn(produced(10), produced(150))
+    write(offsets, 0, 100)
+    write(offsets, 10, 150)
     assert offsets.differs_from_recording
     for old, new in ((0, 100), (9, 109), (10, 150), (12, 152)):
         request = committing(old)
@@ -44,7 +52,7 @@ def test_offsets_keep_their_distance_to_the_last_learned_one() -> None:
 
 def test_offsets_are_learned_for_each_partition() -> None:
     offsets = OffsetMapping()
-    offsets.learn(produced(0), produced(100))
+    write(offsets, 0, 100)
     for request in (committing(5, partition=1), committing(5, topic="u"), committing(-1)):
         before = committed(request)
         assert not offsets.put_target_offsets(request)
@@ -55,7 +63,7 @@ def test_topic_ids_are_resolved_with_the_recorded_metadata() -> None:
     offsets = OffsetMapping()
     recorded = MetadataResponse(topics=[MetadataResponseTopic(name="t", topic_id=TOPIC_ID)])
     offsets.learn_topic_names(recorded)
-    offsets.learn(produced(0), produced(7))
+    write(offsets, 0, 7)
     request = fetch_request(TOPIC_ID, offset=2)
     assert offsets.put_target_offsets(request)
     assert request.topics[0].partitions[0].fetch_offset == 9
@@ -63,6 +71,6 @@ def test_topic_ids_are_resolved_with_the_recorded_metadata() -> None:
 
 def test_equal_offsets_change_nothing() -> None:
     offsets = OffsetMapping()
-    offsets.learn(produced(4), produced(4))
+    write(offsets, 4, 4)
     assert not offsets.differs_from_recording
     assert not offsets.put_target_offsets(committing(4))

@@ -11,7 +11,8 @@ from kafka_shim.protocol.headers import write_response_header
 from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.traces.replay.events import Event, Recording
-from kafka_shim.traces.replay.replayer import Replayer, ReplayPace
+from kafka_shim.traces.replay.pace import ReplayPace
+from kafka_shim.traces.replay.replayer import Replayer
 from kafka_shim.traces.replay.target import Target
 from tests.shim.wire import serving
 from tests.support.addresses import split

@@ -5,7 +5,7 @@ import ssl
 
 from kafka_shim.client.config import PLAINTEXT, ClientConfig, Login
 from kafka_shim.client.login import InvalidLoginResponseError
-from kafka_shim.client.login_frames import login_frames_then_error_code
+from kafka_shim.client.login_frames import login_frames
 from kafka_shim.protocol.code_names import error_name_with_code
 
 CONNECT_SECONDS = 10
@@ -41,18 +41,18 @@ class UpstreamConnector:
 
 async def _authenticate_streams(streams: Streams, login: Login) -> None:
     reader, writer = streams
-    exchange = login_frames_then_error_code(login)
+    exchange = login_frames(login)
     try:
         frame = next(exchange)
         while True:
             writer.write(len(frame).to_bytes(4, "big") + frame)
             frame = exchange.send(await read_frame(reader))
     except StopIteration as done:
-        if done.value:
+        if done.value.error_code:
             writer.close()
             raise InvalidLoginResponseError(
                 f"it rejected the authentication of {login.username}:"
-                f" {error_name_with_code(done.value)}"
+                f" {error_name_with_code(done.value.error_code)}"
             ) from None
     except asyncio.IncompleteReadError as error:
         reason = f"it closed the connection during the authentication of {login.username}"

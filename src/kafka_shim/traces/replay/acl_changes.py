@@ -1,7 +1,6 @@
 """ACL changes that a target applies late: whether each of its brokers has applied a change."""
 
 import time
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -49,13 +48,11 @@ class ReplayedAclChange(msgspec.Struct, frozen=True):
 
         Raise ConnectionLostError if the connection ends.
         """
-        target_connection.send(
+        frame = target_connection.exchange(
             write_request_header(RequestHeader(ApiKey.DESCRIBE_ACLS, self.version, 0, "replay"))
             + codecs.write_request(_EVERY_ACL, self.version)
         )
-        response = _decode_response_or_none(
-            ApiKey.DESCRIBE_ACLS, self.version, target_connection.receive()
-        )
+        response = _decode_response_or_none(ApiKey.DESCRIBE_ACLS, self.version, frame)
         if response is None or response.error_code:
             return True
         existing_acls = {
@@ -65,17 +62,14 @@ class ReplayedAclChange(msgspec.Struct, frozen=True):
         }
         return self.created_acls <= existing_acls and not self.removed_acls & existing_acls
 
-    def await_application(
-        self, target_connections: Iterable[TargetConnection], timeout_s: float
-    ) -> None:
-        """Wait until all of these brokers have applied it, or the time is over.
+    def await_application(self, target_connection: TargetConnection, timeout_s: float) -> None:
+        """Wait until the broker has applied it, or the time is over.
 
         Raise ConnectionLostError if a connection ends.
         """
         deadline = time.monotonic() + timeout_s
-        for target_connection in target_connections:
-            while not self.is_applied_at(target_connection) and time.monotonic() < deadline:
-                time.sleep(RETRY_S)
+        while not self.is_applied_at(target_connection) and time.monotonic() < deadline:
+            time.sleep(RETRY_S)
 
 
 def successful_acl_change(request: bytes, frame: bytes) -> ReplayedAclChange | None:

@@ -24,11 +24,16 @@ def overall_error_code(entry: Response, other_response_frame: bytes | None = Non
         response, _ = read_response_with_version(entry.api_key, entry.api_version, response_frame)
     except ProtocolError:
         return -1
+    return error_code_of(entry.api_key, response)
+
+
+def error_code_of(api_key: int, response: Any) -> int:
+    """Return the error code of a decoded response, as `overall_error_code`."""
     for rows in ("coordinators", "groups"):  # in versions for several coordinators or groups
         inner_rows = getattr(response, rows, None)
         if inner_rows and hasattr(inner_rows[0], "error_code"):  # groups in a list have none
             return int(inner_rows[0].error_code)
-    codes = _PARTITION_CODES.get(entry.api_key)
+    codes = _PARTITION_CODES.get(api_key)
     if codes is not None:
         return next(codes(response), 0)  # a coordinator's error is in all of them
     return int(getattr(response, "error_code", 0))

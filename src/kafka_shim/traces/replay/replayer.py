@@ -18,17 +18,8 @@ from kafka_shim.traces.identities.id_mapping import (
     request_has_mapped_values,
 )
 from kafka_shim.traces.identities.message_fields import COORDINATOR_APIS
-from kafka_shim.traces.replay.acl_changes import (
-    ACL_CHANGES,
-    ReplayedAclChange,
-    successful_acl_change,
-)
-from kafka_shim.traces.replay.compare import Difference, compare_and_learn
-from kafka_shim.traces.replay.error_codes import (
-    is_coordinator_elsewhere,
-    overall_error_code,
-    target_responded_before_rebalance,
-)
+from kafka_shim.traces.replay.acl_changes import ACL_CHANGES, successful_acl_change
+from kafka_shim.traces.replay.error_codes import target_responded_before_rebalance
 from kafka_shim.traces.replay.events import (
     AUTHENTICATION_APIS,
     ConnectionId,
@@ -36,72 +27,29 @@ from kafka_shim.traces.replay.events import (
     FactsNeededBeforeReplay,
     Recording,
 )
-from kafka_shim.traces.replay.recorded_to_target_mapping import (
-    REQUESTS_WITH_OFFSETS,
-    RecordedToTargetMapping,
+from kafka_shim.traces.replay.offset_mapping import REQUESTS_WITH_OFFSETS
+from kafka_shim.traces.replay.pace import ReplayPace
+from kafka_shim.traces.replay.replay_connection import (
+    InFlightRequest,
+    ReplayConnection,
+    receive_parts,
 )
-from kafka_shim.traces.replay.report import (
-    ReplayRecorder,
-    ReplayReport,
-    RequestId,
-    request_id_of_event,
-)
+from kafka_shim.traces.replay.replay_recorder import ReplayRecorder
+from kafka_shim.traces.replay.report import ReplayReport, request_id_of_event
+from kafka_shim.traces.replay.response_comparison import ResponseComparison
 from kafka_shim.traces.replay.target import (
     OnUnreplayableRequest,
     Target,
     UnreplayableRequestError,
 )
-from kafka_shim.traces.replay.target_connection import (
-    WINDOW_BYTES,
-    ConnectionLostError,
-    InFlightRequest,
-    MissingPasswordError,
-    ReplayConnection,
-    TargetConnection,
-    authenticate_replayed,
-    login_for_recorded_user,
-)
-
-LATE_S = 0.01
-"""A replay that is later than this does not catch up: pauses would be shorter than recorded."""
-
-
-class ReplayPace:
-    """Waits before each event; without a speed it does not wait.
-
-    Pauses matter to a broker: members that join a new group within a delay are in one generation.
-    So if the target is slower than the recorded broker, all later events are delayed.
-    """
-
-    def __init__(
-        self,
-        speed: float | None,
-        first_us: int,
-        now: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self._speed = speed
-        self._first_us = first_us
-        self._now = now
-        self._sleep = sleep
-        self._start = now()
-
-    def sleep_until_due(self, time_us: int) -> None:
-        """Wait until an event recorded at this time is due."""
-        if self._speed is None:
-            return
-        due = self._start + (time_us - self._first_us) / 1_000_000 / self._speed
-        late_s = self._now() - due
-        if late_s < 0:
-            self._sleep(-late_s)
-        elif late_s > LATE_S:
-            self._start += late_s
-
+from kafka_shim.traces.replay.target_cluster import TargetCluster
+from kafka_shim.traces.replay.target_connection import WINDOW_BYTES, ConnectionLostError
+from kafka_shim.traces.replay.user_logins import UserLogins
 
 _PROGRESS_EVENTS = 256
 
-RETRY_S = 0.1
-"""Before a target that is not ready yet is asked again."""
+_RETRY_S = 0.1
+"""Before a member's request is sent again that overtook another member's."""
 
 _APIS_WITH_SECRETS = frozenset(
     {
@@ -123,12 +71,15 @@ class Replayer:
     ) -> None:
         self._recording = recording
         self._target = target
-        self._recording_facts = recording_facts or FactsNeededBeforeReplay(recording.events)
+        self._facts = recording_facts or FactsNeededBeforeReplay(recording.events)
         self._connections: dict[ConnectionId, ReplayConnection] = {}
         self._current_connection: ReplayConnection | None = None
-        self._mapping = RecordedToTargetMapping()
         self._recorder = None if target.record is None else ReplayRecorder(target.record)
-        self.report = ReplayReport(ignored=target.ignored)
+        self.report = ReplayReport(ignored=target.ignored, trace_requests=self._facts.requests)
+        self._cluster = TargetCluster(target)
+        self._logins = UserLogins(target, self._facts, self._cluster.topology, self.report)
+        self._comparison = ResponseComparison(self._cluster, self._facts, self.report)
+        self._mapping = self._comparison.mapping
 
     def replay(self, progress: Callable[[int], None] = lambda _: None) -> ReplayReport:
         """Replay everything. Raise UnreplayableRequestError if the target's `on_miss` is FAIL.
@@ -136,22 +87,26 @@ class Replayer:
         `progress` is regularly called with the number of replayed events.
         """
         start = time.monotonic()
-        replay_pace = ReplayPace(self._target.speed, self._recording_facts.first_us)
+        replay_pace = ReplayPace(self._target.speed, self._facts.first_us)
         try:
             for number, event in enumerate(self._recording.events):
                 if number % _PROGRESS_EVENTS == 0 or self._target.speed is not None:
                     progress(number)
                 replay_pace.sleep_until_due(event.entry.time_us)
+                self._logins.advance()
                 self._replay_event(event)
             if self._current_connection is not None:
                 self._exchange_due(self._current_connection)
             for connection in self._connections.values():
                 self._close_connection(connection, "the replay is over")
+            self._logins.finish()
         finally:
             for connection in self._connections.values():
                 connection.close("the replay is over")
+            self._logins.close()
             if self._recorder is not None:
                 self._recorder.close()
+            self._comparison.finish()
             self.report.seconds = time.monotonic() - start
         return self.report
 
@@ -162,7 +117,7 @@ class Replayer:
             and known_connection is not self._current_connection
         ):
             self._exchange_due(self._current_connection)
-        connection = self._current_connection = known_connection or self._connect(event)
+        connection = self._current_connection = known_connection or self._add_connection(event)
         match event.entry:
             case Request():
                 self._replay_request(event, event.entry, connection)
@@ -170,69 +125,61 @@ class Replayer:
                 self._handle_response_event(event, event.entry, connection)
             case ConnectionClosed():
                 self._exchange_due(connection)
+                self._logins.finish_connection(event.connection_id)
                 self._close_connection(connection, "the recorded client had left")
                 if self._recorder is not None:
                     self._recorder.record_close(event, event.entry.reason)
 
-    def _connect(self, event: Event) -> ReplayConnection:
-        host, port = self._address_for_event(event)
-        try:
-            connection = ReplayConnection(TargetConnection(host, port, self._target.timeout_s), "")
-        except ConnectionLostError as error:
-            connection = ReplayConnection(None, str(error))
+    def _add_connection(self, event: Event) -> ReplayConnection:
+        connection = ReplayConnection(
+            lambda address: self._logins.open_connection(event.connection_id, address)
+        )
         self._connections[event.connection_id] = connection
         return connection
-
-    def _address_for_event(self, event: Event) -> tuple[str, int]:
-        """Return the address from a route, else the one that the target
-        advertises for this broker.
-        """
-        routes = self._target.routes
-        routed_address = routes.get(event.listener) or routes.get(str(event.node_id))
-        return (
-            routed_address
-            or self._mapping.target_address_advertised_for(event)
-            or self._target.address
-        )
 
     def _close_connection(self, connection: ReplayConnection, reason: str) -> None:
         """Stop sending; outstanding responses are added to a trace of the replay."""
         if self._recorder is not None:
             self._receive_unrecorded_responses(connection)
+        self.report.unanswered_requests += len(connection.in_flight_requests)
         connection.close(reason)
 
     def _receive_unrecorded_responses(
         self, connection: ReplayConnection, until: int | None = None
     ) -> None:
         """Receive responses that the recording does not have, up to `until`."""
+        before = len(connection.in_flight_requests)
         try:
-            for in_flight_request, frame in connection.receive_unrecorded_responses(until):
+            for in_flight_request, frames in connection.receive_unrecorded_responses(until):
                 self.report.unrecorded_responses += 1
                 if self._recorder is not None:
+                    frame = self._cluster.merge_response(in_flight_request, frames)
                     self._recorder.record_response(in_flight_request, frame)
+            self.report.unanswered_requests += before - len(connection.in_flight_requests)
         except ConnectionLostError as error:
             if until is not None:
                 raise
+            self.report.unanswered_requests += before
             connection.close(f"the connection failed earlier: {error}")
 
     def _replay_request(self, event: Event, entry: Request, connection: ReplayConnection) -> None:
         try:
             header, at = read_request_header(entry.frame)
         except ProtocolError as error:
-            self._report_unreplayable(request_id_of_event(event), str(error))
+            self._report_unreplayable(event, str(error))
             return
         key = header.api_key
-        if (event.connection_id, entry.sequence) in self._recording_facts.not_ready_requests:
-            self.report.skipped_requests += 1
-        elif connection.target_connection is None:
-            self._report_unreplayable(request_id_of_event(event), connection.failure)
+        if key in AUTHENTICATION_APIS and not self._target.replays_authentication:
+            self.report.logins += 1
+        elif self._facts.is_skipped(event, key):
+            self.report.skip_request("the recorded broker was not ready")
+        elif not connection.is_usable:
+            self._report_unreplayable(event, connection.failure)
         elif key in AUTHENTICATION_APIS:
             self._exchange_due(connection)
             self._replay_authentication(event, header, entry, at, connection)
         elif key in _APIS_WITH_SECRETS or (entry.redacted and BLANK.encode() in entry.frame):
-            self._report_unreplayable(
-                request_id_of_event(event), "it has secrets, which are not in a trace"
-            )
+            self._report_unreplayable(event, "it has secrets, which are not in a trace")
         else:
             self._queue_request(event, header, entry, at, connection)
 
@@ -253,10 +200,12 @@ class Replayer:
             has_ids = request_has_mapped_values(frame[at:], key, version)
             if waits_for_offsets or (connection.due_responses_contain_ids and has_ids):
                 self._exchange_due(connection)
+            frame = self._cluster.without_session(event, header, frame, at)
             if self._mapping.requests_need_rewriting and (has_offsets or has_ids):
                 frame = self._mapping.request_with_target_values(
                     event.connection_id, header, frame, at
                 )
+        frame = self._cluster.with_replication_factors(header, frame, at, self.report)
         if len(frame) > WINDOW_BYTES:
             self._exchange_due(connection)
         elif connection.must_receive_before_sending:
@@ -264,11 +213,19 @@ class Replayer:
         if connection.has_many_unrecorded:
             self._exchange_due(connection)
             self._receive_unrecorded_responses(connection)
-        if connection.target_connection is None:
-            self._report_unreplayable(request_id_of_event(event), connection.failure)
+        parts = self._cluster.parts(event, header, frame, at)
+        if connection.goes_elsewhere({address for address, _ in parts}):
+            self._exchange_due(connection)
+        if not connection.is_usable:
+            self._report_unreplayable(event, connection.failure)
             return
         in_flight_request = InFlightRequest(event, frame, entry.frame)
-        connection.queue_request(in_flight_request, entry.sequence)
+        try:
+            self._logins.prepare(event.connection_id, connection, {*dict(parts)})
+            connection.queue_request(in_flight_request, entry.sequence, parts)
+        except ConnectionLostError as error:
+            self._give_up_connection(event, connection, str(error))
+            return
         if self._recorder is not None:
             self._recorder.record_request(in_flight_request)
         self.report.requests += 1
@@ -283,43 +240,25 @@ class Replayer:
         at: int,
         connection: ReplayConnection,
     ) -> None:
-        if not self._target.replays_authentication:
-            return
         if self._recorder is not None:
             self._recorder.record_authentication(event, entry)
-        response = self._recording_facts.authentication_responses.get(
-            (event.connection_id, entry.sequence)
-        )
-        if response is None:  # the client left before its authentication was answered
-            self.report.skipped_requests += 1
-            connection.close("its authentication was not answered in the recording")
-            return
-        was_rejected = overall_error_code(response) != 0
-        name = self._recording_facts.principals[event.connection_id].partition(":")[2]
-        users = self._target.users
         try:
-            authenticate_replayed(
-                connection,
-                header,
-                entry.frame,
-                at,
-                lambda mechanism: login_for_recorded_user(
-                    name, mechanism, users, was_rejected=was_rejected
-                ),
-            )
-        except (ConnectionLostError, MissingPasswordError) as error:
+            address = self._cluster.default_address(event)
+            reason = self._logins.replay(event, header, entry.frame, at, connection, address)
+        except ConnectionLostError as error:
             self._give_up_connection(event, connection, str(error))
+        else:
+            if reason:
+                self._give_up_connection(event, connection, reason)
 
     def _handle_response_event(
         self, event: Event, entry: Response, connection: ReplayConnection
     ) -> None:
         if entry.api_key in AUTHENTICATION_APIS:
-            self._compare_authentication(event, entry, connection)
-            return
-        if (
-            entry.sequence not in connection.in_flight_requests
-            or connection.target_connection is None
-        ):
+            if self._recorder is not None and self._target.replays_authentication:
+                self._recorder.record_authentication(event, entry)
+            return  # compared when the target has answered it
+        if entry.sequence not in connection.in_flight_requests or not connection.is_usable:
             return  # reported when the request was missed
         connection.mark_response_due(event, entry)
         is_awaited = entry.api_key in COORDINATOR_APIS or entry.api_key in ACL_CHANGES
@@ -342,106 +281,81 @@ class Replayer:
             try:
                 connection.flush()
             except ConnectionLostError as error:
-                connection.close(f"the connection failed earlier: {error}")
+                self._give_up_connection(None, connection, str(error))
             return
         self._flush_connection(connection.due_responses[0][0], connection)
         while (
             connection.due_responses
-            and connection.target_connection is not None
+            and connection.is_usable
             and not (until_can_send_more and connection.is_sendable)
         ):
             event, entry = connection.due_responses[0]
             try:
                 self._receive_unrecorded_responses(connection, entry.sequence)
-                in_flight_request = connection.remove_in_flight_request(entry.sequence)
-                frame = self._receive_response_with_retries(
-                    connection, connection.target_connection, in_flight_request.frame, entry
-                )
-                if entry.api_key in ACL_CHANGES and not connection.in_flight_requests:
-                    self._await_acl_change(
-                        event, successful_acl_change(in_flight_request.frame, frame)
-                    )
+                in_flight_request = connection.in_flight_requests[entry.sequence]
+                frame = self._receive_response(connection, in_flight_request, entry)
             except ConnectionLostError as error:
                 self._give_up_connection(event, connection, str(error))
                 return
+            connection.remove_in_flight_request(entry.sequence)
             connection.mark_first_due_response_received()
-            self.report.responses += 1
             if self._recorder is not None:
                 self._recorder.record_response(in_flight_request, frame)
-            differences = compare_and_learn(
-                self._mapping, event, in_flight_request.recorded_frame, entry, frame
-            )
-            if differences:
-                self.report.add_differences(request_id_of_event(event), differences)
+            try:
+                self._comparison.compare(connection, event, in_flight_request, entry, frame)
+            except ConnectionLostError as error:
+                self._give_up_connection(None, connection, str(error))
+                return
 
-    def _receive_response_with_retries(
-        self,
-        connection: ReplayConnection,
-        target_connection: TargetConnection,
-        request: bytes,
-        entry: Response,
+    def _receive_response(
+        self, connection: ReplayConnection, request: InFlightRequest, entry: Response
     ) -> bytes:
         """Return the target's response; retry while it is not ready, as a client would."""
+        frame = self._cluster.complete_response(connection, request, entry, receive_parts(request))
         deadline = time.monotonic() + self._target.timeout_s
-        while True:
-            frame = target_connection.receive()
-            if connection.in_flight_requests or time.monotonic() > deadline:
-                return frame
-            if not is_coordinator_elsewhere(entry, frame) and not target_responded_before_rebalance(
-                request, entry, frame, self._frames_in_flight()
-            ):
-                return frame
-            time.sleep(RETRY_S)
-            target_connection.send(request)
+        while (
+            len(connection.in_flight_requests) == 1
+            and len(request.parts) == 1
+            and time.monotonic() < deadline
+            and target_responded_before_rebalance(
+                request.frame, entry, frame, self._other_frames_in_flight(request)
+            )
+        ):
+            time.sleep(_RETRY_S)
+            frame = request.parts[0][0].exchange(request.frame)
+        if entry.api_key in ACL_CHANGES:
+            change = successful_acl_change(request.frame, frame)
+            if change is not None:
+                self._cluster.await_acl_change(connection, request.event, change)
+        return frame
 
-    def _frames_in_flight(self) -> Iterator[bytes]:
+    def _other_frames_in_flight(self, own: InFlightRequest) -> Iterator[bytes]:
         for connection in self._connections.values():
-            yield from (
-                in_flight_request.frame
-                for in_flight_request in connection.in_flight_requests.values()
-            )
+            for request in connection.in_flight_requests.values():
+                if request is not own:
+                    yield request.frame
 
-    def _await_acl_change(self, event: Event, change: ReplayedAclChange | None) -> None:
-        """Wait until the brokers with connections of this user have applied a change of ACLs."""
-        if change is None:
-            return
-        principals = self._recording_facts.principals
-        target_connections = {
-            connection.target_connection.address: connection.target_connection
-            for connection_id, connection in self._connections.items()
-            if connection.target_connection is not None
-            and not connection.in_flight_requests
-            and principals[connection_id] == principals[event.connection_id]
-        }
-        change.await_application(target_connections.values(), self._target.timeout_s)
-
-    def _compare_authentication(
-        self, event: Event, entry: Response, connection: ReplayConnection
+    def _give_up_connection(
+        self, event: Event | None, connection: ReplayConnection, reason: str
     ) -> None:
-        """Compare only the error code of an authentication; its messages always differ."""
-        actual = connection.login_error
-        if self._recorder is not None and self._target.replays_authentication:
-            self._recorder.record_authentication(event, entry)
-        if entry.api_key != ApiKey.SASL_AUTHENTICATE or actual is None:
-            return
-        recorded_code = overall_error_code(entry)
-        self.report.responses += 1
-        if recorded_code != actual:
-            self.report.add_differences(
-                request_id_of_event(event),
-                [Difference("error_code", recorded_code, actual)],
-            )
+        """Give up a connection; its outstanding requests are missed too.
 
-    def _give_up_connection(self, event: Event, connection: ReplayConnection, reason: str) -> None:
-        """Give up a connection; its outstanding responses are missed too."""
-        lost_events = connection.close(f"the connection failed earlier: {reason}")
-        for missed_event in lost_events or [event]:
-            self._report_unreplayable(
-                request_id_of_event(missed_event),
-                reason if missed_event is event else connection.failure,
-            )
+        `event` is the one at which it was lost, None if its request has a response.
+        """
+        requests = [request.event for request in connection.in_flight_requests.values()]
+        connection.close(f"the connection failed earlier: {reason}")
+        lost = {missed.entry.sequence: missed for missed in requests}
+        if event is not None:
+            lost[event.entry.sequence] = event
+        for missed_event in lost.values():
+            if self._facts.is_unanswered(missed_event):
+                self.report.unanswered_requests += 1
+                continue
+            is_first = event is not None and missed_event is event
+            self._report_unreplayable(missed_event, reason if is_first else connection.failure)
 
-    def _report_unreplayable(self, request_id: RequestId, reason: str) -> None:
+    def _report_unreplayable(self, event: Event, reason: str) -> None:
+        request_id = request_id_of_event(event)
         self.report.add_unreplayable_request(request_id, reason)
         if self._target.on_miss is OnUnreplayableRequest.FAIL:
             raise UnreplayableRequestError(

@@ -1,0 +1,190 @@
+"""Asks the target again after retriable errors, as clients do, and counts the errors."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from kafka_shim.protocol.code_names import error_name
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.response_frames import read_response_with_version, write_response_frame
+from kafka_shim.traces.identities.message_fields import NOT_READY_ERRORS
+from kafka_shim.traces.replay.error_codes import error_code_of
+from kafka_shim.traces.replay.replay_connection import ReplayConnection
+from kafka_shim.traces.replay.request_parts import (
+    COORDINATED_LISTS,
+    LEADER_APIS,
+    coordinated_rows,
+    coordinator_key,
+    merge_responses,
+    response_partitions,
+    select_keys,
+    select_partitions,
+)
+from kafka_shim.traces.replay.routing import RequestRouter
+from kafka_shim.traces.replay.target_connection import Address
+
+RETRY_S = 0.1
+"""Before a target that is not ready yet is asked again."""
+
+LEADER_ERRORS = frozenset(
+    {
+        ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.REPLICA_NOT_AVAILABLE, ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.LISTENER_NOT_FOUND, ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_LEADER_EPOCH, ErrorCode.OFFSET_NOT_AVAILABLE,
+        ErrorCode.NOT_ENOUGH_REPLICAS,
+    }
+)  # fmt: skip
+"""The partition is led elsewhere, or not yet."""
+UNKNOWN_TOPIC_ERRORS = frozenset(
+    {
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.INCONSISTENT_TOPIC_ID,
+    }
+)  # fmt: skip
+"""Retriable only for a moment after a topic was created: not each broker has it yet."""
+COORDINATOR_ERRORS = NOT_READY_ERRORS | {ErrorCode.UNSTABLE_OFFSET_COMMIT}
+TEMPORARY_ERRORS = (
+    LEADER_ERRORS
+    | COORDINATOR_ERRORS
+    | {ErrorCode.FETCH_SESSION_ID_NOT_FOUND, ErrorCode.INVALID_FETCH_SESSION_EPOCH}
+)
+"""Errors that say nothing about what the client may do; put aside if the recording has them."""
+
+Key = tuple[Any, Any] | None
+"""Topic and partition, or type and name of a coordinator; None for a whole response."""
+
+
+class RoutedRequest(NamedTuple):
+    """A request with the target's ids, and the broker for what is for no known one."""
+
+    listener: str
+    default: Address
+    header: RequestHeader
+    message: Any
+
+
+class RetryLimits:
+    """Until when the target may still apply changes of topics late."""
+
+    def __init__(self, timeout_s: float) -> None:
+        self.timeout_s = timeout_s
+        self.settles_until = 0.0
+
+    @property
+    def is_settling(self) -> bool:
+        return time.monotonic() < self.settles_until
+
+
+class ErrorRetries:
+    """Sends the parts of requests again that the target rejected with a retriable error."""
+
+    def __init__(self, router: RequestRouter, limits: RetryLimits) -> None:
+        self._router = router
+        self._limits = limits
+        self.counts: Counter[str] = Counter()
+        """How often the target was asked again, by the name of the error."""
+
+    def complete(
+        self, connection: ReplayConnection, request: RoutedRequest, frame: bytes, recorded: bytes
+    ) -> bytes:
+        """Return the response once it has no retriable error that the recorded one lacks.
+
+        Raise ConnectionLostError if a connection ends.
+        """
+        deadline = time.monotonic() + self._limits.timeout_s
+        header, message = request.header, request.message
+        recorded_response = _decode(header, recorded)
+        recorded_codes = (
+            set()
+            if recorded_response is None
+            else {*error_codes(header.api_key, message, recorded_response).values()}
+        )
+        while True:
+            response = _decode(header, frame)
+            failed = {
+                key: code
+                for key, code in self._retriable_codes(header.api_key, message, response)
+                if code not in recorded_codes
+            }
+            if not failed or time.monotonic() > deadline:
+                return frame
+            for code in failed.values():
+                self.counts[error_name(code)] += 1
+            time.sleep(RETRY_S)
+            self._refresh(connection, request, failed)
+            again = _select(header.api_key, message, set(failed))
+            parts = self._router.parts(request.listener, request.default, header, again)
+            responses = [
+                _decode(header, connection.target_connection(address).exchange(part))
+                for address, part in parts
+            ]
+            if None in responses:
+                return frame
+            if None not in failed:
+                responses.insert(0, response)
+            frame = write_response_frame(header, merge_responses(header.api_key, responses))
+
+    def _retriable_codes(
+        self, api_key: int, message: Any, response: Any
+    ) -> Iterator[tuple[Key, int]]:
+        if response is None:
+            return
+        for key, code in error_codes(api_key, message, response).items():
+            if api_key in LEADER_APIS:
+                is_retriable = code in LEADER_ERRORS or (
+                    code in UNKNOWN_TOPIC_ERRORS and self._limits.is_settling
+                )
+            else:
+                is_retriable = code in COORDINATOR_ERRORS
+            if is_retriable:
+                yield key, code
+
+    def _refresh(
+        self, connection: ReplayConnection, request: RoutedRequest, failed: dict[Key, int]
+    ) -> None:
+        """Ask for the leaders or coordinators again."""
+        api_key, listener = request.header.api_key, request.listener
+        if api_key == ApiKey.FIND_COORDINATOR:
+            return
+        asked = connection.target_connection(request.default)
+        if api_key in LEADER_APIS:
+            self._router.ask_leaders(asked, listener, (key[0] for key in failed if key))
+            return
+        own_key = coordinator_key(api_key, request.message)
+        keys = [key or own_key for key in failed]
+        if not self._router.topology.is_known(listener):
+            self._router.ask_leaders(asked, listener, ())
+        self._router.ask_coordinators(asked, listener, (key for key in keys if key))
+
+
+def error_codes(api_key: int, message: Any, response: Any) -> dict[Key, int]:
+    """Return the error codes in a response by what they are for."""
+    if api_key in LEADER_APIS:
+        return {
+            (topic, number): row.error_code
+            for topic, number, row in response_partitions(api_key, response)
+        }
+    if api_key in COORDINATED_LISTS and coordinator_key(api_key, message) is None:
+        rows = coordinated_rows(api_key, response)
+        return {key: row.error_code for key, row in rows}
+    return {None: error_code_of(api_key, response)}
+
+
+def _select(api_key: int, message: Any, keys: set[Key]) -> Any:
+    if None in keys:
+        return message
+    if api_key in LEADER_APIS:
+        return select_partitions(api_key, message, lambda topic, number: (topic, number) in keys)
+    return select_keys(api_key, message, lambda key_type, key: (key_type, key) in keys)
+
+
+def _decode(header: RequestHeader, frame: bytes) -> Any:
+    try:
+        return read_response_with_version(header.api_key, header.api_version, frame)[0]
+    except ProtocolError:
+        return None

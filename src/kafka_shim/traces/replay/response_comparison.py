@@ -1,0 +1,219 @@
+"""Compares a response of the target with the recorded one, asking again what may be late."""
+
+import time
+from collections import Counter
+from typing import Any
+
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.trace_format.entries import Response
+from kafka_shim.trace_format.messages import read_response_or_none
+from kafka_shim.traces.replay.asking_again import TEMPORARY_ERRORS, error_codes
+from kafka_shim.traces.replay.compare import Difference, compare_and_learn
+from kafka_shim.traces.replay.events import Event, FactsNeededBeforeReplay
+from kafka_shim.traces.replay.read_comparison import (
+    READ_APIS,
+    FetchReading,
+    ReadComparison,
+    count_share_records,
+)
+from kafka_shim.traces.replay.recorded_to_target_mapping import (
+    RecordedToTargetMapping,
+    decode_request,
+)
+from kafka_shim.traces.replay.replay_connection import InFlightRequest, ReplayConnection
+from kafka_shim.traces.replay.report import ReplayReport, RequestId, request_id_of_event
+from kafka_shim.traces.replay.target_cluster import TargetCluster
+
+READ_S = 3.0
+"""How long records and offsets are asked for again that the target should have."""
+PERSISTENT_S = 0.3
+"""The same, for a kind of difference that has lasted once."""
+RETRY_S = 0.05
+
+_ASKED_AGAIN = frozenset(
+    {
+        ApiKey.METADATA, ApiKey.DESCRIBE_ACLS, ApiKey.DESCRIBE_CONFIGS, ApiKey.DESCRIBE_CLUSTER,
+        ApiKey.DESCRIBE_CLIENT_QUOTAS, ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
+        ApiKey.DESCRIBE_TOPIC_PARTITIONS, ApiKey.LIST_PARTITION_REASSIGNMENTS,
+        ApiKey.DESCRIBE_TRANSACTIONS, ApiKey.LIST_TRANSACTIONS, ApiKey.DESCRIBE_PRODUCERS,
+        ApiKey.LIST_OFFSETS, ApiKey.OFFSET_FETCH, ApiKey.LIST_GROUPS, ApiKey.DESCRIBE_GROUPS,
+        ApiKey.CONSUMER_GROUP_DESCRIBE, ApiKey.SHARE_GROUP_DESCRIBE,
+    }
+)  # fmt: skip
+"""Requests that change nothing, and can be sent again while changes take effect."""
+_NOT_APPLIED_YET = frozenset({3, 5})
+"""UNKNOWN_TOPIC_OR_PARTITION and LEADER_NOT_AVAILABLE in Metadata, of a topic that is created."""
+
+
+class ResponseComparison:
+    """Compares responses, and learns the target's ids and offsets from them."""
+
+    def __init__(
+        self, cluster: TargetCluster, facts: FactsNeededBeforeReplay, report: ReplayReport
+    ) -> None:
+        self.mapping = RecordedToTargetMapping()
+        self._reads = ReadComparison(self.mapping)
+        self._cluster = cluster
+        self._facts = facts
+        self._report = report
+        self._persistent: set[tuple[str, str]] = set()
+
+    def compare(
+        self,
+        connection: ReplayConnection,
+        event: Event,
+        request: InFlightRequest,
+        entry: Response,
+        frame: bytes,
+    ) -> None:
+        """Compare a response of the target. Raise ConnectionLostError if a connection ends."""
+        if entry.api_key == ApiKey.PRODUCE:
+            self._learn_written(request, entry, frame)
+        differences = self._differences(connection, event, request, entry, frame)
+        request_id = request_id_of_event(event)
+        if differences and entry.api_key in _ASKED_AGAIN:
+            differences = self._ask_again(connection, event, request, entry, differences)
+        if differences and self._is_temporary(event, request, entry):
+            self._report.put_aside += 1
+            return
+        self._report.responses += 1
+        if differences:
+            self._report.add_differences(request_id, differences)
+
+    def finish(self) -> None:
+        """Report what is known only at the end."""
+        for difference in self._reads.final_differences():
+            self._report.add_differences(RequestId(0, 0, "Fetch", 0, ""), [difference])
+        self._report.compared_records = self._reads.compared_records
+        self._report.uncompared = self._reads.uncompared
+        self._report.asked_again = self._cluster.retries.counts
+
+    def _learn_written(self, request: InFlightRequest, entry: Response, frame: bytes) -> None:
+        recorded, actual = read_response_or_none(entry), _decode(entry, frame)
+        if recorded is not None and actual is not None:
+            self.mapping.learn_written(request.recorded_frame, recorded, actual)
+
+    def _differences(
+        self,
+        connection: ReplayConnection,
+        event: Event,
+        request: InFlightRequest,
+        entry: Response,
+        frame: bytes,
+    ) -> list[Difference]:
+        differences = compare_and_learn(self.mapping, event, request.recorded_frame, entry, frame)
+        if entry.api_key == ApiKey.SHARE_FETCH:
+            response = read_response_or_none(entry)
+            count = 0 if response is None else count_share_records(response)
+            self._reads.count_uncompared("records were read by share groups", count)
+        if entry.api_key not in READ_APIS:
+            return differences
+        recorded, actual = read_response_or_none(entry), _decode(entry, frame)
+        _, message = decode_request(request.frame)
+        if recorded is None or actual is None or message is None:
+            return differences
+        if entry.api_key == ApiKey.FETCH:
+            reading = self._read(connection, event, request, recorded, actual)
+            return [*differences, *self._reads.fetch_differences(reading, recorded, actual)]
+        _, recorded_request = decode_request(request.recorded_frame)
+        found = self._reads.offset_differences(entry.api_key, recorded_request, recorded, actual)
+        return [*differences, *found]
+
+    def _read(
+        self,
+        connection: ReplayConnection,
+        event: Event,
+        request: InFlightRequest,
+        recorded: Any,
+        actual: Any,
+    ) -> FetchReading:
+        """Return what a Fetch request reads; the target is asked again for records that lack."""
+        reading = self._reads.fetch_reading(recorded)
+        reading.add_target(self.mapping, recorded, actual)
+        missing = reading.missing_offsets()
+        if not missing:
+            return reading
+        header, message = decode_request(request.frame)
+        kind = ("Fetch", "records")
+        deadline = time.monotonic() + (PERSISTENT_S if kind in self._persistent else READ_S)
+        while missing:
+            again = self._cluster.fetch_again(
+                connection, event, header, message, self._target_topics(missing)
+            )
+            if again is None:
+                break
+            reading.add_target(self.mapping, recorded, again)
+            still_missing = reading.missing_offsets()
+            is_over = time.monotonic() > deadline
+            for key, offset in still_missing.items():
+                if missing.get(key) == offset and (is_over or reading.has_passed(key, offset)):
+                    self._persistent.add(kind)
+            missing = {
+                key: offset
+                for key, offset in still_missing.items()
+                if not is_over and not reading.has_passed(key, offset)
+            }
+            if missing:
+                time.sleep(RETRY_S)
+        return reading
+
+    def _target_topics(
+        self, missing: dict[tuple[str | bytes, int], int]
+    ) -> dict[tuple[str | bytes, int], int]:
+        """Return the offsets by name or by the target's topic id, whichever is known."""
+        topics = self.mapping.ids.corresponding_ids.topics
+        return {
+            (topics.get(key, key) if isinstance(key, bytes) else key, number): offset
+            for (key, number), offset in missing.items()
+        }
+
+    def _ask_again(
+        self,
+        connection: ReplayConnection,
+        event: Event,
+        request: InFlightRequest,
+        entry: Response,
+        differences: list[Difference],
+    ) -> list[Difference]:
+        """Return the differences that last while changes take effect at the target."""
+        is_read = entry.api_key in READ_APIS
+        ends = self._cluster.limits.settles_until
+        if is_read:
+            ends = max(ends, time.monotonic() + READ_S)
+        kinds = {(request_id_of_event(event).api, each.field) for each in differences}
+        if kinds <= self._persistent:
+            ends = min(ends, time.monotonic() + PERSISTENT_S)
+        counted = self._reads.uncompared
+        while differences and time.monotonic() < ends:
+            time.sleep(RETRY_S)
+            frame = self._cluster.send_again(connection, request, entry)
+            self._reads.uncompared = Counter()  # it was counted the first time
+            differences = self._differences(connection, event, request, entry, frame)
+            self._cluster.retries.counts["changes that take effect late"] += 1
+        self._reads.uncompared = counted
+        self._persistent |= {(request_id_of_event(event).api, each.field) for each in differences}
+        return differences
+
+    def _is_temporary(self, event: Event, request: InFlightRequest, entry: Response) -> bool:
+        """Return whether the recorded response has an error after which clients ask again."""
+        recorded = read_response_or_none(entry)
+        _, message = decode_request(request.recorded_frame)
+        if recorded is None or message is None:
+            return False
+        if entry.api_key == ApiKey.METADATA:
+            creates = bool(message.topics) and message.allow_auto_topic_creation
+            return (creates or self._facts.was_creating_topic(event)) and any(
+                topic.error_code in _NOT_APPLIED_YET for topic in recorded.topics
+            )
+        codes = {*error_codes(entry.api_key, message, recorded).values()}
+        codes.add(getattr(recorded, "error_code", 0))
+        return not codes.isdisjoint(TEMPORARY_ERRORS)
+
+
+def _decode(entry: Response, frame: bytes) -> Any:
+    try:
+        return read_response_with_version(entry.api_key, entry.api_version, frame)[0]
+    except ProtocolError:
+        return None

@@ -1,0 +1,279 @@
+"""The target of a replay as one cluster: sends requests to brokers, and completes responses."""
+
+import time
+from typing import Any
+
+import msgspec
+
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, read_request_header, write_request_header
+from kafka_shim.protocol.messages.fetch import FetchPartition, FetchTopic
+from kafka_shim.protocol.response_frames import read_response_with_version, write_response_frame
+from kafka_shim.trace_format.entries import Response
+from kafka_shim.trace_format.messages import read_response_or_none
+from kafka_shim.traces.identities.message_fields import COORDINATOR_APIS
+from kafka_shim.traces.replay.acl_changes import ReplayedAclChange
+from kafka_shim.traces.replay.asking_again import ErrorRetries, RetryLimits, RoutedRequest
+from kafka_shim.traces.replay.error_codes import is_coordinator_elsewhere
+from kafka_shim.traces.replay.events import Event
+from kafka_shim.traces.replay.full_fetches import FullFetches
+from kafka_shim.traces.replay.recorded_to_target_mapping import decode_request
+from kafka_shim.traces.replay.replay_connection import InFlightRequest, ReplayConnection
+from kafka_shim.traces.replay.report import ReplayReport
+from kafka_shim.traces.replay.request_parts import (
+    LEADER_APIS,
+    LISTS_OF_BROKERS,
+    coordinated_rows,
+)
+from kafka_shim.traces.replay.routing import Parts, RequestRouter, merge_frames
+from kafka_shim.traces.replay.target import Target
+from kafka_shim.traces.replay.target_connection import Address, ConnectionLostError
+from kafka_shim.traces.replay.topology import TargetTopology
+
+SETTLE_S = 3.0
+"""How long after a change each broker of the target may still respond without it."""
+
+_TOPOLOGY_APIS = frozenset(
+    {ApiKey.METADATA, ApiKey.FIND_COORDINATOR, ApiKey.DESCRIBE_CLUSTER, ApiKey.API_VERSIONS}
+)
+_LATE_CHANGES = frozenset(
+    {
+        ApiKey.CREATE_TOPICS, ApiKey.DELETE_TOPICS, ApiKey.CREATE_PARTITIONS,
+        ApiKey.ALTER_CONFIGS, ApiKey.INCREMENTAL_ALTER_CONFIGS, ApiKey.CREATE_ACLS,
+        ApiKey.DELETE_ACLS, ApiKey.ALTER_CLIENT_QUOTAS, ApiKey.UPDATE_FEATURES, ApiKey.END_TXN,
+        ApiKey.ALTER_PARTITION_REASSIGNMENTS, ApiKey.ELECT_LEADERS, ApiKey.METADATA,
+    }
+)  # fmt: skip
+"""Requests whose effect comes after the response; Metadata may create topics."""
+
+
+class TargetCluster:
+    """Sends requests to the right brokers of the target, and completes their responses."""
+
+    def __init__(self, target: Target) -> None:
+        self.topology = TargetTopology()
+        self.limits = RetryLimits(target.timeout_s)
+        self._target = target
+        self._router = RequestRouter(self.topology)
+        self.retries = ErrorRetries(self._router, self.limits)
+        self._full_fetches = FullFetches()
+        self._recorded_coordinators: dict[tuple[int, str], int] = {}
+        self._recorded_broker_count = 0
+
+    def default_address(self, event: Event) -> Address:
+        """Return the broker for requests that any broker can respond to.
+
+        That is the one with the recorded broker's id, if there is one.
+        """
+        routes = self._target.routes
+        return (
+            routes.get(str(event.node_id))
+            or self.topology.addresses(event.listener).get(event.node_id)
+            or routes.get(event.listener)
+            or self._target.address
+        )
+
+    def parts(self, event: Event, header: RequestHeader, frame: bytes, at: int) -> Parts:
+        """Return the brokers that a request is for, and the request for each of them."""
+        default = self.default_address(event)
+        if not self._router.is_routed(event.listener, header.api_key):
+            return [(default, frame)]
+        try:
+            message = codecs.read_request(header.api_key, header.api_version, frame, at)
+        except ProtocolError:
+            return [(default, frame)]
+        return self._router.parts(event.listener, default, header, message)
+
+    def without_session(self, event: Event, header: RequestHeader, frame: bytes, at: int) -> bytes:
+        """Return a recorded Fetch request as one for all partitions, if several brokers get it."""
+        if header.api_key != ApiKey.FETCH or not self._router.is_routed(
+            event.listener, header.api_key
+        ):
+            return frame
+        try:
+            message = codecs.read_request(header.api_key, header.api_version, frame, at)
+        except ProtocolError:
+            return frame
+        message = self._full_fetches.without_session(event.connection_id, message)
+        return write_request_header(header) + codecs.write_request(message, header.api_version)
+
+    def with_replication_factors(
+        self, header: RequestHeader, frame: bytes, at: int, report: ReplayReport
+    ) -> bytes:
+        """Return a CreateTopics request with as many replicas as the target has brokers."""
+        brokers = self.topology.broker_count
+        if header.api_key != ApiKey.CREATE_TOPICS or not brokers:
+            return frame
+        if brokers >= self._recorded_broker_count:
+            return frame
+        try:
+            message = codecs.read_request(header.api_key, header.api_version, frame, at)
+        except ProtocolError:
+            return frame
+        reduced = 0
+        for topic in message.topics:
+            if topic.replication_factor > brokers:
+                topic.replication_factor = brokers
+                reduced += 1
+            if topic.assignments:
+                topic.num_partitions = len(topic.assignments)
+                topic.replication_factor = min(brokers, len(topic.assignments[0].broker_ids))
+                topic.assignments = []
+                reduced += 1
+        if not reduced:
+            return frame
+        report.reduced_topics += reduced
+        return write_request_header(header) + codecs.write_request(message, header.api_version)
+
+    def merge_response(self, request: InFlightRequest, frames: list[bytes]) -> bytes:
+        """Return the responses of several brokers as one."""
+        header = read_request_header(request.frame)[0]
+        try:
+            return merge_frames(header, frames)
+        except ProtocolError:
+            return frames[0]
+
+    def complete_response(
+        self,
+        connection: ReplayConnection,
+        request: InFlightRequest,
+        entry: Response,
+        frames: list[bytes],
+    ) -> bytes:
+        """Return the response to a request, without errors after which clients ask again.
+
+        Raise ConnectionLostError if a connection ends.
+        """
+        frame = self.merge_response(request, frames)
+        key, event = entry.api_key, request.event
+        if key in LEADER_APIS:
+            has_retries = self.limits.is_settling or self._router.is_routed(event.listener, key)
+        else:
+            has_retries = key in COORDINATOR_APIS and is_coordinator_elsewhere(entry, frame)
+        if has_retries and frame != entry.frame:
+            header, message = decode_request(request.frame)
+            if message is not None:
+                routed = RoutedRequest(event.listener, self.default_address(event), header, message)
+                frame = self.retries.complete(connection, routed, frame, entry.frame)
+        if key in _TOPOLOGY_APIS:
+            self._learn_topology(request, entry, frame)
+        if key in LISTS_OF_BROKERS:
+            frame = self._own_rows(event, request, entry, frame)
+        self._note_change(key, request)
+        return frame
+
+    def send_again(
+        self, connection: ReplayConnection, request: InFlightRequest, entry: Response
+    ) -> bytes:
+        """Send a request again, and return the response. Raise ConnectionLostError as above."""
+        header, message = decode_request(request.frame)
+        frame = self._exchange(connection, request.event, header, message)
+        if entry.api_key in LISTS_OF_BROKERS:
+            return self._own_rows(request.event, request, entry, frame)
+        return frame
+
+    def _exchange(
+        self, connection: ReplayConnection, event: Event, header: RequestHeader, message: Any
+    ) -> bytes:
+        parts = self._router.parts(event.listener, self.default_address(event), header, message)
+        frames = [connection.target_connection(address).exchange(frame) for address, frame in parts]
+        try:
+            return merge_frames(header, frames)
+        except ProtocolError:
+            return frames[0]
+
+    def fetch_again(
+        self,
+        connection: ReplayConnection,
+        event: Event,
+        header: RequestHeader,
+        message: Any,
+        offsets: dict[tuple[str | bytes, int], int],
+    ) -> Any:
+        """Return the response to a Fetch request for the records from these offsets on.
+
+        None if it cannot be decoded. Raise ConnectionLostError as above.
+        """
+        topics: dict[str | bytes, FetchTopic] = {}
+        for (key, number), offset in offsets.items():
+            name, topic_id = (key, bytes(16)) if isinstance(key, str) else ("", key)
+            topic = topics.setdefault(key, FetchTopic(name, topic_id, []))
+            row = FetchPartition(number, fetch_offset=offset, partition_max_bytes=1 << 20)
+            topic.partitions.append(row)
+        again = msgspec.structs.replace(
+            message,
+            max_wait_ms=200,
+            min_bytes=1,
+            session_id=0,
+            session_epoch=-1,
+            topics=list(topics.values()),
+            forgotten_topics_data=[],
+        )
+        frame = self._exchange(connection, event, header, again)
+        try:
+            return read_response_with_version(header.api_key, header.api_version, frame)[0]
+        except ProtocolError:
+            return None
+
+    def await_acl_change(
+        self, connection: ReplayConnection, event: Event, change: ReplayedAclChange
+    ) -> None:
+        """Wait until each broker has applied a change of ACLs, as far as they can be asked."""
+        addresses = {*self.topology.addresses(event.listener).values(), self.default_address(event)}
+        for address in addresses:
+            try:
+                target = connection.target_connection(address)
+                change.await_application(target, self._target.timeout_s)
+            except ConnectionLostError:  # the change is waited for, and not the broker
+                continue
+
+    def _learn_topology(self, request: InFlightRequest, entry: Response, frame: bytes) -> None:
+        header, message = decode_request(request.frame)
+        try:
+            response, _ = read_response_with_version(entry.api_key, entry.api_version, frame)
+        except ProtocolError:
+            return
+        self.topology.learn(request.event.listener, entry.api_key, message, response)
+        recorded = read_response_or_none(entry)
+        if recorded is None:
+            return
+        if entry.api_key == ApiKey.METADATA:
+            self._recorded_broker_count = max(self._recorded_broker_count, len(recorded.brokers))
+        elif entry.api_key == ApiKey.FIND_COORDINATOR and message is not None:
+            found = TargetTopology()
+            found.learn(request.event.listener, header.api_key, message, recorded)
+            self._recorded_coordinators |= found.coordinators
+
+    def _own_rows(
+        self, event: Event, request: InFlightRequest, entry: Response, frame: bytes
+    ) -> bytes:
+        """Return a list of all brokers without what other recorded brokers coordinated."""
+        if self._recorded_broker_count <= 1:
+            return frame
+        key, version = entry.api_key, entry.api_version
+        recorded = read_response_or_none(entry)
+        try:
+            response, _ = read_response_with_version(key, version, frame)
+        except ProtocolError:
+            return frame
+        if recorded is None:
+            return frame
+        listed = {name for name, _ in coordinated_rows(key, recorded)}
+        rows = [
+            row
+            for name, row in coordinated_rows(key, response)
+            if name in listed or self._recorded_coordinators.get(name) == event.node_id
+        ]
+        setattr(response, LISTS_OF_BROKERS[key].response_rows, rows)
+        return write_response_frame(read_request_header(request.frame)[0], response)
+
+    def _note_change(self, api_key: int, request: InFlightRequest) -> None:
+        if api_key not in _LATE_CHANGES:
+            return
+        if api_key == ApiKey.METADATA:
+            _, message = decode_request(request.frame)
+            if message is None or not message.topics or not message.allow_auto_topic_creation:
+                return
+        self.limits.settles_until = time.monotonic() + SETTLE_S

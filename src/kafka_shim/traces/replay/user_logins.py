@@ -1,0 +1,217 @@
+"""The users of a replay: each recorded connection authenticates as in the recording.
+
+Connections are independent: nothing waits for the rejection of a user, and a session is renewed
+when the target's lifetime of it ends, whenever the recorded client did that.
+"""
+
+import time
+from typing import NamedTuple
+
+import msgspec
+
+from kafka_shim.client.config import Login
+from kafka_shim.protocol.code_names import error_name_with_code
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.traces.replay.compare import Difference
+from kafka_shim.traces.replay.events import ConnectionId, Event, FactsNeededBeforeReplay
+from kafka_shim.traces.replay.replay_connection import ReplayConnection
+from kafka_shim.traces.replay.replayed_logins import (
+    LoginExchange,
+    MissingPasswordError,
+    login_for_recorded_user,
+)
+from kafka_shim.traces.replay.report import ReplayReport, request_id_of_event
+from kafka_shim.traces.replay.target import Target
+from kafka_shim.traces.replay.target_connection import (
+    Address,
+    ConnectionLostError,
+    TargetConnection,
+)
+from kafka_shim.traces.replay.topology import TargetTopology
+
+_POLL_S = 0.005
+"""How often the responses to outstanding authentications are looked for."""
+_OUTSTANDING_MAX = 200
+
+
+class _User(msgspec.Struct):
+    """The user of a connection; `login` is None before the authentication."""
+
+    mechanism: str = "PLAIN"
+    login: Login | None = None
+    version: int = 0
+
+
+class _OutstandingLogin(NamedTuple):
+    event: Event
+    recorded_code: int
+    exchange: LoginExchange
+    connection: TargetConnection
+
+
+class UserLogins:
+    """Authenticates connections to the target, and compares the results with the recorded ones."""
+
+    def __init__(
+        self,
+        target: Target,
+        facts: FactsNeededBeforeReplay,
+        topology: TargetTopology,
+        report: ReplayReport,
+    ) -> None:
+        self._target = target
+        self._facts = facts
+        self._topology = topology
+        self._report = report
+        self._users: dict[ConnectionId, _User] = {}
+        self._outstanding: dict[ConnectionId, _OutstandingLogin] = {}
+        self._rejections: list[_OutstandingLogin] = []
+        self._polled_at = 0.0
+
+    def open_connection(self, connection_id: ConnectionId, address: Address) -> TargetConnection:
+        """Return a new connection to a broker, with the user of a recorded connection.
+
+        Raise ConnectionLostError if that fails.
+        """
+        connection = TargetConnection(*address, self._target.timeout_s)
+        user = self._users.get(connection_id)
+        if user is not None and user.login is not None:
+            self._authenticate(connection, user)
+        return connection
+
+    def replay(
+        self,
+        event: Event,
+        header: RequestHeader,
+        frame: bytes,
+        at: int,
+        connection: ReplayConnection,
+        address: Address,
+    ) -> str:
+        """Begin the authentication at its first message; return why it is impossible, or "".
+
+        Raise ConnectionLostError if the connection ends.
+        """
+        user = self._users.setdefault(event.connection_id, _User())
+        if header.api_key == ApiKey.SASL_HANDSHAKE:
+            request = codecs.read_request(header.api_key, header.api_version, frame, at)
+            user.mechanism = request.mechanism
+            self._report.logins += 1
+            return ""
+        request_key = event.connection_id, event.entry.sequence
+        if request_key not in self._facts.logins or user.login is not None:
+            self._report.logins += 1  # the rest of an exchange, or of a session that is renewed
+            return ""
+        recorded_code = self._facts.logins[request_key]
+        if recorded_code is None:
+            self._report.skip_request("the client left before its authentication was answered")
+            connection.close("its authentication was not answered in the recording")
+            return ""
+        name = self._facts.principals[event.connection_id].partition(":")[2]
+        try:
+            login = login_for_recorded_user(
+                name, user.mechanism, self._target.users, was_rejected=recorded_code != 0
+            )
+        except MissingPasswordError as error:
+            return str(error)
+        highest = self._topology.versions.get(ApiKey.SASL_AUTHENTICATE, (0, 1))[1]
+        user.version = min(1, header.api_version, highest)
+        if recorded_code:
+            target = TargetConnection(*address, self._target.timeout_s)
+        else:
+            target = connection.target_connection(address)
+        exchange = LoginExchange(target, login, user.version)
+        outstanding = _OutstandingLogin(event, recorded_code, exchange, target)
+        if recorded_code:
+            self._rejections.append(outstanding)
+            self._limit_outstanding()
+        else:
+            user.login = login
+            self._outstanding[event.connection_id] = outstanding
+        return ""
+
+    def prepare(
+        self, connection_id: ConnectionId, connection: ReplayConnection, addresses: set[Address]
+    ) -> None:
+        """Finish the authentication of a connection, and renew sessions that end soon.
+
+        Raise ConnectionLostError if the user is rejected, or a connection ends.
+        """
+        outstanding = self._outstanding.pop(connection_id, None)
+        if outstanding is not None:
+            self._compare(outstanding)
+            result = outstanding.exchange.finish()
+            if result.error_code:
+                raise ConnectionLostError(
+                    f"the authentication failed: {error_name_with_code(result.error_code)}"
+                )
+        user = self._users.get(connection_id)
+        if user is None or user.login is None:
+            return
+        for address in addresses:
+            if connection.has_connection(address):
+                target = connection.target_connection(address)
+                ends = target.reauthenticates_at
+                if ends is not None and time.monotonic() >= ends:
+                    self._authenticate(target, user)
+                    self._report.renewed_sessions += 1
+
+    def advance(self) -> None:
+        """Continue the outstanding authentications as far as the target has responded."""
+        if not self._rejections or time.monotonic() - self._polled_at < _POLL_S:
+            return
+        for outstanding in self._rejections:
+            outstanding.exchange.advance()
+        for outstanding in [each for each in self._rejections if each.exchange.is_over]:
+            self._end_rejection(outstanding)
+        self._polled_at = time.monotonic()
+
+    def finish(self) -> None:
+        """Wait for the outstanding authentications."""
+        for outstanding in [*self._rejections]:
+            self._end_rejection(outstanding)
+        for outstanding in self._outstanding.values():
+            self._compare(outstanding)
+        self._outstanding.clear()
+
+    def close(self) -> None:
+        """Close the connections of users that are to be rejected."""
+        for outstanding in self._rejections:
+            outstanding.connection.close()
+
+    def finish_connection(self, connection_id: ConnectionId) -> None:
+        """Wait for the authentication of a connection that is to be closed."""
+        outstanding = self._outstanding.pop(connection_id, None)
+        if outstanding is not None:
+            self._compare(outstanding)
+
+    def _limit_outstanding(self) -> None:
+        if len(self._rejections) > _OUTSTANDING_MAX:
+            self._end_rejection(self._rejections[0])
+
+    def _end_rejection(self, outstanding: _OutstandingLogin) -> None:
+        self._rejections.remove(outstanding)
+        self._compare(outstanding)
+        outstanding.connection.close()
+
+    def _compare(self, outstanding: _OutstandingLogin) -> None:
+        """Compare only the error codes: other contents of authentications always differ."""
+        self._report.logins += 1
+        try:
+            code: int | str = outstanding.exchange.finish().error_code
+        except ConnectionLostError as error:
+            code = str(error)
+        if code != outstanding.recorded_code:
+            difference = Difference("error_code", outstanding.recorded_code, code)
+            self._report.add_differences(request_id_of_event(outstanding.event), [difference])
+
+    def _authenticate(self, connection: TargetConnection, user: _User) -> None:
+        assert user.login is not None
+        result = LoginExchange(connection, user.login, user.version).finish()
+        if result.error_code:
+            connection.close()
+            raise ConnectionLostError(
+                f"the authentication failed: {error_name_with_code(result.error_code)}"
+            )
