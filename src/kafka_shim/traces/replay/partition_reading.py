@@ -53,8 +53,11 @@ class PartitionReading:
         """
         return min(self._missing_offsets(), default=None)
 
-    def differences(self) -> Iterator[ReadDifference]:
-        """Yield what differs, and count what was compared."""
+    def differences(self, *, is_late: bool = False) -> Iterator[ReadDifference]:
+        """Yield what differs, and count what was compared.
+
+        `is_late`: what the target has not returned was not asked for, and is not compared.
+        """
         self.compared = self.uncompared = 0
         for batch in self._recorded_batches:
             if self._is_equal_batch(batch):
@@ -68,8 +71,11 @@ class PartitionReading:
                 if target_offset is None:
                     self.uncompared += 1
                     continue
-                self.compared += 1
                 actual = self._records_of_target().get(target_offset)
+                if actual is None and is_late:
+                    self.uncompared += 1
+                    continue
+                self.compared += 1
                 if actual is None:
                     yield ReadDifference(record.offset, _record_text(record), "")
                 elif _content(record) != _content(actual):
@@ -87,6 +93,15 @@ class PartitionReading:
                 target_offset = self._offsets.target_of_written(offset)
                 if target_offset is not None and target_offset not in self._records_of_target():
                     yield target_offset
+
+    def keep_uncompared(self) -> int:
+        """Forget what was compared; return the number of bytes that are kept."""
+        self._recorded_batches = [
+            batch for batch in self._recorded_batches if self._is_foreign_batch(batch)
+        ]
+        self._repeated.clear()
+        kept = [*self._recorded_batches, *self._target_batches.values()]
+        return sum(len(batch.blob) for batch in kept)
 
     def has_passed(self, offset: int) -> bool:
         """Return whether the target returned a record behind this offset."""

@@ -23,6 +23,8 @@ RECORDS = "responses[].partitions[].records"
 LOG_START = "responses[].partitions[].log_start_offset"
 HIGH_WATERMARK = "responses[].partitions[].high_watermark"
 _LATEST, _EARLIEST = -1, -2
+_BEFORE_TRACE = "fetched records had been written before the trace"
+KEPT_BYTES_MAX = 16 << 20
 _UNKNOWN_KEPT_MAX = 10_000
 
 
@@ -74,6 +76,8 @@ class ReadComparison:
         """Numbers by what was not compared, in words."""
         self._unknown: dict[TopicPartition, dict[int, str]] = {}
         self._ends: dict[TopicPartition, LogEnds] = {}
+        self._kept: list[tuple[TopicPartition, PartitionReading]] = []
+        self._kept_bytes = 0  # of records that were read before their writing was confirmed
         self._repeated_partitions: set[TopicPartition] = set()
 
     def fetch_reading(self, recorded: Any) -> FetchReading:
@@ -89,27 +93,35 @@ class ReadComparison:
         self, reading: FetchReading, recorded: Any, actual: Any
     ) -> Iterator[Difference]:
         """Yield the differences of records and of the logs' beginnings."""
-        for (topic, number), partition in reading.readings.items():
-            for each in partition.differences():
-                place = f"{_text(topic)}-{number} offset {each.offset}: "
-                yield Difference(
-                    RECORDS,
-                    place + each.recorded if each.recorded else MISSING,
-                    place + each.actual if each.actual else MISSING,
-                )
-                if not each.recorded:
-                    self._repeated_partitions.add((topic, number))
-            self.compared_records += partition.compared
-            self.count_uncompared(
-                "fetched records had been written before the trace", partition.uncompared
-            )
-            self._note_unknown((topic, number), partition.unknown_offsets)
+        for topic_partition, partition in reading.readings.items():
+            yield from self._record_differences(topic_partition, partition, is_late=False)
+            if partition.uncompared and self._kept_bytes < KEPT_BYTES_MAX:
+                self._kept_bytes += partition.keep_uncompared()
+                self._kept.append((topic_partition, partition))
+            else:
+                self.count_uncompared(_BEFORE_TRACE, partition.uncompared)
+            self._note_unknown(topic_partition, partition.unknown_offsets)
         for topic_partition, old, new in self._pairs(recorded, actual):
             if new is None or old.error_code or new.error_code:
                 continue
             self._note_ends(topic_partition, old.high_watermark, new.high_watermark)
             start = getattr(old, "log_start_offset", -1), getattr(new, "log_start_offset", -1)
             yield from self._start_difference(topic_partition, LOG_START, *start)
+
+    def _record_differences(
+        self, topic_partition: TopicPartition, partition: PartitionReading, *, is_late: bool
+    ) -> Iterator[Difference]:
+        topic, number = topic_partition
+        for each in partition.differences(is_late=is_late):
+            place = f"{_text(topic)}-{number} offset {each.offset}: "
+            yield Difference(
+                RECORDS,
+                place + each.recorded if each.recorded else MISSING,
+                place + each.actual if each.actual else MISSING,
+            )
+            if not each.recorded:
+                self._repeated_partitions.add(topic_partition)
+        self.compared_records += partition.compared
 
     def offset_differences(
         self, api_key: int, request: Any, recorded: Any, actual: Any
@@ -127,7 +139,10 @@ class ReadComparison:
                     yield from self._start_difference(topic_partition, path, *marks)
 
     def final_differences(self) -> Iterator[Difference]:
-        """Yield records of the target that the recording did not write, once all are known."""
+        """Yield differences that are known once all that the recording wrote is known."""
+        for topic_partition, partition in self._kept:
+            yield from self._record_differences(topic_partition, partition, is_late=True)
+            self.count_uncompared(_BEFORE_TRACE, partition.uncompared)
         for topic_partition, offsets in self._offsets.partitions.items():
             if not offsets.written:
                 continue

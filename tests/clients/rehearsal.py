@@ -1,0 +1,115 @@
+"""Rehearse an upgrade: record clients on a real cluster, and replay them to other clusters.
+
+    python -m tests.clients.rehearsal record DIR [--release 3.9.2] [--brokers 3]
+    python -m tests.clients.rehearsal replay DIR [--release 4.4.0] [--brokers 3] [--shim]
+
+`record` runs six clients of five languages at once, members of one group, and two more Python
+clients. `replay` prints the report; exit code 3: something differs. Needs Java 17, Maven, Go, Node.
+"""
+
+import argparse
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from kafka_shim.protocol.api_versions import parse_minor_release
+from kafka_shim.traces.replay.report_text import report_lines
+from tests.clients.both_ways import NAMES, _proxies, _running
+from tests.clients.kit import CLIENTS, PLAY_SECONDS
+from tests.oracle.operated_kafka import OperatedKafka
+from tests.oracle.real_kafka import settings_of
+from tests.support.commands import SHIM
+from tests.traces.replay.recorded_clients import replay, run_clients
+
+SETTINGS = {"group.initial.rebalance.delay.ms": "1000", "num.partitions": "6"}
+DIFFERENT = 3
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("action", choices=["record", "replay"])
+    parser.add_argument("trace", type=Path, metavar="DIR")
+    parser.add_argument("--release", default="")
+    parser.add_argument("--brokers", type=int, default=3)
+    parser.add_argument("--shim", action="store_true")
+    parser.add_argument("--seed", type=int, default=5)
+    args = parser.parse_args()
+    if args.action == "record":
+        with real_cluster(args.release or "3.9.2", args.brokers) as addresses:
+            record(addresses, args.trace)
+        return 0
+    release = args.release or "4.4.0"
+    cluster = (
+        shim_cluster(release, args.brokers, args.seed)
+        if args.shim
+        else real_cluster(release, args.brokers)
+    )
+    with cluster as addresses:
+        report = replay(args.trace, *addresses)
+    sys.stdout.write("\n".join(report_lines(report)) + "\n")
+    return 0 if report.has_no_differences else DIFFERENT
+
+
+@contextlib.contextmanager
+def real_cluster(release: str, count: int) -> Iterator[Sequence[str]]:
+    """Run a cluster of real brokers; yield the addresses of the first one's two listeners."""
+    with contextlib.ExitStack() as stack:
+        first = OperatedKafka(release, "authorizer", SETTINGS)
+        stack.enter_context(first)
+        for node_id in range(2, count + 1):
+            other = OperatedKafka(release, "authorizer", SETTINGS, offload=first)
+            other.node_id = node_id
+            stack.enter_context(other)
+        yield first.plain, first.sasl
+
+
+@contextlib.contextmanager
+def shim_cluster(release: str, count: int, seed: int) -> Iterator[Sequence[str]]:
+    command = [*SHIM, "serve", "--kafka-version", parse_minor_release(release)]
+    command += ["--log-level", "error", "--brokers", str(count), "--seed", str(seed)]
+    for name in NAMES:
+        command += ["--listener", f"{name}://127.0.0.1:0"]
+    command += ["--super-user", "User:ANONYMOUS", "--super-user", "User:admin"]
+    for name in ("alice", "bob", "carol", "admin"):
+        command += ["--user", f"{name}:{name}-secret"]
+    for key, value in (settings_of(release) | SETTINGS).items():
+        command += ["-c", f"{key}={value}"]
+    with _running(command, "[KafkaServer") as printed:
+        yield _bootstrap(printed)
+
+
+def _bootstrap(printed: str) -> Sequence[str]:
+    """Return the first address of each listener in what `serve` prints."""
+    addresses = []
+    for name in NAMES:
+        line = next(line for line in printed.splitlines() if line.strip().startswith(name))
+        addresses.append(line[line.index("127.0.0.1") :].split(",")[0].split()[0])
+    return addresses
+
+
+def record(upstream: Sequence[str], trace: Path) -> None:
+    with _proxies(upstream, trace) as addresses:
+        environment = {
+            f"KAFKA_BOOTSTRAP_SERVERS_{name}": address
+            for name, address in zip(NAMES, addresses, strict=True)
+        }
+        run_clients(*addresses)
+        for play in ("permissions", "member"):
+            children = [
+                subprocess.Popen(
+                    [sys.executable, "-m", "tests.clients.kit", play, client],
+                    env=os.environ | environment,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+                for client in CLIENTS
+            ]
+            for child in children:
+                child.wait(PLAY_SECONDS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,37 @@
+"""A replay to a cluster with other leaders, other coordinators, or another number of brokers."""
+
+from pathlib import Path
+
+import pytest
+
+from kafka_shim.traces.replay.report_text import report_lines
+from tests.traces.replay.recorded_clients import replay, run_clients, shims
+
+pytestmark = pytest.mark.client
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Return recordings of one broker and of three, by their number."""
+    folders = {}
+    for count in (1, 3):
+        folders[count] = tmp_path_factory.mktemp(f"trace-{count}")
+        with shims(count, seed=1) as recorded:
+            recorded.record(folders[count])
+            run_clients(recorded.plaintext, recorded.sasl)
+    return folders
+
+
+@pytest.mark.parametrize(
+    ("recorded", "brokers", "seed"), [(3, 3, 2), (3, 3, 7), (3, 1, 2), (1, 3, 2), (3, 5, 3)]
+)
+def test_other_leaders_make_no_difference(
+    traces: dict[int, Path], recorded: int, brokers: int, seed: int
+) -> None:
+    with shims(brokers, seed=seed) as target:
+        report = replay(traces[recorded], target.plaintext, target.sasl)
+    text = "\n".join(report_lines(report))
+    print(text)
+    assert "not compared" not in text.splitlines()[2].replace("ends of logs with transactions", "")
+    assert report.has_no_differences, text
+    assert report.unreached_requests == 0
