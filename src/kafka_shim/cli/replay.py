@@ -14,7 +14,8 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.option_values import split_pair
 from kafka_shim.shim.settings.options import option_named
 from kafka_shim.trace_format.segments import trace_size_in_bytes
-from kafka_shim.traces.replay.events import FactsNeededBeforeReplay, Recording, TraceEvents
+from kafka_shim.traces.replay.events import Recording, TraceEvents
+from kafka_shim.traces.replay.recorded_facts import RecordedFacts
 from kafka_shim.traces.replay.replayer import Replayer
 from kafka_shim.traces.replay.report_text import report_lines
 from kafka_shim.traces.replay.target import (
@@ -127,7 +128,7 @@ def _replay(args: argparse.Namespace) -> int:
     require_path_with_trace(args.trace)
     with ProgressBar("reading", trace_size_in_bytes(args.trace)) as progress:
         first = TraceEvents(args.trace, progress)
-        recording_facts = FactsNeededBeforeReplay(first)
+        recording_facts = RecordedFacts(first)
     print_damaged_parts(first.damage)
     if not recording_facts.count:
         print_command_error(args, f"the trace `{args.trace}` is empty")

@@ -12,12 +12,12 @@ from kafka_shim.trace_format.segments import SegmentWriter
 from kafka_shim.traces.replay import report
 from kafka_shim.traces.replay.compare import Difference
 from kafka_shim.traces.replay.events import (
-    FactsNeededBeforeReplay,
     Recording,
     TraceEvents,
     load_recording,
 )
 from kafka_shim.traces.replay.offset_mapping import OffsetMapping
+from kafka_shim.traces.replay.recorded_facts import RecordedFacts
 from kafka_shim.traces.replay.replayer import Replayer
 from kafka_shim.traces.replay.report_text import report_lines
 from kafka_shim.traces.replay.target import Target
@@ -59,9 +59,7 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
     with answering(serve) as address:
         tracemalloc.start()
         events = TraceEvents(folder)
-        player = Replayer(
-            Recording(events, events.damage), Target(address), FactsNeededBeforeReplay(events)
-        )
+        player = Replayer(Recording(events, events.damage), Target(address), RecordedFacts(events))
         done = player.replay()
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()

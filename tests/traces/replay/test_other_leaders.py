@@ -31,7 +31,6 @@ def test_other_leaders_make_no_difference(
     with shims(brokers, seed=seed) as target:
         report = replay(traces[recorded], target.plaintext, target.sasl)
     text = "\n".join(report_lines(report))
-    print(text)
     assert "not compared" not in text.splitlines()[2].replace("ends of logs with transactions", "")
     assert report.has_no_differences, text
     assert report.unreached_requests == 0

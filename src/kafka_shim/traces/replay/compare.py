@@ -26,6 +26,7 @@ from kafka_shim.traces.replay.recorded_to_target_mapping import (
 )
 
 MISSING = "missing"
+ROW_CHARS_MAX = 400
 _MEMBERS = "members[]"
 """Fields that only group leaders receive."""
 
@@ -117,7 +118,7 @@ def _difference(pair: PairedValue) -> Difference | None:
 
 
 def _row_text(row: Any) -> str:
-    return MISSING if row is None else repr(row)[:200]
+    return MISSING if row is None else repr(row)[:ROW_CHARS_MAX]
 
 
 def json_value(value: Any) -> Any:

@@ -1,12 +1,17 @@
 """Why a response differs: by permission, release, settings, ids, data, or another reason."""
 
+from kafka_shim.protocol.enums import Operation
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.traces.identities.message_fields import IDS
 from kafka_shim.traces.replay.compare import Difference
 
-CAUSES = ("permission", "data", "release", "settings", "ids", "other")
+CAUSES = ("permission", "data", "settings", "release", "ids", "other")
 """From what a client is denied to what may be normal."""
 
+_STRONGEST = ("permission", "release", "settings", "data")
+"""Of two errors, the one that is checked first says why."""
+_GROUP_OPERATIONS_OF_RELEASES = 1 << Operation.DESCRIBE_CONFIGS | 1 << Operation.ALTER_CONFIGS
+"""Operations of groups that releases before 4.0 do not know."""
 _DENIALS = frozenset(
     {
         ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.GROUP_AUTHORIZATION_FAILED,
@@ -47,10 +52,14 @@ _CAUSES_BY_API = {
     "SaslHandshake": "settings",
     "DescribeAcls": "permission",
     "DeleteAcls": "permission",
+    "Metadata": "data",
+    "DeleteRecords": "data",
+    "OffsetForLeaderEpoch": "data",
     "Fetch": "data",
     "ListOffsets": "data",
     "OffsetFetch": "data",
 }
+_GROUP_APIS = frozenset({"DescribeGroups", "ConsumerGroupDescribe", "ShareGroupDescribe"})
 _SETTINGS_FIELDS = frozenset({"num_partitions", "replication_factor", "configs", "partitions"})
 
 
@@ -58,11 +67,12 @@ def difference_cause(api: str, difference: Difference) -> str:
     """Return one of CAUSES for a difference in a response to this API."""
     field = difference.field.replace("[]", "").rpartition(".")[2]
     if field.endswith("authorized_operations"):
-        return "permission"
+        is_new = api in _GROUP_APIS and _differ_only_in(difference, _GROUP_OPERATIONS_OF_RELEASES)
+        return "release" if is_new else "permission"
     if field.endswith("error_code"):
         values = (difference.recorded, difference.actual)
         causes = {_CAUSES_BY_ERROR[value] for value in values if value in _CAUSES_BY_ERROR}
-        return next((cause for cause in CAUSES if cause in causes), "other")
+        return next((cause for cause in _STRONGEST if cause in causes), "other")
     if field in IDS:
         return "ids"
     if field == "version":
@@ -70,3 +80,10 @@ def difference_cause(api: str, difference: Difference) -> str:
     if api in _CAUSES_BY_API:
         return _CAUSES_BY_API[api]
     return "settings" if field in _SETTINGS_FIELDS else "other"
+
+
+def _differ_only_in(difference: Difference, operations: int) -> bool:
+    values = difference.recorded, difference.actual
+    if not all(isinstance(value, int) and value >= 0 for value in values):
+        return False
+    return not (difference.recorded ^ difference.actual) & ~operations

@@ -31,6 +31,8 @@ REQUESTS_WITH_OFFSETS = frozenset(
 )
 """Requests that offsets are put into."""
 
+COMMITS = frozenset({ApiKey.OFFSET_COMMIT, ApiKey.TXN_OFFSET_COMMIT})
+"""Requests whose offsets are compared when they are fetched."""
 _COMMITS_KEPT_MAX = 100
 """Of one group and partition: a commit of a transaction that is aborted has no effect."""
 _OFFSET_FIELDS_IN_RESPONSES = ("offset", "committed_offset")

@@ -24,11 +24,11 @@ from kafka_shim.traces.replay.events import (
     AUTHENTICATION_APIS,
     ConnectionId,
     Event,
-    FactsNeededBeforeReplay,
     Recording,
 )
-from kafka_shim.traces.replay.offset_mapping import REQUESTS_WITH_OFFSETS
+from kafka_shim.traces.replay.offset_mapping import COMMITS, REQUESTS_WITH_OFFSETS
 from kafka_shim.traces.replay.pace import ReplayPace
+from kafka_shim.traces.replay.recorded_facts import RecordedFacts
 from kafka_shim.traces.replay.replay_connection import (
     InFlightRequest,
     ReplayConnection,
@@ -67,11 +67,11 @@ class Replayer:
         self,
         recording: Recording,
         target: Target,
-        recording_facts: FactsNeededBeforeReplay | None = None,
+        recording_facts: RecordedFacts | None = None,
     ) -> None:
         self._recording = recording
         self._target = target
-        self._facts = recording_facts or FactsNeededBeforeReplay(recording.events)
+        self._facts = recording_facts or RecordedFacts(recording.events)
         self._connections: dict[ConnectionId, ReplayConnection] = {}
         self._current_connection: ReplayConnection | None = None
         self._recorder = None if target.record is None else ReplayRecorder(target.record)
@@ -173,6 +173,8 @@ class Replayer:
             self.report.logins += 1
         elif self._facts.is_skipped(event, key):
             self.report.skip_request("the recorded broker was not ready")
+        elif key == ApiKey.API_VERSIONS and self._is_version_accepted(connection, event):
+            self.report.skip_request("the target had accepted the version before")
         elif not connection.is_usable:
             self._report_unreplayable(event, connection.failure)
         elif key in AUTHENTICATION_APIS:
@@ -182,6 +184,13 @@ class Replayer:
             self._report_unreplayable(event, "it has secrets, which are not in a trace")
         else:
             self._queue_request(event, header, entry, at, connection)
+
+    def _is_version_accepted(self, connection: ReplayConnection, event: Event) -> bool:
+        """Return whether a client asks for a lower version, which the target has not requested."""
+        if event.connection_id not in self._facts.rejected_versions:
+            return False
+        self._exchange_due(connection)
+        return self._comparison.has_accepted_version(event.connection_id)
 
     def _queue_request(
         self,
@@ -201,7 +210,8 @@ class Replayer:
             if waits_for_offsets or (connection.due_responses_contain_ids and has_ids):
                 self._exchange_due(connection)
             frame = self._cluster.without_session(event, header, frame, at)
-            if self._mapping.requests_need_rewriting and (has_offsets or has_ids):
+            is_rewritten = self._mapping.requests_need_rewriting and (has_offsets or has_ids)
+            if is_rewritten or key in COMMITS:
                 frame = self._mapping.request_with_target_values(
                     event.connection_id, header, frame, at
                 )

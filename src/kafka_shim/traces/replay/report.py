@@ -9,7 +9,7 @@ import msgspec
 from kafka_shim.protocol.code_names import api_name_or_key
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.traces.replay.compare import Difference
-from kafka_shim.traces.replay.difference_causes import difference_cause
+from kafka_shim.traces.replay.difference_causes import CAUSES, difference_cause
 from kafka_shim.traces.replay.events import Event
 
 _API = Struct(">hh")
@@ -48,28 +48,30 @@ class ReplayReport(msgspec.Struct):
     has a temporary error), it belongs to an authentication, the recording has no response, or it
     was skipped, missed, or not reached. `requests` are those that were sent.
 
-    The first EXAMPLES_KEPT_MAX of each kind are kept; `counts_by_kind` and `unreplayable_count`
-    count all.
+    The first EXAMPLES_KEPT_MAX of each kind are kept; `counts_by_kind` (responses)
+    and `unreplayable_count` count all.
     """
 
     requests: int = 0
     trace_requests: int = 0
     responses: int = 0
     differing_responses: int = 0
-    put_aside: int = 0
+    log_differences: int = 0
+    put_aside: Counter[str] = msgspec.field(default_factory=Counter)
     logins: int = 0
     renewed_sessions: int = 0
     unanswered_requests: int = 0
     unrecorded_responses: int = 0
     reduced_topics: int = 0
     compared_records: int = 0
-    uncompared: Counter[str] = Counter()
-    asked_again: Counter[str] = Counter()
-    skipped: Counter[str] = Counter()
+    uncompared: Counter[str] = msgspec.field(default_factory=Counter)
+    asked_again: Counter[str] = msgspec.field(default_factory=Counter)
+    skipped: Counter[str] = msgspec.field(default_factory=Counter)
     ignored: frozenset[str] = frozenset()
     seconds: float = 0.0
     differences_by_kind: dict[DifferenceKind, list[tuple[RequestId, Difference]]] = {}
-    counts_by_kind: Counter[DifferenceKind] = Counter()
+    counts_by_kind: Counter[DifferenceKind] = msgspec.field(default_factory=Counter)
+    counts_by_cause: Counter[str] = msgspec.field(default_factory=Counter)
     unreplayable_requests: list[tuple[RequestId, str]] = []
     unreplayable_count: int = 0
 
@@ -86,7 +88,7 @@ class ReplayReport(msgspec.Struct):
     def unreached_requests(self) -> int:
         """Return how many requests of the trace were not reached before the replay ended."""
         reached = (
-            *(self.responses, self.put_aside, self.logins, self.unanswered_requests),
+            *(self.responses, self.put_aside.total(), self.logins, self.unanswered_requests),
             *(self.skipped_requests, self.unreplayable_count),
         )
         return max(0, self.trace_requests - sum(reached))
@@ -94,19 +96,28 @@ class ReplayReport(msgspec.Struct):
     def skip_request(self, reason: str) -> None:
         self.skipped[reason] += 1
 
-    def add_differences(self, request_id: RequestId, differences: list[Difference]) -> None:
-        """Count a response's differences, except those in `ignored`."""
+    def add_differences(
+        self, request_id: RequestId, differences: list[Difference], *, is_response: bool = True
+    ) -> None:
+        """Count the differences of a response, or of a log, except those in `ignored`."""
         if request_id.api in self.ignored:
             return
         differences = [d for d in differences if f"{request_id.api}.{d.field}" not in self.ignored]
-        self.differing_responses += bool(differences)
+        if is_response:
+            self.differing_responses += bool(differences)
+        else:
+            self.log_differences += len(differences)
+        kinds: dict[DifferenceKind, Difference] = {}
         for difference in differences:
             cause = difference_cause(request_id.api, difference)
-            kind = DifferenceKind(request_id.api, difference.field, cause)
+            kinds.setdefault(DifferenceKind(request_id.api, difference.field, cause), difference)
+        for kind, difference in kinds.items():
             self.counts_by_kind[kind] += 1
             examples = self.differences_by_kind.setdefault(kind, [])
             if len(examples) < EXAMPLES_KEPT_MAX:
                 examples.append((request_id, difference))
+        causes = {kind.cause for kind in kinds}
+        self.counts_by_cause.update(cause for cause in CAUSES if cause in causes)
 
     def add_unreplayable_request(self, request_id: RequestId, reason: str) -> None:
         self.unreplayable_count += 1
@@ -120,7 +131,8 @@ class ReplayReport(msgspec.Struct):
             "requests": self.requests,
             "responses": self.responses,
             "differing_responses": self.differing_responses,
-            "put_aside": self.put_aside,
+            "log_differences": self.log_differences,
+            "put_aside": dict(self.put_aside),
             "logins": self.logins,
             "renewed_sessions": self.renewed_sessions,
             "unanswered": self.unanswered_requests,

@@ -39,14 +39,13 @@ def report_lines(report: ReplayReport) -> Iterator[str]:
 
 def _verdict(report: ReplayReport) -> str:
     compared = f"{report.responses:,} compared responses"
-    by_cause: Counter[str] = Counter()
-    for kind, count in report.counts_by_kind.items():
-        by_cause[kind.cause] += count
-    causes = _numbers({cause: by_cause[cause] for cause in CAUSES})
+    causes = _numbers({cause: report.counts_by_cause[cause] for cause in CAUSES})
     if report.differing_responses:
         text = f"{report.differing_responses:,} of {compared} differ ({causes})"
     else:
         text = f"none of {compared} differs"
+    if report.log_differences:
+        text += f", {report.log_differences:,} differences of logs"
     missed = f", {report.unreplayable_count:,} missed" if report.unreplayable_count else ""
     if report.unreached_requests:
         return f"interrupted: so far, {text}{missed}"
@@ -58,7 +57,7 @@ def _request_counts(report: ReplayReport) -> str:
     counts = {
         "compared": report.responses,
         "of authentications": report.logins,
-        "put aside (a temporary error in the recording)": report.put_aside,
+        **{f"put aside ({reason})": count for reason, count in report.put_aside.items()},
         "without a recorded response": report.unanswered_requests,
         **{f"skipped ({reason})": count for reason, count in report.skipped.items()},
         "missed": report.unreplayable_count,
@@ -95,17 +94,22 @@ def _cause_lines(report: ReplayReport, cause: str) -> Iterator[str]:
         if kind.cause == cause:
             field = "versions and features" if kind.api == "ApiVersions" else kind.field
             count, request_id, example = rows.get((kind.api, field), (0, *examples[0]))
-            rows[kind.api, field] = count + report.counts_by_kind[kind], request_id, example
+            counted = report.counts_by_kind[kind]
+            counted = max(count, counted) if kind.api == "ApiVersions" else counted
+            rows[kind.api, field] = counted, request_id, example
     if not rows:
         return
     yield f"\n{_CAUSE_TITLES[cause]}"
     yield f"{'count':>6}  {'api':<24} {'field':<40} example: recorded -> actual"
     for (api, field), (count, request_id, difference) in rows.items():
+        place = (
+            f"  (connection {request_id.connection}, request {request_id.sequence},"
+            f" {request_id.principal})"
+        )
         yield (
             f"{count:>6}  {f'{api} v{request_id.version}':<24} {field:<40}"
             f" {_shortened_value(difference.recorded)} -> {_shortened_value(difference.actual)}"
-            f"  (connection {request_id.connection}, request {request_id.sequence},"
-            f" {request_id.principal})"
+            f"{place if request_id.connection else ''}"
         )
 
 

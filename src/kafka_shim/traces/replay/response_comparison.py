@@ -11,13 +11,15 @@ from kafka_shim.trace_format.entries import Response
 from kafka_shim.trace_format.messages import read_response_or_none
 from kafka_shim.traces.replay.asking_again import TEMPORARY_ERRORS, error_codes
 from kafka_shim.traces.replay.compare import Difference, compare_and_learn
-from kafka_shim.traces.replay.events import Event, FactsNeededBeforeReplay
+from kafka_shim.traces.replay.error_codes import overall_error_code
+from kafka_shim.traces.replay.events import ConnectionId, Event
 from kafka_shim.traces.replay.read_comparison import (
     READ_APIS,
     FetchReading,
     ReadComparison,
     count_share_records,
 )
+from kafka_shim.traces.replay.recorded_facts import RecordedFacts
 from kafka_shim.traces.replay.recorded_to_target_mapping import (
     RecordedToTargetMapping,
     decode_request,
@@ -50,14 +52,13 @@ _NOT_APPLIED_YET = frozenset({3, 5})
 class ResponseComparison:
     """Compares responses, and learns the target's ids and offsets from them."""
 
-    def __init__(
-        self, cluster: TargetCluster, facts: FactsNeededBeforeReplay, report: ReplayReport
-    ) -> None:
+    def __init__(self, cluster: TargetCluster, facts: RecordedFacts, report: ReplayReport) -> None:
         self.mapping = RecordedToTargetMapping()
         self._reads = ReadComparison(self.mapping)
         self._cluster = cluster
         self._facts = facts
         self._report = report
+        self._accepted_versions: set[ConnectionId] = set()
         self._persistent: set[tuple[str, str]] = set()
 
     def compare(
@@ -69,6 +70,8 @@ class ResponseComparison:
         frame: bytes,
     ) -> None:
         """Compare a response of the target. Raise ConnectionLostError if a connection ends."""
+        if entry.api_key == ApiKey.API_VERSIONS and not overall_error_code(entry, frame):
+            self._accepted_versions.add(event.connection_id)
         if entry.api_key == ApiKey.PRODUCE:
             self._learn_written(request, entry, frame)
         differences = self._differences(connection, event, request, entry, frame)
@@ -76,16 +79,27 @@ class ResponseComparison:
         if differences and entry.api_key in _ASKED_AGAIN:
             differences = self._ask_again(connection, event, request, entry, differences)
         if differences and self._is_temporary(event, request, entry):
-            self._report.put_aside += 1
+            self._report.put_aside["with a temporary error in the recording"] += 1
+            return
+        request_us = request.event.entry.time_us
+        if differences and self._facts.late_acls.explain(
+            event, request_us, entry.api_key, differences
+        ):
+            self._report.put_aside["while ACLs changed"] += 1
             return
         self._report.responses += 1
         if differences:
             self._report.add_differences(request_id, differences)
 
+    def has_accepted_version(self, connection_id: ConnectionId) -> bool:
+        """Return whether the target accepted a version of ApiVersions that was rejected before."""
+        return connection_id in self._accepted_versions
+
     def finish(self) -> None:
         """Report what is known only at the end."""
         for difference in self._reads.final_differences():
-            self._report.add_differences(RequestId(0, 0, "Fetch", 0, ""), [difference])
+            request_id = RequestId(0, 0, "Fetch", 0, "")
+            self._report.add_differences(request_id, [difference], is_response=False)
         self._report.compared_records = self._reads.compared_records
         self._report.uncompared = self._reads.uncompared
         self._report.asked_again = self._cluster.retries.counts

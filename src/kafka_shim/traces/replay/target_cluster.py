@@ -34,6 +34,8 @@ from kafka_shim.traces.replay.topology import TargetTopology
 
 SETTLE_S = 3.0
 """How long after a change each broker of the target may still respond without it."""
+ACL_S = 5.0
+"""How long a change of ACLs is waited for, on each broker."""
 
 _TOPOLOGY_APIS = frozenset(
     {ApiKey.METADATA, ApiKey.FIND_COORDINATOR, ApiKey.DESCRIBE_CLUSTER, ApiKey.API_VERSIONS}
@@ -225,7 +227,7 @@ class TargetCluster:
         for address in addresses:
             try:
                 target = connection.target_connection(address)
-                change.await_application(target, self._target.timeout_s)
+                change.await_application(target, min(ACL_S, self._target.timeout_s))
             except ConnectionLostError:  # the change is waited for, and not the broker
                 continue
 

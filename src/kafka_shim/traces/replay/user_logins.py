@@ -15,7 +15,8 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.traces.replay.compare import Difference
-from kafka_shim.traces.replay.events import ConnectionId, Event, FactsNeededBeforeReplay
+from kafka_shim.traces.replay.events import ConnectionId, Event
+from kafka_shim.traces.replay.recorded_facts import RecordedFacts
 from kafka_shim.traces.replay.replay_connection import ReplayConnection
 from kafka_shim.traces.replay.replayed_logins import (
     LoginExchange,
@@ -57,7 +58,7 @@ class UserLogins:
     def __init__(
         self,
         target: Target,
-        facts: FactsNeededBeforeReplay,
+        facts: RecordedFacts,
         topology: TargetTopology,
         report: ReplayReport,
     ) -> None:
