@@ -10,6 +10,7 @@ clients. `replay` prints the report; exit code 3: something differs. Needs Java 
 import argparse
 import contextlib
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -83,11 +84,7 @@ def shim_cluster(release: str, count: int, seed: int) -> Iterator[Sequence[str]]
 
 def _bootstrap(printed: str) -> Sequence[str]:
     """Return the first address of each listener in what `serve` prints."""
-    addresses = []
-    for name in NAMES:
-        line = next(line for line in printed.splitlines() if line.strip().startswith(name))
-        addresses.append(line[line.index("127.0.0.1") :].split(",")[0].split()[0])
-    return addresses
+    return [re.findall(rf"listening on {name}://(\S+)", printed)[0] for name in NAMES]
 
 
 def record(upstream: Sequence[str], trace: Path) -> None:

@@ -24,15 +24,19 @@ class ProgressBar:
         self._is_shown = is_shown and sys.stderr.isatty()
         self._starts_at = time.monotonic() + delay_s
         self._drawn_at = 0.0
+        self._drawn_width = 0
 
-    def __call__(self, done: int) -> None:
+    def __call__(self, done: int, note: str = "") -> None:
+        """Show how much is done, with a note behind it."""
         if not self._is_shown:
             return
         now = time.monotonic()
         if now - self._drawn_at < _REDRAW_S or now < self._starts_at:
             return
         self._drawn_at = now
-        print(f"\r{self._task} {self._progress_text(done)}", end="", file=sys.stderr, flush=True)
+        text = f"{self._task} {self._progress_text(done)}{note and ' '}{note}"
+        self._drawn_width = max(self._drawn_width, len(text))
+        print(f"\r{text:<{self._drawn_width}}", end="", file=sys.stderr, flush=True)
 
     def _progress_text(self, done: int) -> str:
         if not self._total:
@@ -58,5 +62,5 @@ class ProgressBar:
 
     def _erase(self) -> None:
         if self._drawn_at:
-            print(f"\r{'':<{len(self._task) + _WIDTH + 8}}\r", end="", file=sys.stderr, flush=True)
+            print(f"\r{'':<{self._drawn_width}}\r", end="", file=sys.stderr, flush=True)
             self._drawn_at = 0.0

@@ -2,6 +2,10 @@
 
 import argparse
 import json
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from kafka_shim.cli import EXIT_FAILURE, EXIT_MISMATCH
@@ -17,6 +21,7 @@ from kafka_shim.trace_format.segments import trace_size_in_bytes
 from kafka_shim.traces.replay.events import Recording, TraceEvents
 from kafka_shim.traces.replay.recorded_facts import RecordedFacts
 from kafka_shim.traces.replay.replayer import Replayer
+from kafka_shim.traces.replay.report import ReplayReport
 from kafka_shim.traces.replay.report_text import report_lines
 from kafka_shim.traces.replay.target import (
     OnUnreplayableRequest,
@@ -24,6 +29,7 @@ from kafka_shim.traces.replay.target import (
     UnreplayableRequestError,
 )
 
+EXIT_INTERRUPTED = 130
 NUMBER_MAX = 1_000_000
 """Upper limit of --timeout and --speed; larger numbers are rejected as typing errors."""
 
@@ -38,7 +44,7 @@ In requests, ids that brokers generate (of producers, members, topics and so on)
 target's ids.
 
 Exit codes: 0 all responses agree, 3 some differ or are missing, 2 usage error, 1 the target
-cannot be reached.
+cannot be reached, 130 interrupted (Ctrl-C or SIGTERM; the report is printed).
 """
 
 
@@ -134,18 +140,49 @@ def _replay(args: argparse.Namespace) -> int:
         print_command_error(args, f"the trace `{args.trace}` is empty")
         return EXIT_FAILURE
     replayer = Replayer(Recording(TraceEvents(args.trace), first.damage), target, recording_facts)
+    is_interrupted = False
     try:
-        with ProgressBar("replaying", recording_facts.count) as progress:
-            replayer.replay(progress)
+        with _interrupted_by_termination(), ProgressBar("replaying", recording_facts.count) as bar:
+            replayer.replay(lambda done: bar(done, _progress_note(replayer.report)))
     except UnreplayableRequestError as error:
         print_command_error(args, str(error))
+    except KeyboardInterrupt:
+        is_interrupted = True
     if args.json:
         print(json.dumps(replayer.report.json_fields(), indent=2))
     else:
         print("\n".join(report_lines(replayer.report)))
+    if is_interrupted:
+        return EXIT_INTERRUPTED
     if not replayer.report.responses and replayer.report.unreplayable_count:
         return EXIT_FAILURE  # the target is unreachable
     return 0 if replayer.report.has_no_differences else EXIT_MISMATCH
+
+
+def _progress_note(report: ReplayReport) -> str:
+    """Return what was sent, the time in the recording, and the number of differences."""
+    minutes, seconds = divmod(int(report.recorded_seconds), 60)
+    found = report.differing_responses
+    return (
+        f"{report.requests:,} requests, {minutes}:{seconds:02} of the recording, {found:,} differ"
+    )
+
+
+@contextmanager
+def _interrupted_by_termination() -> Iterator[None]:
+    """Let SIGTERM end the replay as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may set handlers
+        return
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _parse_route(text: str) -> tuple[str, tuple[str, int]]:

@@ -6,13 +6,23 @@ from pathlib import Path
 
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.trace_format.foreign_files import import_hint
-from kafka_shim.trace_format.segments import SUFFIX, Damage, contains_block, segment_paths
+from kafka_shim.trace_format.segments import (
+    SUFFIX,
+    Damage,
+    contains_block,
+    find_newer_segment,
+    segment_paths,
+)
 
 
 def require_path_with_trace(path: Path) -> Path:
     """Return the path. Raise ConfigError if it has no trace. An empty segment is a trace."""
     if not path.exists():
         raise ConfigError(f"`{path}` does not exist")
+    if newer := find_newer_segment(path):
+        raise ConfigError(
+            f"`{newer}` is in a format of a newer kafka-shim; read it with that release"
+        )
     if path.is_dir():
         if not segment_paths(path):
             hint = import_hint(path)

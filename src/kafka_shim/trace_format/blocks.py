@@ -5,6 +5,7 @@ Header, 44 bytes, big endian: magic, version, flags, body length, entry count, f
 """
 
 import zlib
+from collections.abc import Iterator
 from mmap import mmap
 from struct import Struct
 from typing import NamedTuple
@@ -19,7 +20,7 @@ from kafka_shim.protocol.records.compression import (
     compress,
     decompress,
 )
-from kafka_shim.trace_format.entries import BlockBody
+from kafka_shim.trace_format.entries import BlockBody, Entry, Request, Response
 
 MAGIC = b"KSHMTRC\n"
 VERSION = 1
@@ -30,6 +31,8 @@ INDEX = 2
 ZSTD = 4
 """Flag: the body is compressed with zstd."""
 COMPRESSIONS = ("none", "zlib", "zstd")
+BLOCK_BYTES = 1 << 20
+"""What a block has at most, unless one entry is larger: damage of a few bytes costs a block."""
 BODY_BYTES_MAX = 1 << 30
 
 _HEAD = Struct(">8sHHIIqqI")
@@ -72,6 +75,33 @@ class BlockHeader(msgspec.Struct, frozen=True, gc=False):
 
 class BlockError(Exception):
     """The bytes are not a block, or a damaged one; the text has the reason."""
+
+
+class NewerFormatError(BlockError):
+    """The block was written by a newer release, in a format that this one cannot read."""
+
+
+def split_body(body: BlockBody) -> Iterator[BlockBody]:
+    """Yield the body as bodies of about BLOCK_BYTES, so that damage costs no more than that.
+
+    An entry that is larger is a block of its own.
+    """
+    entries: list[Entry] = []
+    size = 0
+    for entry in body.entries:
+        entry_bytes = len(entry.frame) if isinstance(entry, Request | Response) else 0
+        if entries and size + entry_bytes > BLOCK_BYTES:
+            yield _with_entries(body, entries)
+            entries, size = [], 0
+        entries.append(entry)
+        size += entry_bytes
+    yield body if len(entries) == len(body.entries) else _with_entries(body, entries)
+
+
+def _with_entries(body: BlockBody, entries: list[Entry]) -> BlockBody:
+    numbers = {entry.connection for entry in entries}
+    connections = [row for row in body.connections if row.number in numbers]
+    return BlockBody(connections, entries, body.masks)
 
 
 def encode_block(body: BlockBody, compression: str = "none") -> bytes:
@@ -125,7 +155,9 @@ def read_block_header(buf: bytes | mmap, at: int = 0) -> BlockHeader:
     if _CRC.unpack_from(buf, at + _HEAD.size)[0] != crc32c(buf[at : at + _HEAD.size]):
         raise BlockError("the block's header is damaged")
     if version != VERSION:
-        raise BlockError(f"the block has version {version}, this reader knows {VERSION}")
+        raise NewerFormatError(
+            f"format {version}, written by a newer kafka-shim; this one reads format {VERSION}"
+        )
     if body_bytes > BODY_BYTES_MAX:
         raise BlockError(f"the block claims {body_bytes} bytes")
     return BlockHeader(flags, body_bytes, entries, first_us, last_us, crc)

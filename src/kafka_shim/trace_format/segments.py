@@ -18,11 +18,13 @@ from kafka_shim.trace_format.blocks import (
     MAGIC,
     BlockError,
     BlockHeader,
+    NewerFormatError,
     decode_entry_block_body,
     decode_index,
     encode_block,
     encode_index,
     read_block_header,
+    split_body,
 )
 from kafka_shim.trace_format.entries import BlockBody
 
@@ -73,6 +75,28 @@ def contains_block(path: Path) -> bool:
         return _find_next_header(data, 0) < len(data)
 
 
+def find_newer_segment(file_or_directory: Path) -> Path | None:
+    """Return a segment in a format that this release cannot read; None if there is none."""
+    for path in segment_paths(file_or_directory):
+        with path.open("rb") as file:
+            try:
+                read_block_header(file.read(HEADER_BYTES))
+            except NewerFormatError:
+                return path
+            except BlockError:
+                continue
+    return None
+
+
+def first_time_us(path: Path) -> int:
+    """Return the time of a segment's first entry; 0 if its first block is damaged."""
+    with path.open("rb") as file:
+        try:
+            return read_block_header(file.read(HEADER_BYTES)).first_us
+        except BlockError:
+            return 0
+
+
 def has_no_next_segment(path: Path) -> bool:
     """Return whether the same writer has no later segment."""
     match = _NAME.fullmatch(path.name)
@@ -118,20 +142,22 @@ def read_segment(
     start: int = 0,
     end: int | None = None,
     selects_block: Callable[[BlockHeader], bool] | None = None,
+    released_bytes: int = RELEASED_BYTES,
 ) -> Iterator[Block | Damage]:
     """Yield readable blocks and damage, in order, of the blocks that begin in [start, end).
 
     With `selects_block`, the bodies of other blocks are neither read nor checked.
 
     After damage, reading continues at the next intact header. Other parts are not read, since an
-    imported segment may be larger than memory.
+    imported segment may be larger than memory. Memory is released after `released_bytes`, if many
+    segments are read at the same time.
     """
     if path.stat().st_size == 0:  # an empty file cannot be mapped
         return
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
         stop = len(data) if end is None else min(end, len(data))
         at = start if start == 0 else _find_next_header(data, start)
-        yield from _read_blocks(path, data, at, stop, selects_block)
+        yield from _read_blocks(path, data, at, stop, selects_block, released_bytes)
 
 
 def _read_blocks(
@@ -140,25 +166,29 @@ def _read_blocks(
     position: int,
     stop: int,
     selects_block: Callable[[BlockHeader], bool] | None,
+    released_bytes: int,
 ) -> Iterator[Block | Damage]:
     released = position - position % PAGESIZE
     while position < stop:
-        if position - released >= RELEASED_BYTES:
-            released = _release_pages(data, released, position)
         try:
             header = read_block_header(data, position)
             if selects_block is not None and not selects_block(header):
                 position += header.block_bytes
                 continue
-            content = data[position + HEADER_BYTES : position + header.block_bytes]
+            end = position + header.block_bytes
+            body = slice(position + HEADER_BYTES, end)
             if header.is_index:
-                decode_index(header, content)
-            else:
-                yield Block(str(path), position, header, decode_entry_block_body(header, content))
-            position += header.block_bytes
+                decode_index(header, data[body])
+            else:  # its bytes are released before a reader of many segments goes on to another
+                content = decode_entry_block_body(header, data[body])
+                if end - released >= released_bytes:
+                    released = _release_pages(data, released, end)
+                yield Block(str(path), position, header, content)
+            position = end
         except BlockError as error:
             following = _find_next_header(data, position + 1)
-            is_tail = following == len(data) and has_no_next_segment(path)
+            is_newer = isinstance(error, NewerFormatError)
+            is_tail = following == len(data) and has_no_next_segment(path) and not is_newer
             yield Damage(str(path), position, following - position, str(error), is_tail)
             position = following
 
@@ -252,9 +282,13 @@ class SegmentWriter:
         return self._directory / segment_name(self._writer, self._number)
 
     def write_block(self, body: BlockBody) -> int:
-        """Append a block; return its size in bytes. OSError if the disk is full; then nothing is
-        written.
+        """Append a body as one block, or several ones if it is large; return their size in bytes.
+
+        OSError if the disk is full; then nothing of the block is written.
         """
+        return sum(map(self._write_block, split_body(body)))
+
+    def _write_block(self, body: BlockBody) -> int:
         block = encode_block(body, self._compression)
         self._append(block)
         self._blocks.append((self._position, read_block_header(block)))

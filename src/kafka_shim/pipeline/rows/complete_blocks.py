@@ -2,7 +2,12 @@
 
 from pathlib import Path
 
-from kafka_shim.trace_format.blocks import HEADER_BYTES, BlockError, read_block_header
+from kafka_shim.trace_format.blocks import (
+    HEADER_BYTES,
+    BlockError,
+    NewerFormatError,
+    read_block_header,
+)
 from kafka_shim.trace_format.segments import Damage, has_no_next_segment, read_segment
 
 
@@ -44,6 +49,7 @@ def damage_at_block_start(path: Path, start: int) -> Damage | None:
             read_block_header(file.read(HEADER_BYTES))
     except BlockError as error:
         following = next((block.position for block in read_segment(path, start)), size)
-        is_tail = following == size and has_no_next_segment(path)
+        is_newer = isinstance(error, NewerFormatError)
+        is_tail = following == size and has_no_next_segment(path) and not is_newer
         return Damage(str(path), start, following - start, str(error), is_tail)
     return None

@@ -16,6 +16,7 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.session import Session
 from kafka_shim.text.logs import Log
+from kafka_shim.trace_format.blocks import BLOCK_BYTES
 from kafka_shim.trace_format.entries import (
     RECORDED,
     Access,
@@ -36,7 +37,6 @@ from kafka_shim.trace_format.segments import SegmentWriter, TraceStorage
 
 log = Log("shim.traces")
 
-BLOCK_BYTES = 1024 * 1024
 FLUSH_MS = 100
 RESTART = 1_000_000_000
 """From this many on, times the existing segments, a restarted writer counts its

@@ -17,8 +17,10 @@ from kafka_shim.trace_format.entries import (
     Response,
 )
 from kafka_shim.trace_format.segments import (
+    RELEASED_BYTES,
     Block,
     Damage,
+    first_time_us,
     read_segment,
     read_trace,
     segment_paths,
@@ -58,9 +60,10 @@ class Recording(msgspec.Struct, frozen=True):
 
 
 class TraceEvents:
-    """The events of a trace, read again for each pass: only one block per writer is in memory.
+    """The events of a trace, read again for each pass.
 
-    `damage` is that of the last pass. The events of several writers are merged by their times.
+    `damage` is that of the last pass. The events of several writers are merged by their times. In
+    memory is one block of each writer that has begun and not ended at that time.
     """
 
     def __init__(self, path: Path, progress: Callable[[int], None] = lambda _: None) -> None:
@@ -74,20 +77,41 @@ class TraceEvents:
         by_writer: dict[str, list[Path]] = {}
         for path in segment_paths(self._path):
             by_writer.setdefault(_writer_of_segment(path), []).append(path)
-        streams = [self._events_of_writer(paths) for paths in by_writer.values()]
+        released_bytes = RELEASED_BYTES // max(1, len(by_writer))
+        streams = [
+            (first_time_us(paths[0]), self._events_of_writer(paths, released_bytes))
+            for paths in by_writer.values()
+        ]
         if len(streams) == 1:
-            return streams[0]
-        return heapq.merge(*streams, key=attrgetter("entry.time_us"))
+            return streams[0][1]
+        return _merge_by_time(streams)
 
-    def _events_of_writer(self, paths: list[Path]) -> Iterator[Event]:
+    def _events_of_writer(self, paths: list[Path], released_bytes: int) -> Iterator[Event]:
         for path in paths:
-            for block in read_segment(path):
+            for block in read_segment(path, released_bytes=released_bytes):
                 if isinstance(block, Damage):
                     self.damage.append(block)
                     continue
                 yield from _events_in_block(block)
                 self._bytes_read += block.header.block_bytes
                 self._progress(self._bytes_read)
+
+
+def _merge_by_time(streams: list[tuple[int, Iterator[Event]]]) -> Iterator[Event]:
+    """Yield the events of several writers by time; a stream is read from its first time on."""
+    heap: list[tuple[int, int, Event | None]] = [
+        (first_us, number, None) for number, (first_us, _) in enumerate(streams)
+    ]
+    heapq.heapify(heap)
+    while heap:
+        _, number, event = heap[0]
+        if event is not None:
+            yield event
+        following = next(streams[number][1], None)
+        if following is None:
+            heapq.heappop(heap)
+        else:
+            heapq.heapreplace(heap, (following.entry.time_us, number, following))
 
 
 def load_recording(

@@ -59,9 +59,20 @@ class LateAcls:
     def explain(
         self, event: Event, request_us: int, api_key: int, differences: list[Difference]
     ) -> bool:
-        """Return whether all differences of a response come from a change that was applied late."""
-        return bool(self._changes) and all(
-            self._explains(event, request_us, api_key, difference) for difference in differences
+        """Return whether all differences of a response come from a change that was applied late.
+
+        With a denial, what is denied is missing as well.
+        """
+        if not self._changes:
+            return False
+        others = [
+            difference
+            for difference in differences
+            if not self._explains(event, request_us, api_key, difference)
+        ]
+        return len(others) < len(differences) and all(
+            api_key not in _ACL_LISTS and MISSING in (difference.recorded, difference.actual)
+            for difference in others
         )
 
     def _explains(

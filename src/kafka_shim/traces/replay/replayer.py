@@ -84,7 +84,8 @@ class Replayer:
     def replay(self, progress: Callable[[int], None] = lambda _: None) -> ReplayReport:
         """Replay everything. Raise UnreplayableRequestError if the target's `on_miss` is FAIL.
 
-        `progress` is regularly called with the number of replayed events.
+        `progress` is regularly called with the number of replayed events. If the replay ends with
+        an exception, the report is complete for what was replayed before.
         """
         start = time.monotonic()
         replay_pace = ReplayPace(self._target.speed, self._facts.first_us)
@@ -92,6 +93,7 @@ class Replayer:
             for number, event in enumerate(self._recording.events):
                 if number % _PROGRESS_EVENTS == 0 or self._target.speed is not None:
                     progress(number)
+                self.report.recorded_seconds = (event.entry.time_us - self._facts.first_us) / 1e6
                 replay_pace.sleep_until_due(event.entry.time_us)
                 self._logins.advance()
                 self._replay_event(event)
@@ -190,7 +192,7 @@ class Replayer:
         if event.connection_id not in self._facts.rejected_versions:
             return False
         self._exchange_due(connection)
-        return self._comparison.has_accepted_version(event.connection_id)
+        return self._comparison.take_accepted_version(event.connection_id)
 
     def _queue_request(
         self,

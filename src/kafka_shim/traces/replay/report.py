@@ -46,7 +46,8 @@ class ReplayReport(msgspec.Struct):
 
     Each request of the trace is counted once: its response was compared or put aside (the recording
     has a temporary error), it belongs to an authentication, the recording has no response, or it
-    was skipped, missed, or not reached. `requests` are those that were sent.
+    was skipped, missed, or not reached. `requests` are those that were sent. `recorded_seconds` is
+    how much time of the recording was replayed.
 
     The first EXAMPLES_KEPT_MAX of each kind are kept; `counts_by_kind` (responses)
     and `unreplayable_count` count all.
@@ -69,6 +70,7 @@ class ReplayReport(msgspec.Struct):
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
     ignored: frozenset[str] = frozenset()
     seconds: float = 0.0
+    recorded_seconds: float = 0.0
     differences_by_kind: dict[DifferenceKind, list[tuple[RequestId, Difference]]] = {}
     counts_by_kind: Counter[DifferenceKind] = msgspec.field(default_factory=Counter)
     counts_by_cause: Counter[str] = msgspec.field(default_factory=Counter)
@@ -144,6 +146,7 @@ class ReplayReport(msgspec.Struct):
             "asked_again": dict(self.asked_again),
             "reduced_topics": self.reduced_topics,
             "seconds": round(self.seconds, 3),
+            "recorded_seconds": round(self.recorded_seconds, 3),
             "differences": [
                 kind._asdict()
                 | {

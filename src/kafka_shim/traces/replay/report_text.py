@@ -25,7 +25,8 @@ def report_lines(report: ReplayReport) -> Iterator[str]:
     yield f"requests:     {_request_counts(report)}"
     yield f"data:         {report.compared_records:,} records compared{_not_compared(report)}"
     yield f"asked again:  {_asked_again(report)}"
-    yield f"time:         {report.seconds:.2f} s{_notes(report)}"
+    times = f"{report.seconds:.2f} s, for {report.recorded_seconds:.2f} s of the recording"
+    yield f"time:         {times}{_notes(report)}"
     for cause in CAUSES:
         yield from _cause_lines(report, cause)
     if report.unreplayable_requests:

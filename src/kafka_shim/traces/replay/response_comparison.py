@@ -70,8 +70,8 @@ class ResponseComparison:
         frame: bytes,
     ) -> None:
         """Compare a response of the target. Raise ConnectionLostError if a connection ends."""
-        if entry.api_key == ApiKey.API_VERSIONS and not overall_error_code(entry, frame):
-            self._accepted_versions.add(event.connection_id)
+        if entry.api_key == ApiKey.API_VERSIONS:
+            self._note_version(event, entry, frame)
         if entry.api_key == ApiKey.PRODUCE:
             self._learn_written(request, entry, frame)
         differences = self._differences(connection, event, request, entry, frame)
@@ -91,9 +91,18 @@ class ResponseComparison:
         if differences:
             self._report.add_differences(request_id, differences)
 
-    def has_accepted_version(self, connection_id: ConnectionId) -> bool:
-        """Return whether the target accepted a version of ApiVersions that was rejected before."""
-        return connection_id in self._accepted_versions
+    def take_accepted_version(self, connection_id: ConnectionId) -> bool:
+        """Return whether the target has accepted a version of ApiVersions that the recorded broker
+        rejected: its client then sends no other one, and a broker may close the connection.
+        """
+        if connection_id not in self._accepted_versions:
+            return False
+        self._accepted_versions.discard(connection_id)
+        return True
+
+    def _note_version(self, event: Event, entry: Response, frame: bytes) -> None:
+        if overall_error_code(entry) and not overall_error_code(entry, frame):
+            self._accepted_versions.add(event.connection_id)
 
     def finish(self) -> None:
         """Report what is known only at the end."""
