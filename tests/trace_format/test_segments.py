@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.trace_format import segments
 from kafka_shim.trace_format.blocks import (
     COMPRESSIONS,
     HEADER_BYTES,
@@ -249,10 +248,7 @@ def test_a_trace_is_readable_by_its_owner_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="needs Linux's /proc")
-def test_a_segment_that_is_read_does_not_stay_in_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(segments, "RELEASED_BYTES", 1 << 20)
+def test_a_segment_that_is_read_does_not_stay_in_memory(tmp_path: Path) -> None:
     writer = SegmentWriter(tmp_path, "w")
     frames = [random.Random(number).randbytes(1 << 18) for number in range(32)]
     for number, frame in enumerate(frames):
@@ -260,7 +256,7 @@ def test_a_segment_that_is_read_does_not_stay_in_memory(
     writer.close()
     (path,) = segment_paths(tmp_path)
     read, in_memory = [], []
-    for block in read_segment(path):
+    for block in read_segment(path, released_bytes=1 << 20):
         assert isinstance(block, Block)
         read += [entry.frame for entry in block.body.entries if isinstance(entry, Request)]
         in_memory.append(mapped_bytes_in_memory(path))

@@ -170,7 +170,11 @@ class UserLogins:
         self._polled_at = time.monotonic()
 
     def finish(self) -> None:
-        """Wait for the outstanding authentications."""
+        """Wait for the outstanding authentications, all at the same time."""
+        deadline = time.monotonic() + self._target.timeout_s
+        while self._rejections and time.monotonic() < deadline:
+            self.advance()
+            time.sleep(_POLL_S)
         for outstanding in [*self._rejections]:
             self._end_rejection(outstanding)
         for outstanding in self._outstanding.values():
