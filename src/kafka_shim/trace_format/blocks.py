@@ -163,6 +163,12 @@ def read_block_header(buf: bytes | mmap, at: int = 0) -> BlockHeader:
     return BlockHeader(flags, body_bytes, entries, first_us, last_us, crc)
 
 
+def has_newer_version(head: bytes) -> bool:
+    """Return whether bytes begin as a block of a newer format, whatever follows."""
+    version = head[len(MAGIC) : len(MAGIC) + 2]
+    return head.startswith(MAGIC) and int.from_bytes(version, "big") > VERSION
+
+
 def decode_entry_block_body(header: BlockHeader, body: bytes) -> BlockBody:
     """Return the checked content of a block. Raise BlockError if it is truncated or damaged."""
     raw = _check_body(header, body)

@@ -23,6 +23,7 @@ from kafka_shim.trace_format.blocks import (
     decode_index,
     encode_block,
     encode_index,
+    has_newer_version,
     read_block_header,
     split_body,
 )
@@ -79,12 +80,14 @@ def find_newer_segment(file_or_directory: Path) -> Path | None:
     """Return a segment in a format that this release cannot read; None if there is none."""
     for path in segment_paths(file_or_directory):
         with path.open("rb") as file:
-            try:
-                read_block_header(file.read(HEADER_BYTES))
-            except NewerFormatError:
+            head = file.read(HEADER_BYTES)
+        try:
+            read_block_header(head)
+        except NewerFormatError:
+            return path
+        except BlockError:  # a newer header may have another checksum
+            if has_newer_version(head) and not contains_block(path):
                 return path
-            except BlockError:
-                continue
     return None
 
 
