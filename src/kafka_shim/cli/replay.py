@@ -17,6 +17,7 @@ from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.option_values import split_pair
 from kafka_shim.shim.settings.options import option_named
+from kafka_shim.text.message_text import text_of_escaped_result_lines
 from kafka_shim.trace_format.segments import trace_size_in_bytes
 from kafka_shim.traces.replay.events import Recording, TraceEvents
 from kafka_shim.traces.replay.recorded_facts import RecordedFacts
@@ -151,7 +152,7 @@ def _replay(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(replayer.report.json_fields(), indent=2))
     else:
-        print("\n".join(report_lines(replayer.report)))
+        print(text_of_escaped_result_lines(report_lines(replayer.report)))
     if is_interrupted:
         return EXIT_INTERRUPTED
     if not replayer.report.responses and replayer.report.unreplayable_count:

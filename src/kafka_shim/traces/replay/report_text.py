@@ -30,7 +30,7 @@ def report_lines(report: ReplayReport) -> Iterator[str]:
     for cause in CAUSES:
         yield from _cause_lines(report, cause)
     if report.unreplayable_requests:
-        yield "\nnot replayed, or without a response:"
+        yield from ("", "not replayed, or without a response:")
     for request_id, reason in report.unreplayable_requests:
         yield (
             f"  connection {request_id.connection}, request {request_id.sequence}:"
@@ -100,7 +100,7 @@ def _cause_lines(report: ReplayReport, cause: str) -> Iterator[str]:
             rows[kind.api, field] = counted, request_id, example
     if not rows:
         return
-    yield f"\n{_CAUSE_TITLES[cause]}"
+    yield from ("", _CAUSE_TITLES[cause])
     yield f"{'count':>6}  {'api':<24} {'field':<40} example: recorded -> actual"
     for (api, field), (count, request_id, difference) in rows.items():
         place = (
