@@ -103,7 +103,21 @@ NOT_READY: tuple[Call, ...] = (
 MEMBER: Call = ("consume", None, {"topic": "crowded", "group": "crowd", "count": 99, "seconds": 8})
 """A member of a large group: it waits for more records than exist, then leaves."""
 
+SHARES: tuple[Call, ...] = (
+    ("create_topic", None, {"topic": "shared"}),
+    ("produce", None, {"topic": "shared", "values": ["a", "b", "c"], "idempotent": None}),
+    ("share_from_the_start", None, {"group": "sharing"}),
+    (
+        "share_consume",
+        None,
+        {"topic": "shared", "group": "sharing", "count": 3, "types": {}, "seconds": 20},
+    ),
+    ("share_offsets", None, {"group": "sharing"}),
+)
+"""A share group (KIP-932), of clients that have them."""
+
 PLAYS = {
+    "shares": SHARES,
     "permissions": PERMISSIONS,
     "full": FULL,
     "old": OLD,

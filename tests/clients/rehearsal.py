@@ -13,7 +13,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from kafka_shim.protocol.api_versions import parse_minor_release
@@ -23,7 +23,7 @@ from tests.clients.kit import CLIENTS, PLAY_SECONDS
 from tests.oracle.operated_kafka import OperatedKafka
 from tests.oracle.real_kafka import settings_of
 from tests.support.commands import SHIM
-from tests.traces.replay.recorded_clients import replay, run_clients
+from tests.traces.replay.recorded_clients import replay, run_clients, run_new_groups
 
 SETTINGS = {"group.initial.rebalance.delay.ms": "1000", "num.partitions": "6"}
 DIFFERENT = 3
@@ -40,7 +40,7 @@ def main() -> int:
     args = parser.parse_args()
     if args.action == "record":
         with real_cluster(args.release or "3.9.2", args.brokers) as addresses:
-            record(addresses, args.trace)
+            record(addresses, args.trace, has_new_groups=(args.release or "3") >= "4")
         return 0
     release = args.release or "4.4.0"
     cluster = (
@@ -87,25 +87,33 @@ def _bootstrap(printed: str) -> Sequence[str]:
     return [re.findall(rf"listening on {name}://(\S+)", printed)[0] for name in NAMES]
 
 
-def record(upstream: Sequence[str], trace: Path) -> None:
+def record(upstream: Sequence[str], trace: Path, *, has_new_groups: bool) -> None:
     with _proxies(upstream, trace) as addresses:
         environment = {
             f"KAFKA_BOOTSTRAP_SERVERS_{name}": address
             for name, address in zip(NAMES, addresses, strict=True)
         }
         run_clients(*addresses)
+        if has_new_groups:
+            run_new_groups({"bootstrap.servers": addresses[0]})
+            _play("shares", ["java"], environment)
         for play in ("permissions", "member"):
-            children = [
-                subprocess.Popen(
-                    [sys.executable, "-m", "tests.clients.kit", play, client],
-                    env=os.environ | environment,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                )
-                for client in CLIENTS
-            ]
-            for child in children:
-                child.wait(PLAY_SECONDS)
+            _play(play, CLIENTS, environment)
+
+
+def _play(play: str, clients: Iterable[str], environment: Mapping[str, str]) -> None:
+    """Let clients of the kit do the same at the same time."""
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.clients.kit", play, client],
+            env={**os.environ, **environment},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for client in clients
+    ]
+    for child in children:
+        child.wait(PLAY_SECONDS)
 
 
 if __name__ == "__main__":

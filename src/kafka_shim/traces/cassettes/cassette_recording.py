@@ -18,7 +18,7 @@ from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.tls.context import build_server_context
 from kafka_shim.trace_format.entries import DERIVED, Request, Response
 from kafka_shim.trace_format.segments import TraceStorage
-from kafka_shim.traces.cassettes.api_kinds import GROUP_HEARTBEATS
+from kafka_shim.traces.api_kinds import GROUP_HEARTBEATS
 from kafka_shim.traces.cassettes.request_content import content_of_fields, request_fields
 from kafka_shim.traces.masking_observer import MaskingObserver
 from kafka_shim.traces.proxy.client_listeners import Address

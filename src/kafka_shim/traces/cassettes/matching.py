@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.messages.metadata import MetadataRequest
-from kafka_shim.traces.cassettes.api_kinds import (
+from kafka_shim.traces.api_kinds import (
     BEFORE_AUTHENTICATION,
     GROUP_HEARTBEATS,
     REBALANCES,

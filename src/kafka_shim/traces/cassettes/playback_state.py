@@ -8,7 +8,7 @@ from enum import Enum
 import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.traces.cassettes.api_kinds import REQUIRED_IN_STRICT
+from kafka_shim.traces.api_kinds import REQUIRED_IN_STRICT
 from kafka_shim.traces.cassettes.playback_report import UNSENT_KEPT_MAX, PlaybackReport
 from kafka_shim.traces.cassettes.touched_state import StateCounts
 from kafka_shim.traces.cassettes.trace_index import TraceIndex

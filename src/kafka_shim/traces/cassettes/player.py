@@ -18,7 +18,7 @@ from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import NoResponse
-from kafka_shim.traces.cassettes.api_kinds import COUNTED_CHANGES, GROUP_HEARTBEATS, REBALANCES
+from kafka_shim.traces.api_kinds import COUNTED_CHANGES, GROUP_HEARTBEATS, REBALANCES
 from kafka_shim.traces.cassettes.interactions import Interaction
 from kafka_shim.traces.cassettes.matching import (
     Sender,

@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.fetch import FetchRequest
 from kafka_shim.protocol.messages.metadata import MetadataRequest
 from kafka_shim.protocol.records.complete_batches import complete_batches
 from kafka_shim.protocol.records.record_codec import Headers
-from kafka_shim.traces.cassettes.api_kinds import ADMIN_CHANGES
+from kafka_shim.traces.api_kinds import ADMIN_CHANGES
 from kafka_shim.traces.identities.message_fields import (
     CLIENT_SETTINGS,
     COMPARED_EXACTLY_ONLY,

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from kafka_shim.protocol.code_names import api_name_or_key
-from kafka_shim.traces.cassettes.api_kinds import ADMIN_CHANGES, REQUIRED_IN_STRICT
+from kafka_shim.traces.api_kinds import ADMIN_CHANGES, REQUIRED_IN_STRICT
 from kafka_shim.traces.identities.message_fields import (
     BROKERS_POSITIONS,
     CLIENT_SETTINGS,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.traces.cassettes.api_kinds import (
+from kafka_shim.traces.api_kinds import (
     ADMIN_CHANGES,
     BEFORE_AUTHENTICATION,
     GROUP_HEARTBEATS,

@@ -22,7 +22,7 @@ from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
 from kafka_shim.trace_format.entries import Entry, Request, Response
 from kafka_shim.trace_format.segments import Block, Damage, read_segment
-from kafka_shim.traces.cassettes.api_kinds import COUNTED_CHANGES
+from kafka_shim.traces.api_kinds import COUNTED_CHANGES
 from kafka_shim.traces.cassettes.interactions import Interaction, InteractionTable
 from kafka_shim.traces.cassettes.request_content import (
     ContentField,

@@ -187,7 +187,7 @@ class OffsetMapping:
         self.partitions: dict[TopicPartition, PartitionOffsets] = {}
         self.commits: dict[tuple[str, TopicKey, int], dict[int, int]] = {}
         """The target's offsets by the recorded ones, of each commit."""
-        self._topic_names: dict[bytes, str] = {}
+        self.topic_names: dict[bytes, str] = {}
         self.change_count = 0
         """How often something new was learned."""
         self.differs_from_recording = False
@@ -322,15 +322,15 @@ class OffsetMapping:
         if isinstance(row, str):
             return row
         if isinstance(row, bytes):
-            return self._topic_names.get(row, row)
+            return self.topic_names.get(row, row)
         name = next(
             (getattr(row, name) for name in _TOPIC_NAME_FIELDS if getattr(row, name, None)), ""
         )
         topic_id = getattr(row, "topic_id", b"")
         if name and topic_id:
-            self.change_count += self._topic_names.get(topic_id) != name
-            self._topic_names[topic_id] = name
-        return name or self._topic_names.get(topic_id, topic_id)
+            self.change_count += self.topic_names.get(topic_id) != name
+            self.topic_names[topic_id] = name
+        return name or self.topic_names.get(topic_id, topic_id)
 
 
 def request_partitions(api_key: int, request: Any) -> Iterator[tuple[TopicKey, int, Any]]:

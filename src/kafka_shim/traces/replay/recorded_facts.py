@@ -44,9 +44,13 @@ class RecordedFacts:
         self.logins: dict[_RequestKey, int | None] = {}
         """The error codes of authentications by the first SaslAuthenticate request of each; None
         if it was not answered."""
+        self._first_logins: dict[ConnectionId, int] = {}
         self.rejected_versions: set[ConnectionId] = set()
         """Connections whose first ApiVersions had a version that the broker does not support."""
         self._not_ready_requests: set[_RequestKey] = set()
+        self.incomplete_connections: set[ConnectionId] = set()
+        """Connections from which the trace lacks requests."""
+        self._next_sequences: dict[ConnectionId, int] = {}
         self._unanswered: dict[ConnectionId, set[int]] = {}
         self._exchanges: dict[ConnectionId, _RequestKey | None] = {}
         self._creation_times: list[int] = []
@@ -65,6 +69,11 @@ class RecordedFacts:
     def is_unanswered(self, event: Event) -> bool:
         """Return whether the recording has no response to a request."""
         return event.entry.sequence in self._unanswered.get(event.connection_id, ())
+
+    def logs_in_later(self, event: Event) -> bool:
+        """Return whether a connection authenticates for the first time after an event."""
+        first = self._first_logins.get(event.connection_id)
+        return first is not None and first >= event.entry.sequence
 
     def was_creating_topic(self, event: Event) -> bool:
         """Return whether a topic had been created a moment before."""
@@ -86,6 +95,9 @@ class RecordedFacts:
 
     def _add_request(self, event: Event, entry: Request) -> None:
         self.requests += 1
+        if entry.sequence != self._next_sequences.get(event.connection_id, 0):
+            self.incomplete_connections.add(event.connection_id)
+        self._next_sequences[event.connection_id] = entry.sequence + 1
         self._unanswered.setdefault(event.connection_id, set()).add(entry.sequence)
         if entry.api_key == ApiKey.SASL_HANDSHAKE:
             self._exchanges[event.connection_id] = None
@@ -94,6 +106,7 @@ class RecordedFacts:
                 request_key = event.connection_id, entry.sequence
                 self._exchanges[event.connection_id] = request_key
                 self.logins[request_key] = None
+                self._first_logins.setdefault(event.connection_id, entry.sequence)
         elif entry.api_key == ApiKey.CREATE_TOPICS:
             self._creation_times.append(entry.time_us)
 

@@ -88,6 +88,9 @@ class Replayer:
         an exception, the report is complete for what was replayed before.
         """
         start = time.monotonic()
+        if self._recording.damage:
+            incomplete = self._facts.incomplete_connections
+            self._comparison.missing.add_damaged(self._recording.events, incomplete)
         replay_pace = ReplayPace(self._target.speed, self._facts.first_us)
         try:
             for number, event in enumerate(self._recording.events):
@@ -137,6 +140,7 @@ class Replayer:
             lambda address: self._logins.open_connection(event.connection_id, address)
         )
         self._connections[event.connection_id] = connection
+        self._logins.add_connection(event)
         return connection
 
     def _close_connection(self, connection: ReplayConnection, reason: str) -> None:
@@ -369,6 +373,8 @@ class Replayer:
     def _report_unreplayable(self, event: Event, reason: str) -> None:
         request_id = request_id_of_event(event)
         self.report.add_unreplayable_request(request_id, reason)
+        if isinstance(event.entry, Request):
+            self._comparison.missing.add(event.entry.frame)
         if self._target.on_miss is OnUnreplayableRequest.FAIL:
             raise UnreplayableRequestError(
                 f"connection {request_id.connection}, request {request_id.sequence}:"

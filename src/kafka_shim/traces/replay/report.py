@@ -58,6 +58,8 @@ class ReplayReport(msgspec.Struct):
     responses: int = 0
     differing_responses: int = 0
     log_differences: int = 0
+    consequences: int = 0
+    consequence_examples: list[tuple[RequestId, Difference]] = []
     put_aside: Counter[str] = msgspec.field(default_factory=Counter)
     logins: int = 0
     renewed_sessions: int = 0
@@ -121,6 +123,12 @@ class ReplayReport(msgspec.Struct):
         causes = {kind.cause for kind in kinds}
         self.counts_by_cause.update(cause for cause in CAUSES if cause in causes)
 
+    def add_consequence(self, request_id: RequestId, differences: list[Difference]) -> None:
+        """Count a response whose differences follow from requests that are missing."""
+        self.consequences += 1
+        if len(self.consequence_examples) < EXAMPLES_KEPT_MAX:
+            self.consequence_examples.append((request_id, differences[0]))
+
     def add_unreplayable_request(self, request_id: RequestId, reason: str) -> None:
         self.unreplayable_count += 1
         if len(self.unreplayable_requests) < EXAMPLES_KEPT_MAX:
@@ -133,6 +141,7 @@ class ReplayReport(msgspec.Struct):
             "requests": self.requests,
             "responses": self.responses,
             "differing_responses": self.differing_responses,
+            "consequences": self.consequences,
             "log_differences": self.log_differences,
             "put_aside": dict(self.put_aside),
             "logins": self.logins,

@@ -9,6 +9,7 @@ from kafka_shim.traces.replay.difference_causes import CAUSES
 from kafka_shim.traces.replay.report import ReplayReport, RequestId
 
 _VALUE_CHARS_MAX = 60
+_CONSEQUENCES_SHOWN = 10
 _CAUSE_TITLES = {
     "permission": "permission: allowed at one of them, denied at the other",
     "data": "data: records, offsets, and what exists",
@@ -29,6 +30,7 @@ def report_lines(report: ReplayReport) -> Iterator[str]:
     yield f"time:         {times}{_notes(report)}"
     for cause in CAUSES:
         yield from _cause_lines(report, cause)
+    yield from _consequence_lines(report)
     if report.unreplayable_requests:
         yield from ("", "not replayed, or without a response:")
     for request_id, reason in report.unreplayable_requests:
@@ -47,6 +49,8 @@ def _verdict(report: ReplayReport) -> str:
         text = f"none of {compared} differs"
     if report.log_differences:
         text += f", {report.log_differences:,} differences of logs"
+    if report.consequences:
+        text += f", {report.consequences:,} follow from requests that are missing"
     missed = f", {report.unreplayable_count:,} missed" if report.unreplayable_count else ""
     if report.unreached_requests:
         return f"interrupted: so far, {text}{missed}"
@@ -86,6 +90,18 @@ def _notes(report: ReplayReport) -> str:
     }
     text = _numbers(notes)
     return f"; {text}" if text else ""
+
+
+def _consequence_lines(report: ReplayReport) -> Iterator[str]:
+    """Yield the first differences that follow from others; they do not count."""
+    if report.consequence_examples:
+        yield from ("", "follow from requests that are missing, and do not count:")
+    for request_id, difference in report.consequence_examples[:_CONSEQUENCES_SHOWN]:
+        yield (
+            f"  connection {request_id.connection}, request {request_id.sequence}:"
+            f" {request_id.api} v{request_id.version} {difference.field}:"
+            f" {_shortened_value(difference.recorded)} -> {_shortened_value(difference.actual)}"
+        )
 
 
 def _cause_lines(report: ReplayReport, cause: str) -> Iterator[str]:

@@ -11,8 +11,10 @@ from kafka_shim.trace_format.entries import Response
 from kafka_shim.trace_format.messages import read_response_or_none
 from kafka_shim.traces.replay.asking_again import TEMPORARY_ERRORS, error_codes
 from kafka_shim.traces.replay.compare import Difference, compare_and_learn
+from kafka_shim.traces.replay.difference_causes import difference_cause
 from kafka_shim.traces.replay.error_codes import overall_error_code
 from kafka_shim.traces.replay.events import ConnectionId, Event
+from kafka_shim.traces.replay.missing_requests import MissingRequests
 from kafka_shim.traces.replay.read_comparison import (
     READ_APIS,
     FetchReading,
@@ -55,6 +57,8 @@ class ResponseComparison:
     def __init__(self, cluster: TargetCluster, facts: RecordedFacts, report: ReplayReport) -> None:
         self.mapping = RecordedToTargetMapping()
         self._reads = ReadComparison(self.mapping)
+        self.missing = MissingRequests()
+        self.missing.note_topic_names(self.mapping.offsets.topic_names)
         self._cluster = cluster
         self._facts = facts
         self._report = report
@@ -88,7 +92,12 @@ class ResponseComparison:
             self._report.put_aside["while ACLs changed"] += 1
             return
         self._report.responses += 1
-        if differences:
+        causes = {difference_cause(request_id.api, difference) for difference in differences}
+        if differences and self.missing.precede(
+            request.recorded_frame, is_about_permissions="permission" in causes
+        ):
+            self._report.add_consequence(request_id, differences)
+        elif differences:
             self._report.add_differences(request_id, differences)
 
     def take_accepted_version(self, connection_id: ConnectionId) -> bool:

@@ -71,6 +71,19 @@ class UserLogins:
         self._rejections: list[_OutstandingLogin] = []
         self._polled_at = 0.0
 
+    def add_connection(self, event: Event) -> None:
+        """Add a connection whose client had authenticated before the first event that is replayed.
+
+        It authenticates when it sends its first request, if its password is known.
+        """
+        row, name = event.connection, event.principal.partition(":")[2]
+        if row is None or not row.mechanism or name not in self._target.users:
+            return
+        if self._facts.logs_in_later(event) or not self._target.replays_authentication:
+            return
+        login = Login(row.mechanism, name, self._target.users[name])
+        self._users[event.connection_id] = _User(row.mechanism, login, 1)
+
     def open_connection(self, connection_id: ConnectionId, address: Address) -> TargetConnection:
         """Return a new connection to a broker, with the user of a recorded connection.
 
