@@ -75,7 +75,9 @@ def test_an_interrupted_replay_reports_what_was_replayed(
     assert process.returncode == 130, err
     report = json.loads(out)
     assert (report["trace_requests"], report["responses"]) == (COUNT, ANSWERED)
-    assert report["not_reached"] == COUNT - ANSWERED
+    assert report["left_out"] == 1  # it was in flight
+    assert report["not_reached"] == COUNT - ANSWERED - 1
+    assert trace.with_name("trace.resume").exists()
 
 
 @pytest.mark.parametrize("command", [["replay", "--target", "h:1"], ["trace", "info"]])

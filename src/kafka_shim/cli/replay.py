@@ -3,6 +3,7 @@
 import argparse
 import json
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from kafka_shim.text.message_text import text_of_escaped_result_lines
 from kafka_shim.trace_format.segments import trace_size_in_bytes
 from kafka_shim.traces.replay.events import Recording, TraceEvents
 from kafka_shim.traces.replay.recorded_facts import RecordedFacts
+from kafka_shim.traces.replay.replay_state import state_path
 from kafka_shim.traces.replay.replayer import Replayer
 from kafka_shim.traces.replay.report import ReplayReport
 from kafka_shim.traces.replay.report_text import report_lines
@@ -71,7 +73,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " (repeatable)",
     )
     add("--no-login", action="store_true", help="Skip authentications, for a target without SASL")
-    _add_pace_arguments(parser.add_argument_group("Pace and failures"))
+    pace = parser.add_argument_group("Pace and failures")
+    _add_pace_arguments(pace)
+    _add_resume_argument(pace)
     _add_output_arguments(parser.add_argument_group("Output"))
 
 
@@ -99,6 +103,15 @@ def _add_pace_arguments(group: argparse._ArgumentGroup) -> None:
         metavar="API[.FIELD]",
         help="Known difference to ignore, as named in the report: Fetch, Fetch.throttle_time_ms"
         " (repeatable)",
+    )
+
+
+def _add_resume_argument(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--resume",
+        action="store_true",
+        help="Go on after a replay that was interrupted, with the file beside the trace"
+        " (TRACE.resume)",
     )
 
 
@@ -141,6 +154,9 @@ def _replay(args: argparse.Namespace) -> int:
         print_command_error(args, f"the trace `{args.trace}` is empty")
         return EXIT_FAILURE
     replayer = Replayer(Recording(TraceEvents(args.trace), first.damage), target, recording_facts)
+    resume_path = state_path(args.trace)
+    if args.resume:
+        replayer.resume(resume_path)
     is_interrupted = False
     try:
         with _interrupted_by_termination(), ProgressBar("replaying", recording_facts.count) as bar:
@@ -149,6 +165,9 @@ def _replay(args: argparse.Namespace) -> int:
         print_command_error(args, str(error))
     except KeyboardInterrupt:
         is_interrupted = True
+        _write_state(replayer, resume_path)
+    else:
+        resume_path.unlink(missing_ok=True)
     if args.json:
         print(json.dumps(replayer.report.json_fields(), indent=2))
     else:
@@ -158,6 +177,15 @@ def _replay(args: argparse.Namespace) -> int:
     if not replayer.report.responses and replayer.report.unreplayable_count:
         return EXIT_FAILURE  # the target is unreachable
     return 0 if replayer.report.has_no_differences else EXIT_MISMATCH
+
+
+def _write_state(replayer: Replayer, path: Path) -> None:
+    try:
+        replayer.write_state(path)
+    except OSError as error:
+        print(f"`{path}` cannot be written: {error.strerror}; --resume needs it", file=sys.stderr)
+    else:
+        print(f"--resume goes on with `{path}`", file=sys.stderr)
 
 
 def _progress_note(report: ReplayReport) -> str:

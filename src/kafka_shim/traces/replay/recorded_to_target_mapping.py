@@ -27,7 +27,7 @@ class RecordedToTargetMapping:
 
     def __init__(self) -> None:
         self.ids = IdMapping()
-        self._leaders = GroupLeaderExchanges(self.ids)
+        self.leaders = GroupLeaderExchanges(self.ids)
         self.offsets = OffsetMapping()
         self._leader_epochs_differ = False
         self._equal_pairs: dict[
@@ -66,10 +66,10 @@ class RecordedToTargetMapping:
         if header.api_key != ApiKey.JOIN_GROUP or message is None:
             self.ids.learn(event.connection_id, message, recorded, actual)
             return False
-        if self._leaders.has_exchanged_members(message.group_id, recorded.generation_id):
+        if self.leaders.has_exchanged_members(message.group_id, recorded.generation_id):
             return True
         self.ids.learn(event.connection_id, message, recorded, actual)
-        return self._leaders.exchange_leaders(message, recorded, actual)
+        return self.leaders.exchange_leaders(message, recorded, actual)
 
     def learn_written(self, request: bytes, recorded: Any, actual: Any) -> None:
         """Learn the offsets of the records in a recorded Produce request."""

@@ -7,6 +7,8 @@ together, as the target responds to them in order.
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
@@ -35,6 +37,7 @@ from kafka_shim.traces.replay.replay_connection import (
     receive_parts,
 )
 from kafka_shim.traces.replay.replay_recorder import ReplayRecorder
+from kafka_shim.traces.replay.replay_state import restore_state, write_state
 from kafka_shim.traces.replay.report import ReplayReport, request_id_of_event
 from kafka_shim.traces.replay.response_comparison import ResponseComparison
 from kafka_shim.traces.replay.target import (
@@ -80,6 +83,10 @@ class Replayer:
         self._logins = UserLogins(target, self._facts, self._cluster.topology, self.report)
         self._comparison = ResponseComparison(self._cluster, self._facts, self.report)
         self._mapping = self._comparison.mapping
+        self._resumed_events = 0
+        self._current_event: Event | None = None
+        self.replayed_events = 0
+        """How many events were replayed so far."""
 
     def replay(self, progress: Callable[[int], None] = lambda _: None) -> ReplayReport:
         """Replay everything. Raise UnreplayableRequestError if the target's `on_miss` is FAIL.
@@ -94,12 +101,17 @@ class Replayer:
         replay_pace = ReplayPace(self._target.speed, self._facts.first_us)
         try:
             for number, event in enumerate(self._recording.events):
+                self.replayed_events, self._current_event = number, event
+                if number < self._resumed_events:
+                    self._pass_over(event)
+                    continue
                 if number % _PROGRESS_EVENTS == 0 or self._target.speed is not None:
                     progress(number)
                 self.report.recorded_seconds = (event.entry.time_us - self._facts.first_us) / 1e6
                 replay_pace.sleep_until_due(event.entry.time_us)
                 self._logins.advance()
                 self._replay_event(event)
+                self.replayed_events, self._current_event = number + 1, None
             if self._current_connection is not None:
                 self._exchange_due(self._current_connection)
             for connection in self._connections.values():
@@ -107,6 +119,7 @@ class Replayer:
             self._logins.finish()
         finally:
             for connection in self._connections.values():
+                self._note_interrupted(connection)
                 connection.close("the replay is over")
             self._logins.close()
             if self._recorder is not None:
@@ -114,6 +127,39 @@ class Replayer:
             self._comparison.finish()
             self.report.seconds = time.monotonic() - start
         return self.report
+
+    def resume(self, path: Path) -> None:
+        """Go on behind the events that an earlier replay has replayed, with what it has learned.
+
+        Raise ConfigError if the file cannot be read.
+        """
+        self._resumed_events = restore_state(path, self._mapping, self._cluster)
+        self._cluster.is_resumed = True
+
+    def write_state(self, path: Path) -> None:
+        """Write what `resume` needs. Raise OSError if that fails."""
+        write_state(path, self.replayed_events, self._mapping, self._cluster)
+
+    def _pass_over(self, event: Event) -> None:
+        """Note an event that an earlier replay has replayed."""
+        if not isinstance(event.entry, Request):
+            return
+        self.report.skip_request("replayed before")
+        if event.entry.api_key == ApiKey.FETCH:
+            header, at = read_request_header(event.entry.frame)
+            self._cluster.without_session(event, header, event.entry.frame, at)
+
+    def _note_interrupted(self, connection: ReplayConnection) -> None:
+        """Count the requests whose responses are not awaited any more."""
+        with suppress(ConnectionLostError):
+            connection.flush()
+        for request in connection.in_flight_requests.values():
+            if request.event is self._current_event:
+                self.replayed_events += 1  # it must not be sent again
+            if self._facts.is_unanswered(request.event):
+                self.report.unanswered_requests += 1
+            else:
+                self.report.skip_request("in flight at the end")
 
     def _replay_event(self, event: Event) -> None:
         known_connection = self._connections.get(event.connection_id)

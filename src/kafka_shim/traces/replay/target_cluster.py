@@ -63,6 +63,8 @@ class TargetCluster:
         self._full_fetches = FullFetches()
         self._recorded_coordinators: dict[tuple[int, str], int] = {}
         self._recorded_broker_count = 0
+        self.is_resumed = False
+        """Whether the target's fetch sessions are lost."""
 
     def default_address(self, event: Event) -> Address:
         """Return the broker for requests that any broker can respond to.
@@ -90,8 +92,8 @@ class TargetCluster:
 
     def without_session(self, event: Event, header: RequestHeader, frame: bytes, at: int) -> bytes:
         """Return a recorded Fetch request as one for all partitions, if several brokers get it."""
-        if header.api_key != ApiKey.FETCH or not self._router.is_routed(
-            event.listener, header.api_key
+        if header.api_key != ApiKey.FETCH or not (
+            self.is_resumed or self._router.is_routed(event.listener, header.api_key)
         ):
             return frame
         try:

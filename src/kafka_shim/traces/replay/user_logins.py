@@ -195,7 +195,10 @@ class UserLogins:
         self._outstanding.clear()
 
     def close(self) -> None:
-        """Close the connections of users that are to be rejected."""
+        """Close the connections of users that are to be rejected, and count what is not awaited."""
+        for _ in (*self._rejections, *self._outstanding):
+            self._report.skip_request("in flight at the end")
+        self._outstanding.clear()
         for outstanding in self._rejections:
             outstanding.connection.close()
 
