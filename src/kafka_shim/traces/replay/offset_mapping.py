@@ -1,7 +1,7 @@
 """The target's offsets of records: which recorded offset is which offset of the target."""
 
 from bisect import bisect_right, insort
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -10,6 +10,7 @@ import msgspec
 from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.records.batches import only_batch_or_none
 from kafka_shim.protocol.records.complete_batches import complete_batches
 from kafka_shim.traces.identities.message_fields import (
     NO_CORRESPONDING_IDS,
@@ -202,12 +203,11 @@ class OffsetMapping:
     ) -> None:
         """Learn the offsets of the records in a Produce request, from both responses to it."""
         counts = dict(self._written_counts(request))
-        for topic_partition, recorded_row, actual_row in self.pairs(recorded, actual, ids):
+        for topic_partition, recorded_row, actual_row in self._produced_pairs(
+            recorded, actual, ids
+        ):
             written = counts.get(topic_partition)
-            old, new = (
-                getattr(recorded_row, "base_offset", -1),
-                getattr(actual_row, "base_offset", -1),
-            )
+            old, new = recorded_row.base_offset, getattr(actual_row, "base_offset", -1)
             if written is None or min(old, new) < 0:
                 continue
             count, is_transactional = written
@@ -217,19 +217,25 @@ class OffsetMapping:
             )
             self.differs_from_recording |= old != new
 
+    def _produced_pairs(
+        self, recorded: Any, actual: Any, ids: CorrespondingIds
+    ) -> Iterable[tuple[TopicPartition, Any, Any]]:
+        """Return the rows of two Produce responses; mostly each has one."""
+        if len(recorded.responses) == len(actual.responses) == 1:
+            (old_topic,), (new_topic,) = recorded.responses, actual.responses
+            old_rows, new_rows = old_topic.partition_responses, new_topic.partition_responses
+            if len(old_rows) == len(new_rows) == 1:
+                key = self.topic_name(old_topic), old_rows[0].index
+                return [(key, old_rows[0], new_rows[0])]
+        return self.pairs(recorded, actual, ids)
+
     def _written_counts(self, request: Any) -> Iterator[tuple[TopicPartition, tuple[int, bool]]]:
-        for topic, number, row in request_partitions(ApiKey.PRODUCE, request):
-            try:
-                batches = list(complete_batches(row.records))
-                count = sum(
-                    batch.batch.record_count if batch.batch else len(batch.records())
-                    for batch in batches
-                )
-            except ProtocolError:
-                continue
-            if count:
-                key = self.topic_name(topic), number
-                yield key, (count, any(batch.is_transactional for batch in batches))
+        for topic in request.topic_data:
+            name = self.topic_name(topic)
+            for row in topic.partition_data:
+                count, is_transactional = _count_written(row.records)
+                if count:
+                    yield (name, row.index), (count, is_transactional)
 
     def learn(
         self, recorded: Any, actual: Any, ids: CorrespondingIds = NO_CORRESPONDING_IDS
@@ -331,6 +337,21 @@ class OffsetMapping:
             self.change_count += self.topic_names.get(topic_id) != name
             self.topic_names[topic_id] = name
         return name or self.topic_names.get(topic_id, topic_id)
+
+
+def _count_written(records: bytes | None) -> tuple[int, bool]:
+    """Return the number of records, and whether they belong to a transaction."""
+    only = only_batch_or_none(records or b"")
+    if only is not None:
+        return only.record_count, only.is_transactional
+    try:
+        batches = list(complete_batches(records))
+        count = sum(
+            batch.batch.record_count if batch.batch else len(batch.records()) for batch in batches
+        )
+    except ProtocolError:
+        return 0, False
+    return count, any(batch.is_transactional for batch in batches)
 
 
 def request_partitions(api_key: int, request: Any) -> Iterator[tuple[TopicKey, int, Any]]:

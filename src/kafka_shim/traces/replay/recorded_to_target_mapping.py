@@ -8,7 +8,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header, write_request_header
 from kafka_shim.traces.identities.id_mapping import GroupLeaderExchanges, IdMapping
 from kafka_shim.traces.replay.events import ConnectionId, Event
-from kafka_shim.traces.replay.offset_mapping import RESPONSES_WITH_OFFSETS, OffsetMapping
+from kafka_shim.traces.replay.offset_mapping import OffsetMapping
 
 
 class RequestWithBothResponses(NamedTuple):
@@ -36,14 +36,15 @@ class RecordedToTargetMapping:
 
     def is_known_to_be_equal(self, pair: RequestWithBothResponses) -> bool:
         """Return whether the pair is known to be equal and to teach nothing new."""
-        return self._equal_pairs.get(pair[:3]) == (self._total_change_count, pair)
+        return self._equal_pairs.get(pair[:3]) == (self.change_count, pair)
 
     def remember_as_equal(self, pair: RequestWithBothResponses) -> None:
         """Remember an equal pair, which need not be decoded again until something else changes."""
-        self._equal_pairs[pair[:3]] = self._total_change_count, pair
+        self._equal_pairs[pair[:3]] = self.change_count, pair
 
     @property
-    def _total_change_count(self) -> int:
+    def change_count(self) -> int:
+        """Return how often something new was learned."""
         return self.ids.change_count + self.offsets.change_count
 
     @property
@@ -61,7 +62,7 @@ class RecordedToTargetMapping:
         if header.api_key == ApiKey.METADATA:
             self.offsets.learn_topic_names(recorded)
             self._leader_epochs_differ |= _leader_epochs(recorded) != _leader_epochs(actual)
-        elif header.api_key in RESPONSES_WITH_OFFSETS:
+        elif header.api_key in (ApiKey.LIST_OFFSETS, ApiKey.OFFSET_FETCH):
             self.offsets.learn(recorded, actual, self.ids.corresponding_ids)
         if header.api_key != ApiKey.JOIN_GROUP or message is None:
             self.ids.learn(event.connection_id, message, recorded, actual)

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator
 
+from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.trace_format.entries import Response
@@ -23,6 +24,9 @@ room for another: the target always has work.
 """
 
 
+_PRODUCE = ApiKey.PRODUCE.to_bytes(2, "big")
+
+
 class InFlightRequest:
     """A request in flight: its frame for the target, its parts for brokers, its recorded event."""
 
@@ -36,6 +40,8 @@ class InFlightRequest:
 
     @property
     def expects_response(self) -> bool:
+        if self.recorded_frame[:2] != _PRODUCE:
+            return True
         try:
             header, at = read_request_header(self.recorded_frame)
         except ProtocolError:
@@ -62,6 +68,8 @@ class ReplayConnection:
         self.due_responses_contain_offsets = False
         self._open_connection = open_connection
         self._connections: dict[Address, TargetConnection] = {}
+        self._busy_addresses: set[Address] = set()
+        """Where the requests in flight were sent."""
         self._queued_count = self._queued_bytes = 0
         self._unanswered_bytes = 0  # of requests without a received response
 
@@ -117,13 +125,9 @@ class ReplayConnection:
 
         The recorded client had received the due responses before it sent the request.
         """
-        if not self.due_responses:
+        if not self.due_responses or not self.in_flight_requests:
             return False
-        return any(
-            connection.address not in addresses or len(addresses) > 1
-            for request in self.in_flight_requests.values()
-            for connection, _ in request.parts
-        )
+        return addresses != self._busy_addresses or len(addresses) > 1
 
     def queue_request(
         self, request: InFlightRequest, sequence: int, parts: list[tuple[Address, bytes]]
@@ -137,6 +141,10 @@ class ReplayConnection:
             connection = self.target_connection(address)
             sent = connection.queue(frame, expects_response=expects_response)
             request.parts.append((connection, sent))
+        addresses = {address for address, _ in parts}
+        self._busy_addresses = (
+            self._busy_addresses | addresses if self.in_flight_requests else addresses
+        )
         self.in_flight_requests[sequence] = request
         self._queued_count += 1
         self._queued_bytes += len(request.frame)

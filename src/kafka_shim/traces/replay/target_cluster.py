@@ -63,6 +63,7 @@ class TargetCluster:
         self._full_fetches = FullFetches()
         self._recorded_coordinators: dict[tuple[int, str], int] = {}
         self._recorded_broker_count = 0
+        self._learned: dict[tuple[str, int], tuple[bytes, bytes, bytes]] = {}
         self.is_resumed = False
         """Whether the target's fetch sessions are lost."""
 
@@ -133,6 +134,8 @@ class TargetCluster:
 
     def merge_response(self, request: InFlightRequest, frames: list[bytes]) -> bytes:
         """Return the responses of several brokers as one."""
+        if len(frames) == 1:
+            return frames[0]
         header = read_request_header(request.frame)[0]
         try:
             return merge_frames(header, frames)
@@ -162,7 +165,10 @@ class TargetCluster:
                 routed = RoutedRequest(event.listener, self.default_address(event), header, message)
                 frame = self.retries.complete(connection, routed, frame, entry.frame)
         if key in _TOPOLOGY_APIS:
-            self._learn_topology(request, entry, frame)
+            learned = request.frame[8:], entry.frame[4:], frame[4:]
+            if self._learned.get((event.listener, key)) != learned:
+                self._learned[event.listener, key] = learned
+                self._learn_topology(request, entry, frame)
         if key in LISTS_OF_BROKERS:
             frame = self._own_rows(event, request, entry, frame)
         self._note_change(key, request)
