@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,13 @@ from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
 from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.metadata import MetadataRequest
 from kafka_shim.shim.config import Config, SecurityProtocol, parse_address
+from kafka_shim.trace_format.entries import Request
+from kafka_shim.traces.replay.events import Event, Recording, TraceEvents
+from kafka_shim.traces.replay.replayer import Replayer
 from kafka_shim.traces.replay.report_text import report_lines
+from kafka_shim.traces.replay.target import Target
 from tests.cli.conftest import PLAINTEXT, SASL, USERS, Running
+from tests.shim.sasl.bearer_cases import unsecured
 from tests.traces.replay.recorded_clients import SUPER_USERS, replay
 
 SASL_PLAINTEXT = SecurityProtocol.SASL_PLAINTEXT
@@ -23,10 +30,18 @@ REJECTED = ClientConfig(SASL_PLAINTEXT, Login("PLAIN", "admin", "wrong"))
 FAILURES = 8
 
 
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
+
+
 def running(**properties: str) -> Running:
-    listeners = (PLAINTEXT, SASL)
     return Running(
-        Config(listeners=listeners, users=USERS, super_users=SUPER_USERS, properties=properties)
+        Config(
+            listeners=(PLAINTEXT, SASL),
+            mechanisms=MECHANISMS,
+            users=USERS,
+            super_users=SUPER_USERS,
+            properties=properties,
+        )
     )
 
 
@@ -64,6 +79,48 @@ def test_nothing_waits_for_rejected_users_or_asks_on_idle_connections(
     assert report.has_no_differences, "\n".join(report_lines(report))
     assert report.logins == 2 * (FAILURES + 1)
     assert time.monotonic() - start < FAILURES * 0.5 / 2
+
+
+def test_each_mechanism_is_replayed_with_its_own(tmp_path: Path) -> None:
+    """A rejected SCRAM exchange is rejected at its end, if the user exists."""
+    now = datetime.now(UTC).timestamp()
+    token = unsecured({"sub": "admin", "exp": now + 3600, "iat": now})
+    recorded = running()
+    recorded.record(tmp_path)
+    for mechanism in MECHANISMS:
+        secret = token if mechanism == "OAUTHBEARER" else "admin-secret"
+        passwords = [secret] if mechanism == "OAUTHBEARER" else [secret, "wrong"]
+        for password in passwords:
+            with suppress(ClientError):
+                config = ClientConfig(SASL_PLAINTEXT, Login(mechanism, "admin", password))
+                with Client(*parse_address(recorded.sasl, ""), config) as client:
+                    client.send_request(ApiKey.METADATA, MetadataRequest(topics=[]))
+    recorded.stop()
+    for mechanism in MECHANISMS:
+        target = running(**{"sasl.enabled.mechanisms": ",".join(MECHANISMS)})
+        secret = token if mechanism == "OAUTHBEARER" else "admin-secret"
+        report = Replayer(
+            Recording([*events_of(tmp_path, mechanism)], []),
+            Target(parse_address(target.sasl, ""), users={"admin": secret}),
+        ).replay()
+        target.stop()
+        text = "\n".join(report_lines(report))
+        assert report.has_no_differences, text
+        assert report.logins >= 2, text
+        assert report.responses >= 2, text  # ApiVersions and Metadata
+
+
+def events_of(trace: Path, mechanism: str) -> Iterator[Event]:
+    """Yield the events of the connections with this mechanism."""
+    events = [*TraceEvents(trace)]
+    connections = {
+        event.connection_id
+        for event in events
+        if isinstance(event.entry, Request)
+        and event.entry.api_key == ApiKey.SASL_HANDSHAKE
+        and mechanism.encode() in event.entry.frame
+    }
+    yield from (event for event in events if event.connection_id in connections)
 
 
 def test_a_session_is_renewed_when_the_targets_lifetime_of_it_ends(tmp_path: Path) -> None:

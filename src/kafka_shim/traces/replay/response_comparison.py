@@ -9,6 +9,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.trace_format.entries import Response
 from kafka_shim.trace_format.messages import read_response_or_none
+from kafka_shim.traces.api_kinds import GROUP_HEARTBEATS
 from kafka_shim.traces.replay.asking_again import TEMPORARY_ERRORS, error_codes
 from kafka_shim.traces.replay.compare import Difference, compare_and_learn
 from kafka_shim.traces.replay.difference_causes import difference_cause
@@ -81,11 +82,13 @@ class ResponseComparison:
         if entry.api_key == ApiKey.PRODUCE:
             self._learn_written(request, entry, frame)
         differences = self._differences(connection, event, request, entry, frame)
+        if entry.api_key in GROUP_HEARTBEATS:
+            differences = self._without_early_assignment(differences)
         if not differences:
             self._report.responses += 1
             return
         request_id = request_id_of_event(event)
-        if entry.api_key in _ASKED_AGAIN:
+        if entry.api_key in _ASKED_AGAIN or _awaits_assignment(entry.api_key, differences):
             differences = self._ask_again(connection, event, request, entry, differences)
         if differences and self._is_temporary(event, request, entry):
             self._report.put_aside["with a temporary error in the recording"] += 1
@@ -113,6 +116,17 @@ class ResponseComparison:
             return False
         self._accepted_versions.discard(connection_id)
         return True
+
+    def _without_early_assignment(self, differences: list[Difference]) -> list[Difference]:
+        """Return the differences without an assignment that the recorded member got later."""
+        kept = [
+            difference
+            for difference in differences
+            if difference.field != "assignment" or difference.recorded is not None
+        ]
+        early = len(differences) - len(kept)
+        self._reads.count_uncompared("assignments came with a later heartbeat", early)
+        return kept
 
     def _note_version(self, event: Event, entry: Response, frame: bytes) -> None:
         if overall_error_code(entry) and not overall_error_code(entry, frame):
@@ -226,7 +240,7 @@ class ResponseComparison:
         differences: list[Difference],
     ) -> list[Difference]:
         """Return the differences that last while changes take effect at the target."""
-        is_read = entry.api_key in READ_APIS
+        is_read = entry.api_key in READ_APIS or entry.api_key in GROUP_HEARTBEATS
         ends = self._cluster.limits.settles_until
         if is_read:
             ends = max(ends, time.monotonic() + READ_S)
@@ -258,6 +272,13 @@ class ResponseComparison:
         codes = {*error_codes(entry.api_key, message, recorded).values()}
         codes.add(getattr(recorded, "error_code", 0))
         return not codes.isdisjoint(TEMPORARY_ERRORS)
+
+
+def _awaits_assignment(api_key: int, differences: list[Difference]) -> bool:
+    """Return whether a member waits for its partitions, which come with one of its heartbeats."""
+    return api_key in GROUP_HEARTBEATS and any(
+        difference.field == "assignment" and difference.actual is None for difference in differences
+    )
 
 
 def _decode(entry: Response, frame: bytes) -> Any:

@@ -35,6 +35,8 @@ from kafka_shim.traces.replay.topology import TargetTopology
 _POLL_S = 0.005
 """How often the responses to outstanding authentications are looked for."""
 _OUTSTANDING_MAX = 200
+_NOBODY = frozenset({"ANONYMOUS", ""})
+"""The user of a client that left in the middle of its authentication."""
 
 
 class _User(msgspec.Struct):
@@ -119,11 +121,11 @@ class UserLogins:
             self._report.logins += 1  # the rest of an exchange, or of a session that is renewed
             return ""
         recorded_code = self._facts.logins[request_key]
-        if recorded_code is None:
+        name = self._facts.principals[event.connection_id].partition(":")[2]
+        if recorded_code is None or (not recorded_code and name in _NOBODY):
             self._report.skip_request("the client left before its authentication was answered")
             connection.close("its authentication was not answered in the recording")
             return ""
-        name = self._facts.principals[event.connection_id].partition(":")[2]
         try:
             login = login_for_recorded_user(
                 name, user.mechanism, self._target.users, was_rejected=recorded_code != 0
