@@ -35,6 +35,7 @@ from kafka_shim.protocol.messages.offset_fetch import (
 from kafka_shim.protocol.records.batches import Record, encode_batch, iterate_batches
 from kafka_shim.protocol.records.complete_batches import complete_batches
 from kafka_shim.shim.config import SecurityProtocol, parse_address
+from kafka_shim.traces.replay import response_comparison, target_cluster
 from kafka_shim.traces.replay.report import ReplayReport
 from kafka_shim.traces.replay.report_text import report_lines
 from tests.cli.conftest import Running
@@ -98,6 +99,14 @@ def list_offsets(client: Client, index: int, timestamp: int) -> None:
     row = ListOffsetsPartition(index, timestamp=timestamp)
     request = ListOffsetsRequest(-1, topics=[ListOffsetsTopic("orders", [row])])
     client.send_request(ApiKey.LIST_OFFSETS, request, LIST_OFFSETS)
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shorten how long a replay asks again for what is planted, and so does not come."""
+    monkeypatch.setattr(response_comparison, "READ_S", 0.2)
+    monkeypatch.setattr(target_cluster, "SETTLE_S", 0.2)
+    monkeypatch.setattr(target_cluster, "ACL_S", 0.2)
 
 
 @pytest.fixture(scope="module")
