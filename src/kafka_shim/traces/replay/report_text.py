@@ -119,12 +119,13 @@ def _cause_lines(report: ReplayReport, cause: str) -> Iterator[str]:
     yield from ("", _CAUSE_TITLES[cause])
     yield f"{'count':>6}  {'api':<24} {'field':<40} example: recorded -> actual"
     for (api, field), (count, request_id, difference) in rows.items():
+        versioned_api = f"{api} v{request_id.version}" if request_id.connection else api
         place = (
             f"  (connection {request_id.connection}, request {request_id.sequence},"
             f" {request_id.principal})"
         )
         yield (
-            f"{count:>6}  {f'{api} v{request_id.version}':<24} {field:<40}"
+            f"{count:>6}  {versioned_api:<24} {field:<40}"
             f" {_shortened_value(difference.recorded)} -> {_shortened_value(difference.actual)}"
             f"{place if request_id.connection else ''}"
         )
