@@ -38,7 +38,7 @@ help:
 	@echo "make architecture    print packages, the imports between them and layers; fail if there is a cycle"
 	@echo "make docs            build the documentation as a site with offline search, in build/site"
 	@echo "make package         build the sdist and the wheel in dist/"
-	@echo "make packages        build the npm packages and the jars in dist/ (Java 17, Maven, Node); PACKAGE=go, npm or junit5: one"
+	@echo "make packages        build the npm packages and the jars in dist/ (Java 17, Maven, Node); PACKAGE=go, npm, junit5 or authorizer-tck: one"
 	@echo "make release         build all that a release publishes and can be built here, install it and test it"
 	@echo "make lock            update requirements/, which LOCKED=1 make install installs"
 	@echo "make pipeline-check  run the slow tests of the pipeline: kills, a cluster, Spark's Kafka connector (Java 17)"
@@ -140,8 +140,8 @@ PACKAGE ?= npm junit5 go
 PLATFORM = $$($(PYTHON) -c 'import platform, sys; \
   print(sys.platform, "x64" if platform.machine() in ("x86_64", "AMD64") else "arm64", sep="-")')
 # the packages with the binary of this platform, or one of them; MAVEN_GOAL=install: the jars in ~/.m2, too
-packages: dist/kafka-shim
-	PACKAGE='$(PACKAGE)' .ci/build-packages $(PLATFORM)=dist/kafka-shim
+packages: $(if $(filter-out authorizer-tck,$(PACKAGE)),dist/kafka-shim)
+	PACKAGE='$(PACKAGE)' .ci/build-packages $(if $<,$(PLATFORM)=$<)
 
 # what the release of a tag publishes, as far as it can be built here: in dist/, each installed in new folders;
 # npm packages and jars with the single file of this platform (Java 17, Maven, Go, Node, buildah)

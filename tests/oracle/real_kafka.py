@@ -132,8 +132,8 @@ class RealKafka:
 
     `settings` are further broker settings; settings for TLS add the listener `kafka.ssl`.
     `users` (name, password) log in with PLAIN, and with `scram` (3.5 and later) also with SCRAM.
-    `classes` is a folder with additional classes that settings name, `libs` a folder with other
-    jars than those of the release.
+    `classpath` has additional classes that settings name, and `libs` is a folder with other jars
+    than those of the release.
     """
 
     def __init__(
@@ -144,8 +144,8 @@ class RealKafka:
         *,
         users: Mapping[str, str] = PASSWORDS,
         scram: bool = False,
-        classes: Path | None = None,
         libs: Path | None = None,
+        classpath: str = "",
     ) -> None:
         assert mode in MODES
         self.release = release
@@ -153,7 +153,7 @@ class RealKafka:
         self._settings = settings
         self._users = users
         self._scram = scram
-        self._classes = classes
+        self._classpath = classpath
         self._libs = libs
         self._has_ssl = any(key.startswith("ssl.") for key in settings)
         self.is_kraft = numbers(release) >= (3,)
@@ -309,7 +309,7 @@ class RealKafka:
         if JWKS_URL in self._settings:  # since 4.0 every URL must be allowed explicitly
             allowed = self._settings[JWKS_URL]
             command += [f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={allowed}"]
-        own = "" if self._classes is None else f":{self._classes}"
+        own = f":{self._classpath}" if self._classpath else ""
         command += ["-cp", f"{libs}/*{own}", main]
         log = (self.folder / f"{main}.log").open("wb")
         with log:

@@ -54,7 +54,7 @@ def kafka_with_receiver(kafka: RealKafka) -> Iterator[Receiving]:
 
 
 def start(release: str, mode: str, settings: Mapping[str, str]) -> RealKafka:
-    return RealKafka(release, mode, settings, classes=receiver_classes(release))
+    return RealKafka(release, mode, settings, classpath=str(receiver_classes(release)))
 
 
 def played(name: str, receiving: Receiving) -> Steps:

@@ -1,0 +1,110 @@
+package io.github.kafkashim.tck;
+
+import io.github.kafkashim.tck.WrongAuthorizers.Breaks;
+import io.github.kafkashim.tck.WrongAuthorizers.OtherDecisions;
+import java.text.Normalizer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclPermissionType;
+import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.metadata.authorizer.StandardAuthorizer;
+import org.apache.kafka.server.authorizer.AclCreateResult;
+import org.apache.kafka.server.authorizer.Action;
+import org.apache.kafka.server.authorizer.AuthorizableRequestContext;
+import org.apache.kafka.server.authorizer.AuthorizationResult;
+
+/** Mistakes of other kinds, planted when the rules were complete: of order, of state, of threads and of texts. */
+final class LaterWrongAuthorizers {
+    private LaterWrongAuthorizers() {}
+
+    /** The ACL that was created last decides. */
+    @Breaks("deny-first")
+    public static final class FollowsTheLastAcl extends OtherDecisions {
+        private final List<AclBinding> created = new ArrayList<>();
+
+        @Override
+        public List<? extends CompletionStage<AclCreateResult>> createAcls(
+                AuthorizableRequestContext context, List<AclBinding> bindings) {
+            created.addAll(bindings);
+            return super.createAcls(context, bindings);
+        }
+
+        @Override
+        boolean isAllowed(AuthorizableRequestContext context, Action action, boolean isRight) {
+            List<AclBinding> acls = new ArrayList<>(aclsOn(action.resourcePattern(), context.principal()));
+            acls.removeIf(each -> each.entry().operation() != action.operation() || !each.entry().host().equals("*"));
+            acls.sort((one, other) -> created.indexOf(one) - created.indexOf(other));
+            return acls.isEmpty() ? isRight
+                    : acls.get(acls.size() - 1).entry().permissionType() == AclPermissionType.ALLOW;
+        }
+    }
+
+    /** After a denied action, the rest of a batch is denied without a look. */
+    @Breaks("batches")
+    public static final class StopsAtTheFirstDenial extends StandardAuthorizer {
+        @Override
+        public List<AuthorizationResult> authorize(AuthorizableRequestContext context, List<Action> actions) {
+            List<AuthorizationResult> results = new ArrayList<>(super.authorize(context, actions));
+            int first = results.indexOf(AuthorizationResult.DENIED);
+            for (int at = Math.max(first, 0); first >= 0 && at < results.size(); at++) {
+                results.set(at, AuthorizationResult.DENIED);
+            }
+            return results;
+        }
+    }
+
+    /** Decisions are kept until an ACL is created: a deleted one goes on to apply. */
+    @Breaks("acl-changes")
+    public static final class ForgetsDecisionsOnlyWhenCreating extends OtherDecisions {
+        private final Map<String, Boolean> decisions = new HashMap<>();
+
+        @Override
+        public List<? extends CompletionStage<AclCreateResult>> createAcls(
+                AuthorizableRequestContext context, List<AclBinding> bindings) {
+            decisions.clear();
+            return super.createAcls(context, bindings);
+        }
+
+        @Override
+        boolean isAllowed(AuthorizableRequestContext context, Action action, boolean isRight) {
+            String key = context.principal() + " " + context.clientAddress() + " " + action.operation()
+                    + action.resourcePattern();
+            return decisions.computeIfAbsent(key, each -> isRight);
+        }
+    }
+
+    /** The context of the current request is in a field that all threads share. */
+    @Breaks("threads")
+    public static final class SharesItsContext extends StandardAuthorizer {
+        private AuthorizableRequestContext current;
+
+        @Override
+        public List<AuthorizationResult> authorize(AuthorizableRequestContext context, List<Action> actions) {
+            current = context;
+            List<AuthorizationResult> results = new ArrayList<>();
+            actions.forEach(each -> results.addAll(super.authorize(current, List.of(each))));
+            return results;
+        }
+    }
+
+    /** Names that look the same are the same: composed and decomposed letters. */
+    @Breaks("literal-names")
+    public static final class NormalizesNames extends StandardAuthorizer {
+        @Override
+        public List<AuthorizationResult> authorize(AuthorizableRequestContext context, List<Action> actions) {
+            return super.authorize(context, actions.stream().map(NormalizesNames::normalized).toList());
+        }
+
+        private static Action normalized(Action action) {
+            ResourcePattern pattern = action.resourcePattern();
+            String name = Normalizer.normalize(pattern.name(), Normalizer.Form.NFC);
+            return new Action(action.operation(),
+                    new ResourcePattern(pattern.resourceType(), name, pattern.patternType()),
+                    action.resourceReferenceCount(), action.logIfAllowed(), action.logIfDenied());
+        }
+    }
+}

@@ -1,0 +1,15 @@
+package io.github.kafkashim.tck;
+
+import java.util.Map;
+import java.util.stream.Stream;
+import org.apache.kafka.metadata.authorizer.StandardAuthorizer;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.TestFactory;
+
+/** All rules hold for Kafka's own class. */
+class StandardAuthorizerTest {
+    @TestFactory
+    Stream<DynamicTest> rules() {
+        return AuthorizerRules.of(StandardAuthorizer.class, Map.of());
+    }
+}
