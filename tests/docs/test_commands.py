@@ -100,6 +100,12 @@ RUN_BY_OTHERS = {
     " --tls-dir certificates --user alice:alice-secret --super-user User:alice --topic orders"
     " -c sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,OAUTHBEARER":
         "tests/docs/test_connect_page.py::test_python_libraries_connect",
+    "docs/guides/authorizer-tck.md: make packages PACKAGE=authorizer-tck":
+        "tests/language_packages/test_authorizer_tck.py::test_the_commands_of_the_guide",
+    "docs/guides/authorizer-tck.md: java -jar dist/kafka-authorizer-tck-0.1.0.jar"
+    " --classpath plug-in --classpath 'kafka/libs/*' --rule deny-first --rule prefixes --rule hosts"
+    " --class 'io.github.kafkashim.tck.WrongAuthorizers$IgnoresDenyOnPrefixes'":
+        "tests/language_packages/test_authorizer_tck.py::test_the_commands_of_the_guide",
 }  # fmt: skip
 """Commands that need more than a shell, and the tests that run them."""
 

@@ -43,7 +43,7 @@ class OperatedKafka(RealKafka):
         has_tls: bool = False,
         offload: "OperatedKafka | None" = None,
     ) -> None:
-        super().__init__(release, mode, scram=scram, classes=_password_classes(release))
+        super().__init__(release, mode, scram=scram, classpath=str(_password_classes(release)))
         self._has_ssl = has_tls
         self._beside = offload
         (self._sasl_ssl_port,) = free_ports(1)

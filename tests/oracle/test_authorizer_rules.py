@@ -1,4 +1,4 @@
-"""The file of rules of the test kit for authorizers, which agrees with recordings of real brokers."""
+"""The rules of the test kit for authorizers agree with recordings of real brokers."""
 
 import json
 from functools import cache
@@ -56,7 +56,9 @@ def test_the_answers_are_those_of_a_real_broker(release: str) -> None:
             continue
         case, vectors = cases[made["vectors"]], iter(groups[made["vectors"]])
         steps = iter(case["steps"])
-        for ask, request in zip(rule.asks, rule.scenario(case["vectors"], "4.4.0").steps, strict=True):
+        for ask, request in zip(
+            rule.asks, rule.scenario(case["vectors"], "4.4.0").steps, strict=True
+        ):
             asked = [next(steps) for _ in steps_of(ask, request.request)]
             then = next(vectors)["then"]
             if not asked:

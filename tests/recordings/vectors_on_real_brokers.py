@@ -2,7 +2,8 @@
 
     python -m tests.recordings.vectors_on_real_brokers RELEASE... [--subject NAME] [--jobs N]
 
-`--authorizer CLASS --classpath JARS` tests a plug-in instead of Kafka's own authorizer. The JSON of each release is kept in `.cache/vectors`, for `tests.recordings.vector_scoreboard`.
+`--authorizer CLASS --classpath JARS` tests a plug-in instead of Kafka's own authorizer. The JSON of
+each release is kept in `.cache/vectors`, for `tests.recordings.vector_scoreboard`.
 Exits with 3 if a vector is not equal. Needs Java 17 and Maven.
 """
 
@@ -104,7 +105,9 @@ def main() -> int:
     is_equal = True
     for release, own_paths in paths.items():
         rows = tuple(chain.from_iterable(results[path] for path in own_paths))
-        report = VectorReport(" with ".join(filter(None, [f"Apache Kafka {release}", args.authorizer])), rows)
+        report = VectorReport(
+            " with ".join(filter(None, [f"Apache Kafka {release}", args.authorizer])), rows
+        )
         if plug_in == KAFKAS_OWN:
             path = REPORTS / f"kafka-{release}.json"
             path.write_text(as_json(report), encoding="utf-8")

@@ -61,9 +61,7 @@ def unanswered_cases() -> list[Json]:
 
 def write(cases: Sequence[Json]) -> None:
     """Write the file of rules, a case in each line."""
-    rules = [
-        {"name": each.name, "text": each.text, "source": each.source} for each in NAMED_RULES
-    ]
+    rules = [{"name": each.name, "text": each.text, "source": each.source} for each in NAMED_RULES]
     lines = ",\n".join(json.dumps(each, separators=(",", ":")) for each in cases)
     head = json.dumps({"releases": list(AUTHORIZERS), "rules": rules}, indent=1)[:-2]
     FILE.write_text(f'{head},\n "cases": [\n{lines}\n]}}\n', encoding="utf-8")

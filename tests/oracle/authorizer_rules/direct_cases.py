@@ -23,7 +23,15 @@ TYPES: Final = (
 OPERATIONS: Final = [each for each in Operation if 1 < each <= Operation.IDEMPOTENT_WRITE]
 ADDRESSES_A_CASE: Final = 60
 NAMES: Final = ("a", "ab", "abc", "a.b", "b", "A", "hardcode", "team-", "team-x", "*", "*a", "ä-ö")
-PRINCIPALS: Final = ("User:a", "User:b", "User:A", "User:*", "Group:a", "User:x:y", "User:CN=a,OU=b")
+PRINCIPALS: Final = (
+    "User:a",
+    "User:b",
+    "User:A",
+    "User:*",
+    "Group:a",
+    "User:x:y",
+    "User:CN=a,OU=b",
+)
 HOSTS: Final = ("*", "*", "*", "10.0.0.1", "10.0.0.2", "10.0.0.0/31", "10.0.0.0/8", "2001:db8::/32")
 CLIENTS: Final = ("10.0.0.1", "10.0.0.2", "10.9.0.1", "192.0.2.1", "2001:db8::1", "::ffff:10.0.0.1")
 
@@ -38,7 +46,7 @@ def acl(
     operation: str = "READ",
     kind: str = "TOPIC",
 ) -> str:
-    return "|".join([permission, principal, host, operation, kind, pattern, name])
+    return f"{permission}|{principal}|{host}|{operation}|{kind}|{pattern}|{name}"
 
 
 def supported_operations(kind: ResourceType) -> list[Operation]:
@@ -47,9 +55,7 @@ def supported_operations(kind: ResourceType) -> list[Operation]:
     return [each for each in all_operations if each <= Operation.IDEMPOTENT_WRITE]
 
 
-def case(
-    rule: str, title: str, acls: Sequence[Any], steps: Sequence[Json], **config: str
-) -> Json:
+def case(rule: str, title: str, acls: Sequence[Any], steps: Sequence[Json], **config: str) -> Json:
     return {
         "rule": rule,
         "case": title,
@@ -101,7 +107,10 @@ def _everyone_allowed() -> Iterator[Json]:
         ("an ACL of another host", [acl(host="10.0.0.1")]),
         ("an ACL on a prefix", [acl(pattern="PREFIXED")]),
         ("an ACL on `*`", [acl(name="*")]),
-        ("DENY on a prefix of another operation", [acl("DENY", "h", "PREFIXED", operation="ALTER")]),
+        (
+            "DENY on a prefix of another operation",
+            [acl("DENY", "h", "PREFIXED", operation="ALTER")],
+        ),
         ("an ACL on another type", [acl(kind="GROUP")]),
         ("an ACL on the cluster", [acl(name=CLUSTER_NAME, kind="CLUSTER")]),
         ("DENY of WRITE on `*`", [acl("DENY", "*", operation="WRITE")]),
@@ -109,26 +118,58 @@ def _everyone_allowed() -> Iterator[Json]:
         given = case("everyone-allowed", title, acls, questions)
         yield given | {"config": OPEN}
     gone = [{"delete": [ANYTHING]}, *questions]
-    yield case("everyone-allowed", "after the last ACL is deleted", [acl()], gone) | {"config": OPEN}
+    yield case("everyone-allowed", "after the last ACL is deleted", [acl()], gone) | {
+        "config": OPEN
+    }
     yield case("denied-by-default", "all types", [], questions)
 
 
 def _super_user_lists() -> Iterator[Json]:
-    users = ["User:a", "User:b", "User:B", "Group:g", "User:g", "User:x:y", "User:CN=a,OU=b", "User: s"]
+    users = [
+        "User:a",
+        "User:b",
+        "User:B",
+        "Group:g",
+        "User:g",
+        "User:x:y",
+        "User:CN=a,OU=b",
+        "User: s",
+    ]
     denied = [acl("DENY", "*", principal="User:*", operation="ALL")]
     steps = [
         _all_names(principals=users),
         access(users, [ADDRESS], ResourceType.TOPIC, [Operation.WRITE], None),
     ]
-    for text in ("User:a", "User:a;User:b", " User:a ; Group:g ", "User:x:y;User:CN=a,OU=b", "", ";User:b;"):
+    for text in (
+        "User:a",
+        "User:a;User:b",
+        " User:a ; Group:g ",
+        "User:x:y;User:CN=a,OU=b",
+        "",
+        ";User:b;",
+    ):
         title = f"`{text}`"
         yield case("super-user-list", title, denied, steps) | {"config": {"super.users": text}}
-        yield case("super-user-list", f"{title}, no ACL", [], steps) | {"config": {"super.users": text}}
+        yield case("super-user-list", f"{title}, no ACL", [], steps) | {
+            "config": {"super.users": text}
+        }
 
 
 def _similar_texts() -> Iterator[Json]:
     """Yield texts that look alike or are equal without case: each is allowed only its own name."""
-    texts = ("a", "ä", "a\u0308", "A\u0308", "\uff41", "a\u200b", "a\u00a0", "ß", "ss", "k", "\u212a")
+    texts = (
+        "a",
+        "ä",
+        "a\u0308",
+        "A\u0308",
+        "\uff41",
+        "a\u200b",
+        "a\u00a0",
+        "ß",
+        "ss",
+        "k",
+        "\u212a",
+    )
     who = [f"User:{text}" for text in texts]
     for pattern, rule in (("LITERAL", "literal-names"), ("PREFIXED", "prefixes")):
         acls = [
@@ -147,7 +188,13 @@ def _contract() -> Iterator[Json]:
     count: Json = {"count": True}
     listing: Json = {"list": ANYTHING}
     three = [acl(), acl("DENY"), acl(pattern="PREFIXED")]
-    steps = [count, {"create": [acl(), acl(name="b")]}, count, {"delete": [[*ANYTHING[:6], "a"]]}, count]
+    steps = [
+        count,
+        {"create": [acl(), acl(name="b")]},
+        count,
+        {"delete": [[*ANYTHING[:6], "a"]]},
+        count,
+    ]
     yield case("acl-count", "created twice, deleted", three, steps)
     yield case("acl-count", "no ACL", [], [count])
     again = [{"create": [*three, acl()]}, listing, {"create": three[::-1]}, listing]
@@ -155,9 +202,13 @@ def _contract() -> Iterator[Json]:
     everything = [acl(kind=each.name) for each in TYPES[1:3]]
     everything += [acl(operation=each.name, name=each.name) for each in OPERATIONS]
     everything += [acl(name=name, principal=who) for name, who in product(NAMES, PRINCIPALS)]
-    yield case("acl-storage", "all operations, types and names", [], [{"create": everything}, listing])
+    yield case(
+        "acl-storage", "all operations, types and names", [], [{"create": everything}, listing]
+    )
     many = [acl(name=f"n{number}") for number in range(1100)]
-    asked = access(["User:a"], [ADDRESS], ResourceType.TOPIC, [Operation.READ], ["n0", "n999", "n1099"])
+    asked = access(
+        ["User:a"], [ADDRESS], ResourceType.TOPIC, [Operation.READ], ["n0", "n999", "n1099"]
+    )
     yield case("acl-storage", "1,100 ACLs", [], [{"create": many}, asked, {"list": ANYTHING}])
     long = [acl(name="n" * 249, principal=f"User:{'p' * 200}")]
     yield case("acl-storage", "long names", [], [{"create": long}, {"list": ANYTHING}])
@@ -173,12 +224,17 @@ def _contract() -> Iterator[Json]:
         ("a host name", acl(host="example.org")),
     ):
         create = {"create": [acl(name="b"), wrong, acl(name="c")]}
-        yield case("invalid-acls", title, [acl()], [create, listing, count])
-    overlapping = {"delete": [[*ANYTHING[:6], "a"], [*ANYTHING[:4], "TOPIC", "ANY", None], ANYTHING]}
+        yield case("invalid-acls", title, [acl()], [create, listing])
+    overlapping = {
+        "delete": [[*ANYTHING[:6], "a"], [*ANYTHING[:4], "TOPIC", "ANY", None], ANYTHING]
+    }
     yield case("acl-results", "overlapping filters", three, [overlapping, listing])
     yield case("acl-results", "no filter", three, [{"delete": []}, listing])
     yield case("acl-results", "no ACL", three, [{"create": []}, listing])
-    unknown = [["ANY", None, None, "UNKNOWN", "ANY", "ANY", None], ["ANY", None, None, "ANY", "UNKNOWN", "ANY", None]]
+    unknown = [
+        ["ANY", None, None, "UNKNOWN", "ANY", "ANY", None],
+        ["ANY", None, None, "ANY", "UNKNOWN", "ANY", None],
+    ]
     yield case("acl-filters", "unknown values", three, [{"list": each} for each in unknown])
 
 
@@ -209,11 +265,23 @@ def _unimportant() -> Iterator[Json]:
     yield case("threads", "a thread for each principal", acls, at_once)
     topics = [Operation.READ, Operation.WRITE, Operation.READ]
     names = ["a", "ab", "a", "none", "a"]
-    yield case("batches", "equal actions", acls, [access(who, [ADDRESS], ResourceType.TOPIC, topics, names)])
-    yield case("batches", "no action", acls, [access(who, [ADDRESS], ResourceType.TOPIC, topics, [])])
+    yield case(
+        "batches",
+        "equal actions",
+        acls,
+        [access(who, [ADDRESS], ResourceType.TOPIC, topics, names)],
+    )
+    yield case(
+        "batches", "no action", acls, [access(who, [ADDRESS], ResourceType.TOPIC, topics, [])]
+    )
     many = [f"n{number}" for number in range(400)]
     some = [acl(name=name) for name in many[::3]]
-    yield case("batches", "400 actions", some, [access(who, [ADDRESS], ResourceType.TOPIC, topics[:1], many)])
+    yield case(
+        "batches",
+        "400 actions",
+        some,
+        [access(who, [ADDRESS], ResourceType.TOPIC, topics[:1], many)],
+    )
 
 
 def _resource_type_cases() -> Iterator[Json]:
@@ -232,7 +300,10 @@ def _resource_type_cases() -> Iterator[Json]:
     network = [acl(name="a", host="10.0.0.0/8", operation="WRITE")]
     from_networks = access(["User:a"], CLIENTS, ResourceType.TOPIC, [Operation.WRITE], None)
     yield case("networks", "any resource", network, [from_networks]) | {"releases": ["4.4"]}
-    denied = [acl(name="a", operation="WRITE"), acl("DENY", "*", host="10.0.0.0/31", operation="WRITE")]
+    denied = [
+        acl(name="a", operation="WRITE"),
+        acl("DENY", "*", host="10.0.0.0/31", operation="WRITE"),
+    ]
     yield case("networks", "any resource, DENY", denied, [from_networks]) | {"releases": ["4.4"]}
 
 

@@ -136,8 +136,8 @@ def steps_of(ask: Ask, request: Mapping[str, Any]) -> list[Json]:
                 kind, name = ResourceType.CLUSTER, CLUSTER_NAME
             return [access(who, where, kind, [Operation.DESCRIBE_CONFIGS], [name])]
         case ApiKey.DESCRIBE_CLUSTER:
-            operations = supported_operations(ResourceType.CLUSTER)
-            return [access(who, where, ResourceType.CLUSTER, operations, [CLUSTER_NAME])]
+            kind = ResourceType.CLUSTER
+            return [access(who, where, kind, _operations(kind), [CLUSTER_NAME])]
         case ApiKey.DESCRIBE_ACLS if ask.user == "anonymous":
             return [{"list": _filter_row(request)}]
         case ApiKey.DESCRIBE_ACLS:
@@ -146,9 +146,7 @@ def steps_of(ask: Ask, request: Mapping[str, Any]) -> list[Json]:
             return [{"create": list(map(acl_row, request["creations"]))}]
         case ApiKey.DELETE_ACLS:  # a broker rejects unknown types before it asks
             known = [
-                each
-                for each in request["filters"]
-                if each["resource_type_filter"] != UNKNOWN_TYPE
+                each for each in request["filters"] if each["resource_type_filter"] != UNKNOWN_TYPE
             ]
             return [{"delete": list(map(_filter_row, known))}]
         case api if api in _WITH_OPERATIONS:
@@ -177,7 +175,9 @@ def _name(api: ApiKey, request: Mapping[str, Any]) -> str:
         case ApiKey.PRODUCE:
             [topic] = request["topic_data"]
             return str(topic["name"])
-    [name] = {str(request[key]) for key in ("group_id", "transactional_id", "key") if key in request}
+    [name] = {
+        str(request[key]) for key in ("group_id", "transactional_id", "key") if key in request
+    }
     return name
 
 

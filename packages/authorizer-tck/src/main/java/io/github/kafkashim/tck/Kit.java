@@ -35,7 +35,8 @@ final class Kit {
         NOT_TRIED
     }
 
-    private final Class<?> type;
+    private Class<?> type;
+    private Callable<Class<?>> reloaded;
     private final Map<String, String> config;
     private final String release;
     private AclStorage storage = AclStorage.OWN;
@@ -48,6 +49,11 @@ final class Kit {
 
     void useStorage(AclStorage other) {
         storage = other;
+    }
+
+    /** Loads the class again, in a class loader of its own, whenever an instance does not start. */
+    void reloadWith(Callable<Class<?>> other) {
+        reloaded = other;
     }
 
     String release() {
@@ -226,7 +232,19 @@ final class Kit {
     @SuppressWarnings("unchecked")
     private StartedAuthorizer start(Map<String, Object> played) throws Exception {
         Map<String, String> ofCase = (Map<String, String>) played.getOrDefault("config", Map.of());
-        return new StartedAuthorizer(type, StartedAuthorizer.config(storage.config(config), ofCase));
+        try {
+            return new StartedAuthorizer(type, StartedAuthorizer.config(storage.config(config), ofCase));
+        } catch (Exception error) {
+            if (reloaded == null) {
+                throw new NotTried("the class does not start: " + error);
+            }
+        }
+        try { // some classes can be configured only once
+            type = reloaded.call();
+            return new StartedAuthorizer(type, StartedAuthorizer.config(storage.config(config), ofCase));
+        } catch (Exception error) {
+            throw new NotTried("the class does not start: " + error);
+        }
     }
 
     private static List<Step> steps(Map<String, Object> played) {

@@ -51,6 +51,7 @@ public final class Runner {
         }
         try (LocalZooKeeper zooKeeper = options.containsKey("--zookeeper") ? new LocalZooKeeper() : null) {
             Kit kit = new Kit(type, config, release);
+            kit.reloadWith(() -> new PluginLoader().loadClass(name));
             if (zooKeeper != null) {
                 kit.useStorage(AclStorage.inZooKeeper(zooKeeper));
             } else if (options.containsKey("--acl-command")) {
