@@ -57,7 +57,7 @@ PROJECTS = {
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=pytest.mark.heavy) if name == "java-junit" else name
+        name if name == "go-franz" else pytest.param(name, marks=pytest.mark.heavy)
         for name in PROJECTS
     ],
 )

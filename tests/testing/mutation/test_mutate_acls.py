@@ -16,7 +16,7 @@ from tests.testing.mutation.suites import (
 )
 
 pytestmark = [
-    pytest.mark.folders("src/kafka_shim/testing", "src/kafka_shim/cli", "tests/testing/mutation"),
+    pytest.mark.folders("src/kafka_shim/testing/mutation", "tests/testing/mutation"),
     pytest.mark.timeout(300, func_only=True),
 ]
 
