@@ -25,7 +25,7 @@ public final class Runner {
             Kit.rules().forEach(each -> System.out.printf("%-20s %s (%s)%n", each.name(), each.text(), each.source()));
             return 0;
         }
-        String name = options.get("--class").get(0);
+        String name = option(options, "--class");
         Class<?> type;
         try {
             type = Class.forName(name, true, Runner.class.getClassLoader());
