@@ -36,17 +36,26 @@ ON_SPARK = (
 """Files of tests/pipeline that need a Spark session. One process runs them all with one JVM."""
 
 SLOWEST_FIRST = (
-    "tests/pipeline/",
+    "tests/mutants/",
+    "tests/shim/control/inspector/",
+    "tests/project/test_scaffold.py",
+    "tests/packaging/",
     "tests/clients/",
+    "tests/testing/",
+    "tests/pipeline/",
     "tests/docs/",
-    "tests/testing/plugin/",
+    "tests/conformance/",
+    "tests/fuzz/",
+    "tests/project/",
     "tests/cli/",
     "tests/recordings/conformance/",
-    "tests/shim/faults/",
     "tests/recordings/",
+    "tests/shim/observing/",
+    "tests/shim/storage/",
+    "tests/shim/faults/",
     "tests/shim/",
 )
-"""Folders in the order in which their tests begin, so that no process ends with a long file."""
+"""What begins first, in this order, so that no process ends with a long file."""
 
 
 def unit_of(node_id: str) -> str:

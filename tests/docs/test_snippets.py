@@ -53,6 +53,7 @@ _FAULTS = (
     "tests/language_packages/test_manifests.py::"
     "test_faults_on_the_page_are_those_of_files_that_are_tested"
 )
+_KIT = "tests/language_packages/test_authorizer_tck.py"
 RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     **dict.fromkeys(
         [("docs/site/home.md", language) for language in ("py", "java", "go", "js")], (_HOME,)
@@ -60,6 +61,10 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     **dict.fromkeys(
         [("docs/guides/faults.md", language) for language in ("java", "go", "js")], (_FAULTS,)
     ),
+    ("packages/authorizer-tck/README.md", "java"): (
+        f"{_KIT}::test_the_test_on_the_package_s_page_is_one_of_the_package",
+    ),
+    ("docs/guides/authorizer-tck.md", ""): (f"{_KIT}::test_the_commands_of_the_guide",),
     ("tests/recordings/README.md", "py"): (
         "tests/recordings/test_recorder.py::test_the_page_s_scenario_is_recorded_and_compared",
     ),

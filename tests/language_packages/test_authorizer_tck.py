@@ -27,7 +27,6 @@ PACKAGE = PACKAGES / "authorizer-tck"
 GUIDE = "docs/guides/authorizer-tck.md"
 BROKEN = 3
 
-builds = pytest.mark.folders("packages/authorizer-tck", "tests/oracle/authorizer_rules")
 takes_minutes = pytest.mark.timeout(1800, func_only=True)
 
 
@@ -50,7 +49,15 @@ def test_the_guide_names_all_rules() -> None:
     assert f"tries {len(NAMED_RULES)} rules" in (PACKAGE / "README.md").read_text()
 
 
-@builds
+def test_the_test_on_the_package_s_page_is_one_of_the_package() -> None:
+    [shown] = [
+        block.text for block in blocks() if block.page == "packages/authorizer-tck/README.md"
+    ]
+    file = "src/test/java/io/github/kafkashim/tck/StandardAuthorizerTest.java"
+    assert (PACKAGE / file).read_text() == shown
+
+
+@pytest.mark.heavy
 @takes_minutes
 def test_all_rules_hold_for_kafka_and_wrong_authorizers_are_named() -> None:
     need("the test kit for authorizers", "java", "mvn")
@@ -60,7 +67,7 @@ def test_all_rules_hold_for_kafka_and_wrong_authorizers_are_named() -> None:
     assert "Tests run: 26, Failures: 0, Errors: 0, Skipped: 0" in done.stdout
 
 
-@builds
+@pytest.mark.heavy
 @takes_minutes
 def test_the_commands_of_the_guide(tmp_path: Path) -> None:
     need("the test kit for authorizers", "java", "mvn")
@@ -77,7 +84,7 @@ def test_the_commands_of_the_guide(tmp_path: Path) -> None:
     assert done.stdout.startswith(shown)
 
 
-@builds
+@pytest.mark.heavy
 @takes_minutes
 def test_a_real_mistake_of_the_command_line_is_explained() -> None:
     need("the test kit for authorizers", "java", "mvn")

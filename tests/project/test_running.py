@@ -37,7 +37,7 @@ def test_a_process_gets_whole_files(node_id: str, unit: str) -> None:
 
 def test_the_longest_tests_begin_first() -> None:
     files = [
-        "tests/project/test_tidy.py",
+        "tests/protocol/test_codecs.py",
         "tests/cli/test_acls.py",
         "tests/pipeline/test_commands.py",
     ]
