@@ -73,6 +73,8 @@ class PartitionOffsets:
         self._target_ranges: list[tuple[int, int]] = []
         self._pairs: list[tuple[int, int]] = []
         self.is_transactional = False
+        self.has_unconfirmed = False
+        """Whether records were written without a response, at offsets that nobody knows."""
 
     def add_written(self, first: int, count: int, target: int, *, is_transactional: bool) -> bool:
         """Add records that both brokers appended; return whether anything was learned."""
@@ -216,6 +218,11 @@ class OffsetMapping:
                 old, count, new, is_transactional=is_transactional
             )
             self.differs_from_recording |= old != new
+
+    def note_unconfirmed(self, request: Any) -> None:
+        """Note the partitions of a Produce request that gets no response."""
+        for topic_partition, _ in self._written_counts(request):
+            self.of(topic_partition).has_unconfirmed = True
 
     def _produced_pairs(
         self, recorded: Any, actual: Any, ids: CorrespondingIds

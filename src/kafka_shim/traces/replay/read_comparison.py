@@ -152,6 +152,12 @@ class ReadComparison:
                 for offset, text in self._unknown.get(topic_partition, {}).items()
                 if offset > offsets.first_target and not offsets.contains_target(offset)
             }
+            if offsets.has_unconfirmed:
+                self.count_uncompared(
+                    "records may have been written without a response", len(extra)
+                )
+                self.count_uncompared("ends of logs with writes without a response", 1)
+                continue
             for offset, text in extra.items():
                 yield Difference(RECORDS, MISSING, f"{place} target's offset {offset}: {text}")
             if not extra and topic_partition not in self._repeated_partitions:

@@ -78,6 +78,12 @@ class RecordedToTargetMapping:
         if message is not None:
             self.offsets.learn_written(message, recorded, actual, self.ids.corresponding_ids)
 
+    def note_unconfirmed(self, request: bytes) -> None:
+        """Note where a recorded Produce request writes that gets no response."""
+        message = decode_request(request)[1]
+        if message is not None:
+            self.offsets.note_unconfirmed(message)
+
     def request_with_target_values(
         self, connection_id: ConnectionId, header: RequestHeader, frame: bytes, at: int
     ) -> bytes:

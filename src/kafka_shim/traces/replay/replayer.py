@@ -291,6 +291,8 @@ class Replayer:
         if self._recorder is not None:
             self._recorder.record_request(in_flight_request)
         self.report.requests += 1
+        if key == ApiKey.PRODUCE and self._facts.is_unanswered(event):
+            self._mapping.note_unconfirmed(entry.frame)
         if self._target.speed is not None or connection.should_flush:
             self._flush_connection(event, connection)
 

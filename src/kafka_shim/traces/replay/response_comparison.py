@@ -88,7 +88,11 @@ class ResponseComparison:
             self._report.responses += 1
             return
         request_id = request_id_of_event(event)
-        if entry.api_key in _ASKED_AGAIN or _awaits_assignment(entry.api_key, differences):
+        # a later request of the connection, such as leaving the group, has been answered already
+        is_last = not connection.in_flight_requests
+        if entry.api_key in _ASKED_AGAIN or (
+            is_last and _awaits_assignment(entry.api_key, differences)
+        ):
             differences = self._ask_again(connection, event, request, entry, differences)
         if differences and self._is_temporary(event, request, entry):
             self._report.put_aside["with a temporary error in the recording"] += 1
