@@ -15,6 +15,7 @@ from selenium.common.exceptions import (
     NoSuchElementException,
     StaleElementReferenceException,
 )
+from selenium.webdriver.common.keys import Keys
 
 from kafka_shim.shim.control.trace_inspector_server import TraceInspectorServer
 from kafka_shim.testing import KafkaBroker
@@ -56,9 +57,10 @@ class Page:
         self.wait(lambda: self.driver.find_element("xpath", xpath).click() or True)
 
     def fill(self, css: str, text: str) -> None:
-        field = self.element(css)
-        field.clear()
-        field.send_keys(text)
+        """Type over what is in a field; `clear` would leave it, and a page that is drawn then may
+        put back what it had.
+        """
+        self.element(css).send_keys(Keys.CONTROL + "a" + Keys.NULL, text or Keys.DELETE)
 
     def element(self, css: str) -> Any:
         return self.driver.find_element("css selector", css)

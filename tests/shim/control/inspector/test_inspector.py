@@ -103,16 +103,13 @@ def test_a_filter_shows_the_number_of_hidden_rows(page: Page, broker: KafkaBroke
 @needs_browser
 def test_faults_are_added_released_and_removed(page: Page, broker: KafkaBroker) -> None:
     page.tab("faults")
-    field = page.element("#fault")
-    field.clear()
-    field.send_keys('{"action": {"pause": true}, "match": {"topic": "orders"}}')
+    page.fill("#fault", '{"action": {"pause": true}, "match": {"topic": "orders"}}')
     page.element("#new-fault button").click()
     page.row("pause", "topic orders", "active")
     assert [fault["match"] for fault in broker.faults.list()] == [{"topic": "orders"}]
     page.element("tbody button:last-child").click()
     page.wait(lambda: page.element("#empty").text == "No faults are set.")
-    field.clear()
-    field.send_keys('{"action": {"pauze": true}}')
+    page.fill("#fault", '{"action": {"pauze": true}}')
     page.element("#new-fault button").click()
     page.wait(lambda: "unknown key `pauze` in `action`" in page.element("#note").text)
 
