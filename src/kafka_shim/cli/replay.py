@@ -204,10 +204,7 @@ def _interrupted_by_termination() -> Iterator[None]:
         yield  # only the main thread may set handlers
         return
 
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     finally:

@@ -29,15 +29,11 @@ class Acls:
         A rule without effect is a warning: Write on a group, a denial for a super user and, when
         the test has ended, a principal that is no user.
         """
-        self._call_control_api(
-            "POST", "/acls", {"acls": json_rules(*rules, *([rule] if rule else []))}
-        )
+        self._call_control_api("POST", "/acls", _acls(rules, rule))
 
     def remove(self, *rules: Mapping[str, Any], **rule: Unpack[Rule]) -> list[AclRow]:
         """Remove exactly these, and return them. One that does not exist is a warning."""
-        removed = self._call_control_api(
-            "POST", "/acls/remove", {"acls": json_rules(*rules, *([rule] if rule else []))}
-        )
+        removed = self._call_control_api("POST", "/acls/remove", _acls(rules, rule))
         return [AclRow(acl) for acl in removed["acls"]]
 
     def list(self, principal: str | None = None) -> list[AclRow]:
@@ -176,3 +172,7 @@ class Clock:
     def advance(self, by_ms: int) -> int:
         """Move time on; the broker must have been started with `manual_clock=True`."""
         return int(self._call_control_api("POST", "/clock/advance", {"by_ms": by_ms})["now_ms"])
+
+
+def _acls(rules: tuple[Mapping[str, Any], ...], rule: Rule) -> dict[str, Any]:
+    return {"acls": json_rules(*rules, *([rule] if rule else []))}

@@ -29,7 +29,6 @@ _TOOLS = CaseFamily("tools")
 NOT_SHOWN = "NotShown"
 """The class of an error with which a driver says that the tool shows nothing about an item."""
 _MANY_ACLS = 60_000
-_BROKERS = {"1", "2", "3"}
 _DESCRIBE_CLUSTER: Mapping[str, Any] = {"allow": ["Describe"], "cluster": "kafka-cluster"}
 _READ_CONFIGS: Mapping[str, Any] = {"allow": ["DescribeConfigs"], "topic": "*"}
 Preparation = Callable[[CaseContext], Awaitable[None]]

@@ -21,9 +21,9 @@ from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
 from kafka_shim.shim.control.control_error import (
     ControlError,
-    authorizer_or_409,
-    query_number_or_400,
-    query_principal_or_400,
+    authorizer_of,
+    query_number,
+    query_principal,
 )
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.state.cluster import Cluster
@@ -42,7 +42,7 @@ def access_matrix(
     Principals are those of users, ACLs, super users and the last requests; resources are existing
     ones and those of literal ACLs. All names are returned, with decisions for a part of them.
     """
-    authorizer = authorizer_or_409(cluster)
+    authorizer = authorizer_of(cluster)
     resource_type = _resource_type_of_query(query)
     host = _host_of_query(query)
     acls = list(authorizer.acls(AclFilter()))
@@ -92,8 +92,8 @@ def _host_of_query(query: Mapping[str, str]) -> str:
 
 def _page_slice(query: Mapping[str, str], axis: str, page_max: int) -> slice:
     """Return which of the names have decisions in the response."""
-    first = query_number_or_400(query, f"first_{axis}", 0)
-    count = query_number_or_400(query, f"{axis}s", page_max)
+    first = query_number(query, f"first_{axis}", 0)
+    count = query_number(query, f"{axis}s", page_max)
     return slice(first, first + min(count, page_max))
 
 
@@ -154,9 +154,9 @@ def _matrix_row(
 
 def access_of_principal(cluster: Cluster, query: Mapping[str, str]) -> dict[str, Any]:
     """Return the decision about each operation of a principal on a resource, with its reason."""
-    authorizer = authorizer_or_409(cluster)
+    authorizer = authorizer_of(cluster)
     resource_type, name = _resource_type_of_query(query), query.get("resource_name", "")
-    principal = query_principal_or_400(query)
+    principal = query_principal(query)
     if principal is None or not name:
         text = "expected principal (such as User:alice) and resource_name"
         raise ControlError(400, text)

@@ -36,10 +36,10 @@ from kafka_shim.shim.control.change_preview import (
 from kafka_shim.shim.control.change_rows import change_rows
 from kafka_shim.shim.control.control_error import (
     ControlError,
-    authorizer_or_409,
-    query_flag_or_400,
-    query_number_or_400,
-    query_principal_or_400,
+    authorizer_of,
+    query_flag,
+    query_number,
+    query_principal,
 )
 from kafka_shim.shim.control.denial_report import check_denial, denial_report
 from kafka_shim.shim.control.fault_control import FaultControl
@@ -161,7 +161,7 @@ class BrokerControl:
         report = self.setup.report()
         self.setup.forget_acls()
         await self._broker.start_all_nodes()
-        if query_flag_or_400(query, "new_ports"):
+        if query_flag(query, "new_ports"):
             await self._broker.move_to_new_ports()
         self._broker.reset_to_initial_state()
         return report
@@ -265,13 +265,13 @@ class BrokerControl:
         return {"done": True}
 
     def list_acls(self, query: Mapping[str, str]) -> Row:
-        principal = query_principal_or_400(query)
+        principal = query_principal(query)
         acls = self._acl_objects(AclFilter(principal=principal))
         warnings = [] if acls or principal is None else self.setup.warn_about_principal(principal)
         return {"acls": acls, "warnings": warnings}
 
     def _acl_objects(self, acl_filter: AclFilter) -> list[dict[str, str]]:
-        return acls_to_objects(list(authorizer_or_409(self._cluster).acls(acl_filter)))
+        return acls_to_objects(list(authorizer_of(self._cluster).acls(acl_filter)))
 
     def add_acls(self, rules: AclRules) -> Row:
         acls = parse_acls_of_test_broker(rules.acls)
@@ -290,8 +290,8 @@ class BrokerControl:
         """
         acl_format = query.get("format", "commands")
         _check_format(acl_format)
-        authorizer = authorizer_or_409(self._cluster)
-        acls = list(authorizer.acls(AclFilter(principal=query_principal_or_400(query))))
+        authorizer = authorizer_of(self._cluster)
+        acls = list(authorizer.acls(AclFilter(principal=query_principal(query))))
         try:
             return {"format": acl_format, "text": format_acls_losslessly(acls, acl_format)}
         except AclTextError as error:
@@ -301,7 +301,7 @@ class BrokerControl:
 
     def _create_acls(self, acls: list[Acl]) -> list[Row]:
         """Create the ACLs; raise ControlError about the first one that Kafka rejects."""
-        authorizer = authorizer_or_409(self._cluster)
+        authorizer = authorizer_of(self._cluster)
         rejections: list[str] = []
         for start in range(0, len(acls), ACLS_PER_STEP):
             batch = acls[start : start + ACLS_PER_STEP]
@@ -315,7 +315,7 @@ class BrokerControl:
         return acls_to_objects(acls)
 
     def remove_acls(self, rules: AclRules) -> Row:
-        authorizer_or_409(self._cluster)
+        authorizer_of(self._cluster)
         acls = parse_acls_of_test_broker(rules.acls)
         removed: list[Acl] = []
         for start in range(0, len(acls), ACLS_PER_STEP):
@@ -356,7 +356,7 @@ class BrokerControl:
     def list_changes(self, query: Mapping[str, str]) -> Row:
         """Return the last changes of the state, or those after a number."""
         assert self._broker.change_log is not None  # created with the history
-        return change_rows(self._broker.change_log, query_number_or_400(query, "after", 0))
+        return change_rows(self._broker.change_log, query_number(query, "after", 0))
 
     def list_transactions(self) -> dict[str, Any]:
         return transactions_and_limited_producers(self._cluster)

@@ -28,8 +28,8 @@ from kafka_shim.protocol.enums import ResourceType
 from kafka_shim.shim.control.access_matrix import existing_resource_names
 from kafka_shim.shim.control.control_error import (
     ControlError,
-    authorizer_or_409,
-    query_principal_or_400,
+    authorizer_of,
+    query_principal,
 )
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.observing.request_remedy import checked_requirements
@@ -68,7 +68,7 @@ def preview_of_acl_change(
 
 def difference_of_principals(cluster: Cluster, query: Mapping[str, str]) -> Row:
     """Return what one principal may and the other may not, with the reasons of both."""
-    first, second = (query_principal_or_400(query, name) for name in ("first", "second"))
+    first, second = (query_principal(query, name) for name in ("first", "second"))
     if first is None or second is None or ANY_USER in (first, second):
         raise ControlError(400, "expected first and second, such as User:alice and User:bob")
     policy = _policy_of_cluster(cluster)
@@ -87,7 +87,7 @@ def difference_of_principals(cluster: Cluster, query: Mapping[str, str]) -> Row:
 
 
 def _policy_of_cluster(cluster: Cluster) -> Policy:
-    authorizer = authorizer_or_409(cluster)
+    authorizer = authorizer_of(cluster)
     if not isinstance(authorizer, StandardAuthorizer):
         raise ControlError(409, "an authorizer of your own decides: nothing can be said in advance")
     return Policy(

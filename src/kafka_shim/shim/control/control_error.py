@@ -16,7 +16,7 @@ class ControlError(Exception):
         self.status = status
 
 
-def authorizer_or_409(cluster: Cluster) -> Authorizer:
+def authorizer_of(cluster: Cluster) -> Authorizer:
     """Return the cluster's authorizer. Raise ControlError if there is none."""
     authorizer = cluster.policy.authorizer
     if authorizer is None:
@@ -24,7 +24,7 @@ def authorizer_or_409(cluster: Cluster) -> Authorizer:
     return authorizer
 
 
-def query_number_or_400(query: Mapping[str, str], name: str, default: int) -> int:
+def query_number(query: Mapping[str, str], name: str, default: int) -> int:
     """Return a number of the query. Raise ControlError if it is invalid."""
     if name not in query:
         return default
@@ -34,7 +34,7 @@ def query_number_or_400(query: Mapping[str, str], name: str, default: int) -> in
     return number
 
 
-def query_principal_or_400(query: Mapping[str, str], name: str = "principal") -> str | None:
+def query_principal(query: Mapping[str, str], name: str = "principal") -> str | None:
     """Return a principal of the query; one without a type is a user. Raise ControlError if it is
     invalid.
     """
@@ -47,7 +47,7 @@ def query_principal_or_400(query: Mapping[str, str], name: str = "principal") ->
     return principal
 
 
-def query_flag_or_400(query: Mapping[str, str], name: str) -> bool:
+def query_flag(query: Mapping[str, str], name: str) -> bool:
     """Return a flag of the query; without it false. Raise ControlError if it is invalid."""
     text = query.get(name, "false")
     if text not in ("true", "false"):

@@ -9,8 +9,8 @@ from kafka_shim.authorizer.acl_names import parse_operation, parse_resource
 from kafka_shim.policy.formats.rule_lines import rule_line
 from kafka_shim.shim.control.control_error import (
     ControlError,
-    query_number_or_400,
-    query_principal_or_400,
+    query_number,
+    query_principal,
 )
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.state.cluster import Cluster
@@ -23,7 +23,7 @@ def denial_report(history: History, cluster: Cluster, query: Mapping[str, str]) 
 
     The text has other denials if there are none of the log.
     """
-    after = query_number_or_400(query, "after", 0)
+    after = query_number(query, "after", 0)
     rows = [
         row
         for entry in history
@@ -34,7 +34,7 @@ def denial_report(history: History, cluster: Cluster, query: Mapping[str, str]) 
     logged = [row for row in rows if row["logged"]]
     authentications, last = (
         cluster.authentications,
-        query_number_or_400(query, "after_authentication", 0),
+        query_number(query, "after_authentication", 0),
     )
     refused = [msgspec.structs.asdict(row) for row in authentications if row.number > last]
     sections = {
@@ -58,7 +58,7 @@ def check_denial(history: History, cluster: Cluster, query: Mapping[str, str]) -
     """Return whether a principal was denied an operation, also without a line in the log, and a
     text for a test that expected it.
     """
-    principal = query_principal_or_400(query)
+    principal = query_principal(query)
     if principal is None:
         raise ControlError(400, "principal is missing; expected one such as alice or User:alice")
     operation = parse_operation(query.get("operation", ""))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
+from kafka_shim.shim.control.control_error import ControlError, authorizer_of
 from kafka_shim.shim.control.setup_warnings import report_unmet_faults
 from kafka_shim.shim.faults.fault import Fault
 from kafka_shim.shim.faults.reachability import require_reachable
@@ -28,7 +28,7 @@ class FaultControl:
         action = fault_json.get("action")
         needs = {"deny", "revoke", "grant"}
         if isinstance(action, Mapping) and needs & action.keys():
-            authorizer_or_409(self._cluster)
+            authorizer_of(self._cluster)
         try:
             require_reachable(fault_json, self._cluster)
             return self._faults.add(fault_json).json_row()

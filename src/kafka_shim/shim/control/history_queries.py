@@ -1,15 +1,15 @@
 """Past requests and decisions in the control API."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from kafka_shim.authorizer.acl_names import parse_operation, parse_resource_type
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.control.control_error import (
     ControlError,
-    query_flag_or_400,
-    query_number_or_400,
-    query_principal_or_400,
+    query_flag,
+    query_number,
+    query_principal,
 )
 from kafka_shim.shim.faults.spec import FaultError, parse_api_name
 from kafka_shim.shim.observing.request_history import History, HistoryEntry
@@ -42,7 +42,7 @@ class HistoryQueries:
             expected_values["resource_name"] = query["resource_name"]
         for name in ("allowed", "logged"):
             if name in query:
-                expected_values[name] = query_flag_or_400(query, name)
+                expected_values[name] = query_flag(query, name)
 
         left_out = 0
 
@@ -64,9 +64,9 @@ class HistoryQueries:
         """Return rows of whole requests, about as many as the limit, and the number to continue
         with.
         """
-        limit = query_number_or_400(query, "limit", _ROWS_MAX)
+        limit = query_number(query, "limit", _ROWS_MAX)
         rows: list[dict[str, Any]] = []
-        before = query_number_or_400(query, "after", 0)
+        before = query_number(query, "after", 0)
         for entry in self._matching_entries(query) if limit else ():
             if len(rows) >= limit:
                 return rows, before
@@ -77,8 +77,8 @@ class HistoryQueries:
     def _matching_entries(self, query: Mapping[str, str]) -> Iterator[HistoryEntry]:
         """Return the requests that match the query, oldest first."""
         api = _parse_api_filter(query.get("api"))
-        principal, client_id = query_principal_or_400(query), query.get("client_id")
-        after = query_number_or_400(query, "after", 0)
+        principal, client_id = query_principal(query), query.get("client_id")
+        after = query_number(query, "after", 0)
         for entry in self._history:
             if (
                 entry.number > after
@@ -105,7 +105,3 @@ def _access_filter(query: Mapping[str, str]) -> dict[str, object]:
     if "resource_type" in query:
         filter_values["resource_type"] = parse_resource_type(query["resource_type"]).name
     return filter_values
-
-
-def _raise_invalid_parameter(name: str, text: str, expected: str) -> NoReturn:
-    raise ControlError(400, f"invalid {name} `{text}`; expected {expected}")

@@ -28,8 +28,8 @@ from kafka_shim.policy.least.least_acls import least_acls
 from kafka_shim.protocol.enums import ResourceType
 from kafka_shim.shim.control.control_error import (
     ControlError,
-    authorizer_or_409,
-    query_principal_or_400,
+    authorizer_of,
+    query_principal,
 )
 from kafka_shim.shim.observing.request_history import History, HistoryEntry
 from kafka_shim.shim.observing.request_remedy import checked_requirements
@@ -55,8 +55,8 @@ def least_acls_response(
     They allow all checks whose denial is an error. Checks after a denial were not made; of these,
     the ACLs have what the requests show (see `request_remedy`).
     """
-    authorizer = authorizer_or_409(cluster)
-    principal, client_id = query_principal_or_400(query), query.get("client_id")
+    authorizer = authorizer_of(cluster)
+    principal, client_id = query_principal(query), query.get("client_id")
     if principal is None and client_id is None:
         raise ControlError(400, "expected principal or client_id")
     uses: dict[RequiredAccess, _Use] = {}
@@ -88,7 +88,7 @@ def least_acls_of_recorded_decisions(
 
     What no release reports as an error only leaves something out of a response: it is not needed.
     """
-    principal, client_id = query_principal_or_400(query), query.get("client_id")
+    principal, client_id = query_principal(query), query.get("client_id")
     uses: dict[RequiredAccess, _Use] = {}
     asked = [
         row

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.control.control_error import ControlError, query_number_or_400
+from kafka_shim.shim.control.control_error import ControlError, query_number
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.leadership import move_leader_replacing_replica_if_needed
@@ -61,7 +61,7 @@ class NodeControl:
 
     def list_authentications(self, query: Mapping[str, str]) -> dict[str, Any]:
         """Return the authentications, all or those after a number."""
-        after = query_number_or_400(query, "after", 0)
+        after = query_number(query, "after", 0)
         log = self._cluster.authentications
         rows = [msgspec.structs.asdict(row) for row in log if row.number > after]
         return {"authentications": rows, "last": log.last_number}

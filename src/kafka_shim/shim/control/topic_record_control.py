@@ -15,7 +15,7 @@ from kafka_shim.protocol.records.batches import (
     only_batch_or_none,
 )
 from kafka_shim.protocol.records.compression import Compression, MissingPackageError
-from kafka_shim.shim.control.control_error import ControlError, query_number_or_400
+from kafka_shim.shim.control.control_error import ControlError, query_number
 from kafka_shim.shim.control.key_partition import partition_of_key
 from kafka_shim.shim.control.state_bodies import NewRecord
 from kafka_shim.shim.handlers.producing.appending import append_unless_duplicate
@@ -47,11 +47,11 @@ class TopicRecordControl:
 
         With a text to search for, they are the first ones that contain it.
         """
-        partition = self._partition_or_404(topic, query_number_or_400(query, "partition", 0))
-        limit = min(query_number_or_400(query, "limit", _ROWS), ROWS_MAX)
+        partition = self._partition_or_404(topic, query_number(query, "partition", 0))
+        limit = min(query_number(query, "limit", _ROWS), ROWS_MAX)
         log = partition.log
         searched_text = query.get("contains", "").encode()
-        value_bytes_max = query_number_or_400(query, "value_bytes_max", _NUMBER_MAX)
+        value_bytes_max = query_number(query, "value_bytes_max", _NUMBER_MAX)
         rows: list[dict[str, Any]] = []
         next_offset = log.end_offset
         try:
@@ -74,9 +74,9 @@ class TopicRecordControl:
 
     def _first_offset(self, log: PartitionLog, query: Mapping[str, str], limit: int) -> int:
         if "from" in query:
-            return max(log.start_offset, query_number_or_400(query, "from", 0))
+            return max(log.start_offset, query_number(query, "from", 0))
         if "from_ms" in query:
-            time_ms = query_number_or_400(query, "from_ms", 0)
+            time_ms = query_number(query, "from_ms", 0)
             by_time = find_offset_by_timestamp(log, time_ms, None, self._cluster.facts.records)
             return log.end_offset if by_time.offset < 0 else by_time.offset
         if query.get("contains"):

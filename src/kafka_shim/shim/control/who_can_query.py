@@ -9,7 +9,7 @@ from kafka_shim.authorizer.explaining.who_can import who_can, who_can_json
 from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
-from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
+from kafka_shim.shim.control.control_error import ControlError, authorizer_of
 from kafka_shim.shim.state.cluster import Cluster
 
 
@@ -18,7 +18,7 @@ def who_can_response(
     query: Mapping[str, str],
 ) -> dict[str, Any]:
     """Return the principals that may do an operation on a resource, and the ACLs that allow it."""
-    authorizer = authorizer_or_409(cluster)
+    authorizer = authorizer_of(cluster)
     if not isinstance(authorizer, StandardAuthorizer):
         raise ControlError(409, "an authorizer of your own decides: ask it for one decision")
     action = _action_of_query(query)

@@ -113,10 +113,6 @@ class Groups:
         self.when_touched(group_id)
         return self._groups.get(group_id)
 
-    def all_group_ids(self) -> set[str]:
-        """Return the ids of all groups."""
-        return set(self._groups)
-
     def find_without_side_effects(self, group_id: str) -> Group | None:
         """Return the group's state for a snapshot."""
         return self._groups.get(group_id)
@@ -128,10 +124,7 @@ class Groups:
         first commit whose metadata is all too long, is in it since the next write to its partition.
         """
         since = self._unwritten.get(group_id)
-        if since is None or self.records.end_offset_for_group(group_id) <= since:
-            return since is None
-        del self._unwritten[group_id]
-        return True
+        return since is None or self.records.end_offset_for_group(group_id) > since
 
     def find_classic_group(self, group_id: str) -> "ClassicGroup | None":
         """Return the group if it exists and uses the classic protocol."""
