@@ -74,13 +74,13 @@ class Clock:
 def test_a_late_replay_does_not_catch_up() -> None:
     clock = Clock()
     replay_pace = ReplayPace(2.0, 7_000_000, clock.now, clock.sleep)
-    replay_pace.sleep_until_due(9_000_000)
+    replay_pace.wait(9_000_000)
     assert clock.time_s == pytest.approx(101)
     clock.sleep(0.001)
-    replay_pace.sleep_until_due(9_000_000)
-    replay_pace.sleep_until_due(11_000_000)
+    replay_pace.wait(9_000_000)
+    replay_pace.wait(11_000_000)
     assert clock.time_s == pytest.approx(102)  # a short delay is caught up
     clock.sleep(3)  # a slow response of the target
-    replay_pace.sleep_until_due(11_000_000)
-    replay_pace.sleep_until_due(13_000_000)
+    replay_pace.wait(11_000_000)
+    replay_pace.wait(13_000_000)
     assert clock.time_s == pytest.approx(106)

@@ -7,14 +7,13 @@ import msgspec
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import (
     RequestHeader,
     read_request_header,
     write_request_header,
 )
 from kafka_shim.protocol.messages.describe_acls import DescribeAclsRequest
-from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.trace_format.messages import decode_response
 from kafka_shim.traces.replay.target_connection import TargetConnection
 
 ACL_CHANGES = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
@@ -52,7 +51,7 @@ class ReplayedAclChange(msgspec.Struct, frozen=True):
             write_request_header(RequestHeader(ApiKey.DESCRIBE_ACLS, self.version, 0, "replay"))
             + codecs.write_request(_EVERY_ACL, self.version)
         )
-        response = _decode_response_or_none(ApiKey.DESCRIBE_ACLS, self.version, frame)
+        response = decode_response(ApiKey.DESCRIBE_ACLS, self.version, frame)
         if response is None or response.error_code:
             return True
         existing_acls = {
@@ -75,7 +74,7 @@ class ReplayedAclChange(msgspec.Struct, frozen=True):
 def successful_acl_change(request: bytes, frame: bytes) -> ReplayedAclChange | None:
     """Return what a request of `ACL_CHANGES` changed; None if nothing, or if that is unknown."""
     header, at = read_request_header(request)
-    response = _decode_response_or_none(header.api_key, header.api_version, frame)
+    response = decode_response(header.api_key, header.api_version, frame)
     if response is None:
         return None
     created_acls: set[tuple[ResourceKey, AclEntry]] = set()
@@ -98,10 +97,3 @@ def successful_acl_change(request: bytes, frame: bytes) -> ReplayedAclChange | N
 
 def _acl_entry(acl: Any) -> AclEntry:
     return acl.principal, acl.host, acl.operation, acl.permission_type
-
-
-def _decode_response_or_none(key: int, version: int, frame: bytes) -> Any:
-    try:
-        return read_response_with_version(key, version, frame)[0]
-    except ProtocolError:
-        return None

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from kafka_shim.protocol.code_names import error_name
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.response_frames import read_response_with_version, write_response_frame
+from kafka_shim.protocol.response_frames import write_response_frame
+from kafka_shim.trace_format.messages import decode_response
 from kafka_shim.traces.identities.message_fields import NOT_READY_ERRORS
 from kafka_shim.traces.replay.error_codes import error_code_of
 from kafka_shim.traces.replay.replay_connection import ReplayConnection
@@ -179,12 +179,9 @@ def _select(api_key: int, message: Any, keys: set[Key]) -> Any:
     if None in keys:
         return message
     if api_key in LEADER_APIS:
-        return select_partitions(api_key, message, lambda topic, number: (topic, number) in keys)
-    return select_keys(api_key, message, lambda key_type, key: (key_type, key) in keys)
+        return select_partitions(api_key, message, keys)
+    return select_keys(api_key, message, keys)
 
 
 def _decode(header: RequestHeader, frame: bytes) -> Any:
-    try:
-        return read_response_with_version(header.api_key, header.api_version, frame)[0]
-    except ProtocolError:
-        return None
+    return decode_response(header.api_key, header.api_version, frame)

@@ -4,6 +4,7 @@ from kafka_shim.protocol.enums import Operation
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.traces.identities.message_fields import IDS
 from kafka_shim.traces.replay.compare import Difference
+from kafka_shim.traces.replay.error_codes import DENIALS_BY_ACLS
 
 CAUSES = ("permission", "data", "settings", "release", "ids", "other")
 """From what a client is denied to what may be normal."""
@@ -12,14 +13,10 @@ _STRONGEST = ("permission", "release", "settings", "data")
 """Of two errors, the one that is checked first says why."""
 _GROUP_OPERATIONS_OF_RELEASES = 1 << Operation.DESCRIBE_CONFIGS | 1 << Operation.ALTER_CONFIGS
 """Operations of groups that releases before 4.0 do not know."""
-_DENIALS = frozenset(
-    {
-        ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.GROUP_AUTHORIZATION_FAILED,
-        ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-        ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED, ErrorCode.SASL_AUTHENTICATION_FAILED,
-        ErrorCode.SECURITY_DISABLED,
-    }
-)  # fmt: skip
+_DENIALS = DENIALS_BY_ACLS | {
+    ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED, ErrorCode.SASL_AUTHENTICATION_FAILED,
+    ErrorCode.SECURITY_DISABLED,
+}  # fmt: skip
 _RELEASE_ERRORS = frozenset(
     {ErrorCode.UNSUPPORTED_VERSION, ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT}
 )

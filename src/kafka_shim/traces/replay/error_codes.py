@@ -3,14 +3,18 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.trace_format.entries import Response
+from kafka_shim.trace_format.messages import decode_request, decode_response
 from kafka_shim.traces.identities.message_fields import COORDINATOR_APIS, NOT_READY_ERRORS
 
+DENIALS_BY_ACLS = frozenset(
+    {
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.GROUP_AUTHORIZATION_FAILED,
+        ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    }
+)  # fmt: skip
 _NOT_YET_BYTES = tuple(code.to_bytes(2, "big") for code in NOT_READY_ERRORS)
 
 
@@ -19,12 +23,9 @@ def overall_error_code(entry: Response, other_response_frame: bytes | None = Non
 
     Of several coordinators, groups or partitions, the first one counts. -1 if it cannot be decoded.
     """
-    try:
-        response_frame = entry.frame if other_response_frame is None else other_response_frame
-        response, _ = read_response_with_version(entry.api_key, entry.api_version, response_frame)
-    except ProtocolError:
-        return -1
-    return error_code_of(entry.api_key, response)
+    response_frame = entry.frame if other_response_frame is None else other_response_frame
+    response = decode_response(entry.api_key, entry.api_version, response_frame)
+    return -1 if response is None else error_code_of(entry.api_key, response)
 
 
 def error_code_of(api_key: int, response: Any) -> int:
@@ -90,18 +91,9 @@ def target_responded_before_rebalance(
         return False
     if overall_error_code(entry, target_frame) != 0:
         return False
-    group = _decode_request_or_none(member_request).group_id
+    group = decode_request(member_request)[1].group_id
     return any(
         int.from_bytes(frame[:2], "big") == ApiKey.JOIN_GROUP
-        and getattr(_decode_request_or_none(frame), "group_id", None) == group
+        and getattr(decode_request(frame)[1], "group_id", None) == group
         for frame in unanswered_requests
     )
-
-
-def _decode_request_or_none(frame: bytes) -> Any:
-    """Return a decoded request; None if it cannot be decoded."""
-    header, at = read_request_header(frame)
-    try:
-        return codecs.read_request(header.api_key, header.api_version, frame, at)
-    except ProtocolError:
-        return None

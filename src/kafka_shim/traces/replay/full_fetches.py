@@ -4,6 +4,7 @@ In a session (KIP-227), a request has only changes. Its partitions may have lead
 that are several brokers, so that each request has to be for all partitions.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -32,16 +33,22 @@ class FullFetches:
                 rows.pop((topic_key(topic), number), None)
         for topic in request.topics:
             rows |= {(topic_key(topic), row.partition): row for row in topic.partitions}
-        topics: dict[TopicKey, FetchTopic] = {}
-        for (key, _), row in rows.items():
-            if key not in topics:
-                name, topic_id = (key, bytes(16)) if isinstance(key, str) else ("", key)
-                topics[key] = FetchTopic(name, topic_id, [])
-            topics[key].partitions.append(msgspec.structs.replace(row))
-        return msgspec.structs.replace(
-            request,
-            session_id=_NO_SESSION,
-            session_epoch=_SESSIONLESS,
-            topics=list(topics.values()),
-            forgotten_topics_data=[],
-        )
+        copies = [(topic, msgspec.structs.replace(row)) for (topic, _), row in rows.items()]
+        return sessionless_request(request, copies)
+
+
+def sessionless_request(request: Any, rows: Iterable[tuple[TopicKey, Any]]) -> Any:
+    """Return a Fetch request for these topics and partitions, without a session."""
+    topics: dict[TopicKey, FetchTopic] = {}
+    for key, row in rows:
+        if key not in topics:
+            name, topic_id = (key, bytes(16)) if isinstance(key, str) else ("", key)
+            topics[key] = FetchTopic(name, topic_id, [])
+        topics[key].partitions.append(row)
+    return msgspec.structs.replace(
+        request,
+        session_id=_NO_SESSION,
+        session_epoch=_SESSIONLESS,
+        topics=list(topics.values()),
+        forgotten_topics_data=[],
+    )

@@ -7,22 +7,16 @@ at the target, so that the target may respond with the change where the recorded
 from typing import Any, NamedTuple
 
 from kafka_shim.protocol.enums import ApiKey, Permission
-from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.trace_format.entries import Request, Response
+from kafka_shim.trace_format.messages import decode_request
 from kafka_shim.traces.replay.compare import MISSING, Difference
+from kafka_shim.traces.replay.error_codes import DENIALS_BY_ACLS
 from kafka_shim.traces.replay.events import ConnectionId, Event
-from kafka_shim.traces.replay.recorded_to_target_mapping import decode_request
 
 LATE_US = 1_000_000
 """How long a broker may take to apply a change."""
 
 _ACL_LISTS = frozenset({ApiKey.DESCRIBE_ACLS, ApiKey.DELETE_ACLS})
-_DENIALS = frozenset(
-    {
-        ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.GROUP_AUTHORIZATION_FAILED,
-        ErrorCode.CLUSTER_AUTHORIZATION_FAILED, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-    }
-)  # fmt: skip
 
 
 class AclChange(NamedTuple):
@@ -87,8 +81,8 @@ class LateAcls:
                 and (change.resource_name or "") in text
                 for change in self._recent(request_us, event.entry.time_us)
             )
-        is_denied_first = difference.recorded in _DENIALS
-        if is_denied_first == (difference.actual in _DENIALS):
+        is_denied_first = difference.recorded in DENIALS_BY_ACLS
+        if is_denied_first == (difference.actual in DENIALS_BY_ACLS):
             return False
         return any(
             change.principal in (None, "User:*", event.principal)

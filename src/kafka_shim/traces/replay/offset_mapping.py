@@ -17,11 +17,7 @@ from kafka_shim.traces.identities.message_fields import (
     CorrespondingIds,
     paired_rows,
 )
-from kafka_shim.traces.replay.request_parts import (
-    LEADER_APIS,
-    partition_index,
-    topic_key,
-)
+from kafka_shim.traces.replay.request_parts import partition_index
 from kafka_shim.traces.replay.topology import TopicKey
 
 RESPONSES_WITH_OFFSETS = frozenset({ApiKey.PRODUCE, ApiKey.LIST_OFFSETS, ApiKey.OFFSET_FETCH})
@@ -359,14 +355,6 @@ def _count_written(records: bytes | None) -> tuple[int, bool]:
     except ProtocolError:
         return 0, False
     return count, any(batch.is_transactional for batch in batches)
-
-
-def request_partitions(api_key: int, request: Any) -> Iterator[tuple[TopicKey, int, Any]]:
-    """Yield topic, number and row of the partitions in a request."""
-    fields = LEADER_APIS[api_key]
-    for topic in getattr(request, fields.topics):
-        for row in getattr(topic, fields.partitions):
-            yield topic_key(topic), partition_index(row), row
 
 
 def _partition_number(row: Any) -> int | None:

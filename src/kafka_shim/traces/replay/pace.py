@@ -27,7 +27,7 @@ class ReplayPace:
         self._sleep = sleep
         self._start = now()
 
-    def sleep_until_due(self, time_us: int) -> None:
+    def wait(self, time_us: int) -> None:
         """Wait until an event recorded at this time is due."""
         if self._speed is None:
             return

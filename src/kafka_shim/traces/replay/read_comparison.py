@@ -9,10 +9,10 @@ from kafka_shim.traces.replay.compare import MISSING, Difference
 from kafka_shim.traces.replay.offset_mapping import (
     PartitionOffsets,
     TopicPartition,
-    request_partitions,
 )
 from kafka_shim.traces.replay.partition_reading import PartitionReading, count_records
 from kafka_shim.traces.replay.recorded_to_target_mapping import RecordedToTargetMapping
+from kafka_shim.traces.replay.request_parts import request_partitions
 
 READ_APIS = frozenset(
     {ApiKey.FETCH, ApiKey.LIST_OFFSETS, ApiKey.OFFSET_FETCH, ApiKey.DELETE_RECORDS}

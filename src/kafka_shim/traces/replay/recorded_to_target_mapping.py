@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import RequestHeader, read_request_header, write_request_header
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.trace_format.messages import decode_request
 from kafka_shim.traces.identities.id_mapping import GroupLeaderExchanges, IdMapping
 from kafka_shim.traces.replay.events import ConnectionId, Event
 from kafka_shim.traces.replay.offset_mapping import OffsetMapping
@@ -102,15 +103,6 @@ class RecordedToTargetMapping:
             return write_request_header(header) + codecs.write_request(message, header.api_version)
         except ProtocolError:
             return frame
-
-
-def decode_request(frame: bytes) -> tuple[RequestHeader, Any]:
-    """Return header and message of a request; the message is None if it cannot be decoded."""
-    header, at = read_request_header(frame)
-    try:
-        return header, codecs.read_request(header.api_key, header.api_version, frame, at)
-    except ProtocolError:
-        return header, None
 
 
 def _leader_epochs(metadata: Any) -> set[int]:

@@ -3,11 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.trace_format.entries import Response
-from kafka_shim.traces.connection_observer import request_expects_response
 from kafka_shim.traces.identities.id_mapping import mapped_kinds_of_message
 from kafka_shim.traces.replay.events import Event
 from kafka_shim.traces.replay.offset_mapping import RESPONSES_WITH_OFFSETS
@@ -24,29 +20,19 @@ room for another: the target always has work.
 """
 
 
-_PRODUCE = ApiKey.PRODUCE.to_bytes(2, "big")
-
-
 class InFlightRequest:
     """A request in flight: its frame for the target, its parts for brokers, its recorded event."""
 
-    __slots__ = ("event", "frame", "parts", "recorded_frame")
+    __slots__ = ("event", "expects_response", "frame", "parts", "recorded_frame")
 
-    def __init__(self, event: Event, frame: bytes, recorded_frame: bytes) -> None:
+    def __init__(
+        self, event: Event, frame: bytes, recorded_frame: bytes, *, expects_response: bool = True
+    ) -> None:
         self.event = event
         self.frame = frame
         self.recorded_frame = recorded_frame
         self.parts: list[tuple[TargetConnection, SentRequest]] = []
-
-    @property
-    def expects_response(self) -> bool:
-        if self.recorded_frame[:2] != _PRODUCE:
-            return True
-        try:
-            header, at = read_request_header(self.recorded_frame)
-        except ProtocolError:
-            return True
-        return request_expects_response(header, self.recorded_frame, at)
+        self.expects_response = expects_response
 
 
 class ReplayConnection:
@@ -136,10 +122,9 @@ class ReplayConnection:
 
         Raise ConnectionLostError if a connection to a broker cannot be opened.
         """
-        expects_response = request.expects_response
         for address, frame in parts:
             connection = self.target_connection(address)
-            sent = connection.queue(frame, expects_response=expects_response)
+            sent = connection.queue(frame, expects_response=request.expects_response)
             request.parts.append((connection, sent))
         addresses = {address for address, _ in parts}
         self._busy_addresses = (

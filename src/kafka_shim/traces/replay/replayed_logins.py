@@ -85,6 +85,5 @@ class LoginExchange:
 
 
 def _note_session(connection: TargetConnection, result: LoginResult) -> None:
-    connection.is_authenticated = result.error_code == 0
     lifetime_s = REAUTHENTICATION_SHARE * result.session_lifetime_ms / 1000
     connection.reauthenticates_at = time.monotonic() + lifetime_s if lifetime_s else None

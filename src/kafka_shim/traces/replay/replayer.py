@@ -15,6 +15,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.trace_format.entries import ConnectionClosed, Request, Response
 from kafka_shim.trace_format.redaction import BLANK
+from kafka_shim.traces.connection_observer import request_expects_response
 from kafka_shim.traces.identities.id_mapping import (
     mapped_kinds_of_message,
     request_has_mapped_values,
@@ -108,7 +109,7 @@ class Replayer:
                 if number % _PROGRESS_EVENTS == 0 or self._target.speed is not None:
                     progress(number)
                 self.report.recorded_seconds = (event.entry.time_us - self._facts.first_us) / 1e6
-                replay_pace.sleep_until_due(event.entry.time_us)
+                replay_pace.wait(event.entry.time_us)
                 self._logins.advance()
                 self._replay_event(event)
                 self.replayed_events, self._current_event = number + 1, None
@@ -281,7 +282,10 @@ class Replayer:
         if not connection.is_usable:
             self._report_unreplayable(event, connection.failure)
             return
-        in_flight_request = InFlightRequest(event, frame, entry.frame)
+        # what the recording has a response to expects one: only the others need be decoded
+        is_unconfirmed = key == ApiKey.PRODUCE and self._facts.is_unanswered(event)
+        expects = not is_unconfirmed or request_expects_response(header, entry.frame, at)
+        in_flight_request = InFlightRequest(event, frame, entry.frame, expects_response=expects)
         try:
             self._logins.prepare(event.connection_id, connection, {*dict(parts)})
             connection.queue_request(in_flight_request, entry.sequence, parts)
@@ -291,7 +295,7 @@ class Replayer:
         if self._recorder is not None:
             self._recorder.record_request(in_flight_request)
         self.report.requests += 1
-        if key == ApiKey.PRODUCE and self._facts.is_unanswered(event):
+        if is_unconfirmed:
             self._mapping.note_unconfirmed(entry.frame)
         if self._target.speed is not None or connection.should_flush:
             self._flush_connection(event, connection)

@@ -1,6 +1,6 @@
 """Parts of requests for several brokers: splits requests by broker, and merges the responses."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -94,12 +94,12 @@ def coordinator_key(api_key: int, message: Any) -> tuple[int, str] | None:
     return None
 
 
-def requested_partitions(api_key: int, message: Any) -> Iterator[tuple[TopicKey, int]]:
-    """Yield the partitions whose leaders a request is for."""
+def request_partitions(api_key: int, message: Any) -> Iterator[tuple[TopicKey, int, Any]]:
+    """Yield topic, number and row of the partitions in a request."""
     fields = LEADER_APIS[api_key]
     for topic in getattr(message, fields.topics):
         for row in getattr(topic, fields.partitions):
-            yield topic_key(topic), partition_index(row)
+            yield topic_key(topic), partition_index(row), row
 
 
 def coordinated_keys(api_key: int, message: Any) -> Iterator[tuple[int, str]]:
@@ -109,30 +109,28 @@ def coordinated_keys(api_key: int, message: Any) -> Iterator[tuple[int, str]]:
         yield fields.key_type, _coordinated_name(row)
 
 
-def select_partitions(
-    api_key: int, message: Any, is_selected: Callable[[TopicKey, int], bool]
-) -> Any:
-    """Return a request with the selected partitions only."""
+def select_partitions(api_key: int, message: Any, keys: Container[object]) -> Any:
+    """Return a request with these partitions only, each a topic and a number."""
     fields = LEADER_APIS[api_key]
     topics = []
     for topic in getattr(message, fields.topics):
         rows = [
             row
             for row in getattr(topic, fields.partitions)
-            if is_selected(topic_key(topic), partition_index(row))
+            if (topic_key(topic), partition_index(row)) in keys
         ]
         if rows:
             topics.append(msgspec.structs.replace(topic, **{fields.partitions: rows}))
     return msgspec.structs.replace(message, **{fields.topics: topics})
 
 
-def select_keys(api_key: int, message: Any, is_selected: Callable[[int, str], bool]) -> Any:
-    """Return a request with the selected groups or transactions only."""
+def select_keys(api_key: int, message: Any, keys: Container[object]) -> Any:
+    """Return a request with these groups or transactions only, each a type and a name."""
     fields = COORDINATED_LISTS[api_key]
     rows = [
         row
         for row in getattr(message, fields.keys)
-        if is_selected(fields.key_type, _coordinated_name(row))
+        if (fields.key_type, _coordinated_name(row)) in keys
     ]
     return msgspec.structs.replace(message, **{fields.keys: rows})
 

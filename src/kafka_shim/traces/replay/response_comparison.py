@@ -5,10 +5,12 @@ from collections import Counter
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.trace_format.entries import Response
-from kafka_shim.trace_format.messages import read_response_or_none
+from kafka_shim.trace_format.messages import (
+    decode_request,
+    decode_response,
+    read_response_or_none,
+)
 from kafka_shim.traces.api_kinds import GROUP_HEARTBEATS
 from kafka_shim.traces.replay.asking_again import TEMPORARY_ERRORS, error_codes
 from kafka_shim.traces.replay.compare import Difference, compare_and_learn
@@ -23,10 +25,7 @@ from kafka_shim.traces.replay.read_comparison import (
     count_share_records,
 )
 from kafka_shim.traces.replay.recorded_facts import RecordedFacts
-from kafka_shim.traces.replay.recorded_to_target_mapping import (
-    RecordedToTargetMapping,
-    decode_request,
-)
+from kafka_shim.traces.replay.recorded_to_target_mapping import RecordedToTargetMapping
 from kafka_shim.traces.replay.replay_connection import InFlightRequest, ReplayConnection
 from kafka_shim.traces.replay.report import ReplayReport, RequestId, request_id_of_event
 from kafka_shim.traces.replay.target_cluster import TargetCluster
@@ -286,7 +285,4 @@ def _awaits_assignment(api_key: int, differences: list[Difference]) -> bool:
 
 
 def _decode(entry: Response, frame: bytes) -> Any:
-    try:
-        return read_response_with_version(entry.api_key, entry.api_version, frame)[0]
-    except ProtocolError:
-        return None
+    return decode_response(entry.api_key, entry.api_version, frame)

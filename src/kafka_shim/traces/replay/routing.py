@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
 from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.response_frames import read_response_with_version, write_response_frame
+from kafka_shim.protocol.response_frames import write_response_frame
+from kafka_shim.trace_format.messages import decode_response
 from kafka_shim.traces.replay.request_parts import (
     COORDINATED_LISTS,
     LEADER_APIS,
@@ -22,7 +22,7 @@ from kafka_shim.traces.replay.request_parts import (
     coordinated_keys,
     coordinator_key,
     merge_responses,
-    requested_partitions,
+    request_partitions,
     select_keys,
     select_partitions,
 )
@@ -59,12 +59,11 @@ class RequestRouter:
 
         if api_key in LEADER_APIS:
             leaders = self.topology.leaders
-            by_leader = _grouped(
-                requested_partitions(api_key, message), lambda key: address_of(leaders.get(key))
-            )
+            partitions = ((topic, at) for topic, at, _ in request_partitions(api_key, message))
+            by_leader = _grouped(partitions, lambda key: address_of(leaders.get(key)))
             if len(by_leader) > 1:
                 return [
-                    (address, _request_frame(header, _with_partitions(api_key, message, keys)))
+                    (address, _request_frame(header, select_partitions(api_key, message, keys)))
                     for address, keys in by_leader.items()
                 ]
             return [(next(iter(by_leader), default), _request_frame(header, message))]
@@ -75,7 +74,7 @@ class RequestRouter:
                 coordinated_keys(api_key, message), lambda key: address_of(coordinators.get(key))
             )
             return [
-                (address, _request_frame(header, _with_keys(api_key, message, keys)))
+                (address, _request_frame(header, select_keys(api_key, message, keys)))
                 for address, keys in by_coordinator.items()
             ] or [(default, _request_frame(header, message))]
         address = default if key is None else address_of(coordinators.get(key))
@@ -119,11 +118,9 @@ class RequestRouter:
         frame = connection.exchange(
             _request_frame(RequestHeader(api, version, 0, _CLIENT_ID), request)
         )
-        try:
-            response, _ = read_response_with_version(api, version, frame)
-        except ProtocolError:
-            return
-        self.learn(listener, api, request, response)
+        response = decode_response(api, version, frame)
+        if response is not None:
+            self.learn(listener, api, request, response)
 
     def _version(self, api: ApiKey, highest: int) -> int:
         return min(highest, self.topology.versions.get(api, (0, highest))[1])
@@ -132,13 +129,13 @@ class RequestRouter:
 def merge_frames(header: RequestHeader, frames: list[bytes]) -> bytes:
     """Return one response with the rows of several to parts of a request.
 
-    Raise ProtocolError if one cannot be decoded.
+    If one cannot be decoded, it is the first.
     """
     if len(frames) == 1:
         return frames[0]
-    responses = [
-        read_response_with_version(header.api_key, header.api_version, frame)[0] for frame in frames
-    ]
+    responses = [decode_response(header.api_key, header.api_version, frame) for frame in frames]
+    if None in responses:
+        return frames[0]
     return write_response_frame(header, merge_responses(header.api_key, responses))
 
 
@@ -149,14 +146,6 @@ def _grouped(
     for key in keys:
         grouped.setdefault(address_of(key), set()).add(key)
     return grouped
-
-
-def _with_partitions(api_key: int, message: Any, keys: set[tuple[TopicKey, int]]) -> Any:
-    return select_partitions(api_key, message, lambda topic, number: (topic, number) in keys)
-
-
-def _with_keys(api_key: int, message: Any, keys: set[tuple[int, str]]) -> Any:
-    return select_keys(api_key, message, lambda key_type, key: (key_type, key) in keys)
 
 
 def _request_frame(header: RequestHeader, message: Any) -> bytes:

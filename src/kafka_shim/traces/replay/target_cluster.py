@@ -3,23 +3,24 @@
 import time
 from typing import Any
 
-import msgspec
-
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header, write_request_header
-from kafka_shim.protocol.messages.fetch import FetchPartition, FetchTopic
-from kafka_shim.protocol.response_frames import read_response_with_version, write_response_frame
+from kafka_shim.protocol.messages.fetch import FetchPartition
+from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.trace_format.entries import Response
-from kafka_shim.trace_format.messages import read_response_or_none
+from kafka_shim.trace_format.messages import (
+    decode_request,
+    decode_response,
+    read_response_or_none,
+)
 from kafka_shim.traces.identities.message_fields import COORDINATOR_APIS
 from kafka_shim.traces.replay.acl_changes import ReplayedAclChange
 from kafka_shim.traces.replay.asking_again import ErrorRetries, RetryLimits, RoutedRequest
 from kafka_shim.traces.replay.error_codes import is_coordinator_elsewhere
 from kafka_shim.traces.replay.events import Event
-from kafka_shim.traces.replay.full_fetches import FullFetches
-from kafka_shim.traces.replay.recorded_to_target_mapping import decode_request
+from kafka_shim.traces.replay.full_fetches import FullFetches, sessionless_request
 from kafka_shim.traces.replay.replay_connection import InFlightRequest, ReplayConnection
 from kafka_shim.traces.replay.report import ReplayReport
 from kafka_shim.traces.replay.request_parts import (
@@ -136,11 +137,7 @@ class TargetCluster:
         """Return the responses of several brokers as one."""
         if len(frames) == 1:
             return frames[0]
-        header = read_request_header(request.frame)[0]
-        try:
-            return merge_frames(header, frames)
-        except ProtocolError:
-            return frames[0]
+        return merge_frames(read_request_header(request.frame)[0], frames)
 
     def complete_response(
         self,
@@ -189,10 +186,7 @@ class TargetCluster:
     ) -> bytes:
         parts = self._router.parts(event.listener, self.default_address(event), header, message)
         frames = [connection.target_connection(address).exchange(frame) for address, frame in parts]
-        try:
-            return merge_frames(header, frames)
-        except ProtocolError:
-            return frames[0]
+        return merge_frames(header, frames)
 
     def fetch_again(
         self,
@@ -206,26 +200,14 @@ class TargetCluster:
 
         None if it cannot be decoded. Raise ConnectionLostError as above.
         """
-        topics: dict[str | bytes, FetchTopic] = {}
-        for (key, number), offset in offsets.items():
-            name, topic_id = (key, bytes(16)) if isinstance(key, str) else ("", key)
-            topic = topics.setdefault(key, FetchTopic(name, topic_id, []))
-            row = FetchPartition(number, fetch_offset=offset, partition_max_bytes=1 << 20)
-            topic.partitions.append(row)
-        again = msgspec.structs.replace(
-            message,
-            max_wait_ms=200,
-            min_bytes=1,
-            session_id=0,
-            session_epoch=-1,
-            topics=list(topics.values()),
-            forgotten_topics_data=[],
-        )
+        rows = [
+            (topic, FetchPartition(number, fetch_offset=offset, partition_max_bytes=1 << 20))
+            for (topic, number), offset in offsets.items()
+        ]
+        again = sessionless_request(message, rows)
+        again.max_wait_ms, again.min_bytes = 200, 1
         frame = self._exchange(connection, event, header, again)
-        try:
-            return read_response_with_version(header.api_key, header.api_version, frame)[0]
-        except ProtocolError:
-            return None
+        return decode_response(header.api_key, header.api_version, frame)
 
     def await_acl_change(
         self, connection: ReplayConnection, event: Event, change: ReplayedAclChange
@@ -241,9 +223,8 @@ class TargetCluster:
 
     def _learn_topology(self, request: InFlightRequest, entry: Response, frame: bytes) -> None:
         header, message = decode_request(request.frame)
-        try:
-            response, _ = read_response_with_version(entry.api_key, entry.api_version, frame)
-        except ProtocolError:
+        response = decode_response(entry.api_key, entry.api_version, frame)
+        if response is None:
             return
         self.topology.learn(request.event.listener, entry.api_key, message, response)
         recorded = read_response_or_none(entry)
@@ -264,11 +245,8 @@ class TargetCluster:
             return frame
         key, version = entry.api_key, entry.api_version
         recorded = read_response_or_none(entry)
-        try:
-            response, _ = read_response_with_version(key, version, frame)
-        except ProtocolError:
-            return frame
-        if recorded is None:
+        response = decode_response(key, version, frame)
+        if recorded is None or response is None:
             return frame
         listed = {name for name, _ in coordinated_rows(key, recorded)}
         rows = [

@@ -34,7 +34,6 @@ class TargetConnection:
         self.address = host, port
         self.reauthenticates_at: float | None = None
         """When the session ends, by the monotonic clock; None if it does not."""
-        self.is_authenticated = False
         try:
             self._socket = socket.create_connection((host, port), timeout=timeout_s)
         except OSError as error:
@@ -47,15 +46,9 @@ class TargetConnection:
         self._at = 0  # bytes before this position were returned
         self._queued: list[bytes] = []
         self._awaited: deque[SentRequest] = deque()
-        self.response_count = 0
 
     def fileno(self) -> int:
         return self._socket.fileno()
-
-    @property
-    def is_idle(self) -> bool:
-        """Return whether no response is outstanding."""
-        return not self._awaited
 
     @property
     def was_closed(self) -> bool:
@@ -95,7 +88,6 @@ class TargetConnection:
         self.flush()
         while sent.response is None:
             self._awaited.popleft().response = self.receive()
-            self.response_count += 1
         return sent.response
 
     def exchange(self, frame: bytes) -> bytes:

@@ -158,11 +158,7 @@ class UserLogins:
         outstanding = self._outstanding.pop(connection_id, None)
         if outstanding is not None:
             self._compare(outstanding)
-            result = outstanding.exchange.finish()
-            if result.error_code:
-                raise ConnectionLostError(
-                    f"the authentication failed: {error_name_with_code(result.error_code)}"
-                )
+            _require_success(outstanding.exchange)
         user = self._users.get(connection_id)
         if user is None or user.login is None:
             return
@@ -232,9 +228,15 @@ class UserLogins:
 
     def _authenticate(self, connection: TargetConnection, user: _User) -> None:
         assert user.login is not None
-        result = LoginExchange(connection, user.login, user.version).finish()
-        if result.error_code:
+        try:
+            _require_success(LoginExchange(connection, user.login, user.version))
+        except ConnectionLostError:
             connection.close()
-            raise ConnectionLostError(
-                f"the authentication failed: {error_name_with_code(result.error_code)}"
-            )
+            raise
+
+
+def _require_success(exchange: LoginExchange) -> None:
+    """Wait for the end. Raise ConnectionLostError unless the user was accepted."""
+    code = exchange.finish().error_code
+    if code:
+        raise ConnectionLostError(f"the authentication failed: {error_name_with_code(code)}")
