@@ -70,11 +70,12 @@ async def test_timers_of_a_removed_broker_never_fire(brokers: BrokerRegistry) ->
     made = await brokers.create_broker(NewBroker())
     fired: list[str] = []
     clock = cluster_of(brokers, made).clock
-    clock.call_later(10, lambda: fired.append("before"))
+    clock.call_later(300, lambda: fired.append("before"))
     await brokers.remove_broker(made["id"])
+    earlier = [*fired]  # on a busy machine, the removal can take longer than the timer
     clock.call_later(10, lambda: fired.append("after"))
-    await asyncio.sleep(0.05)
-    assert fired == []
+    await asyncio.sleep(0.4)
+    assert fired == earlier
 
 
 async def test_fired_timers_are_forgotten_and_closing_cancels_the_others() -> None:
