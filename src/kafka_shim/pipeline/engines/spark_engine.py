@@ -1,6 +1,7 @@
 """Spark: local, on a cluster or on a Spark Connect server. It reads and counts, of any size."""
 
 import itertools
+import struct
 from collections.abc import Iterator
 from typing import Any
 
@@ -76,5 +77,8 @@ def packed_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, batch.schema, options=_OPTIONS) as stream:
             stream.write_batch(batch)
-        packed = pa.array([sink.getvalue().to_pybytes()], pa.binary())
+        content = sink.getvalue()
+        ends = pa.py_buffer(struct.pack("=ii", 0, content.size))
+        # `pa.array` would import pandas into each worker, and copy the content
+        packed = pa.Array.from_buffers(pa.binary(), 1, [None, ends, content])
         yield pa.RecordBatch.from_arrays([packed], [_PACKED])

@@ -169,7 +169,7 @@ def _local_settings(cores: int, *, without_optimising_compiler: bool) -> dict[st
         # small data is put together into a partition a core; of large data, a partition fits into
         # the memory of a task
         "spark.sql.adaptive.coalescePartitions.initialPartitionNum": str(16 * cores),
-        "spark.sql.adaptive.advisoryPartitionSizeInBytes": "16m",
+        "spark.sql.adaptive.advisoryPartitionSizeInBytes": "32m",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",  # rows of a few hundred bytes
         "spark.sql.catalogImplementation": "in-memory",
         "spark.driver.extraJavaOptions": " ".join(options),
