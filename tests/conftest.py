@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from kafka_shim.testing import KafkaBroker, start
 from tests.support.browser import chromium
-from tests.support.changed_folders import changed_files, has_changed
+from tests.support.checked_folders import OPTION, CheckedFolders
 from tests.support.commands import TESTED
 
 # no deadlines: a slow machine must not fail a property test
@@ -75,30 +75,17 @@ def order_of(node_id: str) -> tuple[int, str]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--all-folders",
+        OPTION,
         action="store_true",
         help="also run the slow tests of folders that have not changed, as `make check` does",
     )
 
 
-def deselect_unchanged_folders(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out slow tests whose folders have not changed; the summary line counts them."""
-    if config.getoption("--all-folders"):
-        return
-    files = changed_files()
-    unchanged = [
-        item
-        for item in items
-        for marker in [item.get_closest_marker("folders")]
-        if marker is not None and not has_changed(marker.args, files)
-    ]
-    if unchanged:
-        config.hook.pytest_deselected(items=unchanged)
-        items[:] = [item for item in items if item not in set(unchanged)]
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(CheckedFolders(config))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    deselect_unchanged_folders(config, items)
     if TESTED:
         skip = pytest.mark.skip(reason="replaces code, or needs what the single file lacks")
         for item in filter(lambda item: item.get_closest_marker("package_only"), items):

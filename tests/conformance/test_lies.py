@@ -12,6 +12,7 @@ from kafka_shim.conformance.cases import all_cases
 from kafka_shim.conformance.runner import run_cases
 from kafka_shim.conformance.selection import select_cases
 from kafka_shim.protocol.api_versions import RELEASES
+from tests.support.checked_folders import JUDGES
 
 FOLDER = Path(__file__).parent
 DRIVERS = FOLDER.parents[1] / "conformance" / "drivers"
@@ -81,7 +82,7 @@ LIES = {
 }
 """The case that notices a lie of `lying_kafka_python.py`, and words of its report."""
 
-pytestmark = pytest.mark.client
+pytestmark = [JUDGES, pytest.mark.client]
 
 
 def result(case: str, *command: str) -> CaseResult:

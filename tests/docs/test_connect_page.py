@@ -88,7 +88,11 @@ async function send(kafka) {
 }
 """
 
-pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
+pytestmark = [
+    pytest.mark.folders(PAGE, "src/kafka_shim/shim", "tests/docs"),
+    pytest.mark.client,
+    pytest.mark.timeout(300, func_only=True),
+]
 
 
 class Broker:

@@ -26,6 +26,9 @@ from tests.mutants.plain_authorizer import PlainAuthorizer
 from tests.mutants.wrong_authorizers import WRONG_AUTHORIZERS, NothingDeleted, PrefixedDenyIgnored
 from tests.recordings.test_vectors import shim_of
 from tests.recordings.vectors import FOLDER
+from tests.support.checked_folders import JUDGES
+
+pytestmark = JUDGES
 
 RULES = FOLDER / "4.4.0" / "rules.json"
 WAIT_S = 0.3

@@ -53,8 +53,9 @@ from tests.pipeline.traces import (
     random_acls,
     random_trace,
 )
+from tests.support.checked_folders import PIPELINE
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [PIPELINE, pytest.mark.timeout(600)]
 SUPERS = ("User:root",)
 START = datetime(2026, 1, 1, tzinfo=UTC)
 CASES = ((0, RELEASES[-1], False), (1, "2.8", True))

@@ -24,8 +24,9 @@ from tests.pipeline.traces import (
     random_acls,
     random_trace,
 )
+from tests.support.checked_folders import PIPELINE
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [PIPELINE, pytest.mark.spark, pytest.mark.timeout(600)]
 OLD, NEW = "3.9", "4.0"
 LOCAL, SPARK = ("--engine", "duckdb"), ("--engine", "spark")
 """For what is the same on both engines: Spark takes seconds for each command."""

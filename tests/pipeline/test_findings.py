@@ -17,6 +17,9 @@ from kafka_shim.policy.formats import format_acls_losslessly, parse_distinct_acl
 from kafka_shim.policy.formats.trace_rule import format_acl_rule
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, ResourceType
 from tests.pipeline.traces import START_US, TraceMaker, fetch_frame, random_acls, random_trace
+from tests.support.checked_folders import PIPELINE
+
+pytestmark = PIPELINE
 
 ROOT = "User:root"
 

@@ -10,6 +10,9 @@ import pytest
 from kafka_shim.cli import main
 from kafka_shim.pipeline.jobs import JOBS
 from tests.docs.shown import ROOT
+from tests.support.checked_folders import PIPELINE
+
+pytestmark = PIPELINE
 
 PAGE = (ROOT / "docs/guides/pipeline.md").read_text()
 SHOWN = dict(

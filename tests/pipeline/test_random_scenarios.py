@@ -23,6 +23,9 @@ from tests.pipeline.random_scenarios import (
     is_refused,
     without_authorized_operations,
 )
+from tests.support.checked_folders import PIPELINE
+
+pytestmark = PIPELINE
 
 SEEDS = (
     *range(6),

@@ -16,6 +16,9 @@ from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.protocol.enums import Permission
 from tests.pipeline.removals import SOURCES, Trial, acls, fewest_acls, unpacked
 from tests.recordings.traffic.recording import PROXY
+from tests.support.checked_folders import PIPELINE
+
+pytestmark = PIPELINE
 
 RULES = [format_acl_rule(acl) for acl in acls()]
 USERS = ("alice", "bob", "carol")

@@ -15,8 +15,9 @@ from kafka_shim.policy.formats import format_acls_losslessly
 from tests.pipeline.asking import parsed
 from tests.pipeline.stage_log import STAGES_MAX
 from tests.pipeline.traces import random_acls, random_trace
+from tests.support.checked_folders import PIPELINE
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(600)]
+pytestmark = [PIPELINE, pytest.mark.spark, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

@@ -25,9 +25,10 @@ from kafka_shim.protocol.messages.metadata import MetadataResponse, MetadataResp
 from kafka_shim.trace_format.entries import Entry, Request, Response
 from tests.pipeline import twin
 from tests.pipeline.traces import START_US, TraceMaker, random_acls, random_trace
+from tests.support.checked_folders import PIPELINE
 from tests.support.commands import SHIM
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
+pytestmark = [PIPELINE, pytest.mark.spark, pytest.mark.timeout(900)]
 ROOT = Path(__file__).parents[2]
 ACLS = random_acls(random.Random(3), 20)
 AUTHORIZER = StandardAuthorizer(store=AclStore(ACLS))

@@ -41,8 +41,9 @@ from tests.pipeline.traces import (
     made,
     random_acls,
 )
+from tests.support.checked_folders import PIPELINE
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [PIPELINE, pytest.mark.timeout(600)]
 OLD, NEW = "3.9", "4.0"
 OpenTrace = Callable[[Path], TraceInput]
 

@@ -35,6 +35,9 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey, PatternType, Permission
 from tests.pipeline import twin
 from tests.pipeline.traces import HOSTS, PRINCIPALS, random_acls, random_trace
+from tests.support.checked_folders import PIPELINE
+
+pytestmark = PIPELINE
 
 SUPERS = ("User:root",)
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)

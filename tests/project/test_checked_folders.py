@@ -1,0 +1,120 @@
+"""Slow tests are left out as long as what they depend on is what they passed with."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.checked_folders import CHECKED, ROOT, content_digest
+
+TEST = """
+import pytest
+
+@pytest.mark.folders("packages/go")
+def test_slow(): assert open("packages/go/a.go").read() != "broken"
+
+@pytest.mark.folders("packages/go")
+def test_maybe():
+    if open("packages/go/a.go").read() == "absent": pytest.skip("not here")
+
+def test_quick(): pass
+"""
+CONFTEST = """
+from pathlib import Path
+from tests.support.checked_folders import OPTION, CheckedFolders
+
+def pytest_addoption(parser): parser.addoption(OPTION, action="store_true")
+
+def pytest_configure(config):
+    config.pluginmanager.register(CheckedFolders(config, Path("checked.json")))
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """Return a checkout with two slow tests of packages/go, and a quick one."""
+    (tmp_path / "packages" / "go").mkdir(parents=True)
+    (tmp_path / "packages" / "go" / "a.go").write_text("one")
+    (tmp_path / "test_go.py").write_text(TEST)
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / ".gitignore").write_text("__pycache__/\n")
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    return tmp_path
+
+
+def counts(checkout: Path, *words: str) -> dict[str, int]:
+    """Return the counts of the summary line of a run."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir=.", *words],
+        cwd=checkout,
+        env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    summary = done.stdout.splitlines()[-1]
+    found = re.findall(r"(\d+) (passed|failed|skipped|deselected)", summary)
+    assert found, done.stdout + done.stderr
+    return {name: int(number) for number, name in found}
+
+
+def checked(checkout: Path) -> list[str]:
+    """Return the files that need not run again."""
+    return [*json.loads((checkout / "checked.json").read_text())]
+
+
+def test_tests_run_again_only_when_their_folder_changes(checkout: Path) -> None:
+    assert counts(checkout) == {"passed": 3}
+    assert not (checkout / "checked.json").exists()
+    assert counts(checkout, "--all-folders") == {"passed": 3}
+    assert counts(checkout) == {"passed": 1, "deselected": 2}
+    (checkout / "README.md").write_text("beside it")
+    (checkout / "packages" / "golang").write_text("beside it")
+    assert counts(checkout) == {"passed": 1, "deselected": 2}
+    (checkout / "packages" / "go" / "new.go").write_text("new")
+    assert counts(checkout) == {"passed": 3}
+
+
+@pytest.mark.parametrize(("content", "outcome"), [("broken", "failed"), ("absent", "skipped")])
+def test_what_failed_or_was_skipped_runs_again(content: str, outcome: str, checkout: Path) -> None:
+    counts(checkout, "--all-folders")
+    assert checked(checkout) == ["test_go.py"]
+    (checkout / "packages" / "go" / "a.go").write_text(content)
+    assert counts(checkout, "--all-folders") == {outcome: 1, "passed": 2}
+    assert checked(checkout) == []
+
+
+@pytest.mark.parametrize("chosen", [["-k", "slow"], ["-m", "folders"], ["test_go.py"]])
+def test_chosen_tests_run_and_check_nothing(chosen: list[str], checkout: Path) -> None:
+    assert counts(checkout, "--all-folders") == {"passed": 3}
+    (checkout / "packages" / "go" / "a.go").write_text("two")
+    before = (checkout / "checked.json").read_text()
+    assert counts(checkout, "--all-folders", *chosen)["passed"] >= 1
+    assert (checkout / "checked.json").read_text() == before
+    (checkout / "packages" / "go" / "a.go").write_text("one")
+    assert counts(checkout, *chosen)["passed"] >= 1
+
+
+def test_workers_leave_out_the_same(checkout: Path) -> None:
+    spread = ("-p", "xdist", "-n", "2")
+    assert counts(checkout, "--all-folders", *spread) == {"passed": 3}
+    assert checked(checkout) == ["test_go.py"]
+    assert counts(checkout, *spread) == {"passed": 1}
+
+
+def test_without_git_all_tests_run(tmp_path: Path) -> None:
+    assert content_digest(tmp_path, ("packages",)) is None
+
+
+def test_a_marker_that_names_nothing_is_an_error() -> None:
+    with pytest.raises(ValueError, match="names packages/fortran: there is no such file"):
+        content_digest(ROOT, ("packages/fortran",))
+
+
+def test_the_checked_files_are_tests_of_this_tree() -> None:
+    known = json.loads(CHECKED.read_text())
+    assert all("folders" in (ROOT / file).read_text() for file in known)
