@@ -4,7 +4,7 @@
 
 WAY is `duckdb`, `spark` or `sql` (`hand_sql`). Prints a JSON object: the numbers of findings and of
 their requests, and the time from the accesses in Parquet and the ACLs in CSV to these, after the
-engine's start.
+engine's start; Spark's is that of its JVM and of its Python workers, which read traces before.
 """
 
 import os
@@ -45,7 +45,7 @@ def start_engine(way: str) -> TraceInput:
     keep_pyarrow_from_importing_pandas()
     on_spark = way == "spark"
     empty = spark_trace_input(spark_session("local[2]"), []) if on_spark else local_trace_input([])
-    empty.reader.rows(empty.reader.sql("select 1 as one"))
+    empty.hand_over(empty.reader.sql("select 1 as one"))
     return empty
 
 
