@@ -4,73 +4,39 @@ The search that works without a server is ours, since the one of the theme is lo
 server.
 """
 
+import json
 import posixpath
 import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import yaml
+
 REPOSITORY: Final = "https://github.com/kafka-shim/kafka-shim/blob/main/"
 FOLDERS: Final = "https://github.com/kafka-shim/kafka-shim/tree/main/"
 ROOT: Final = Path(__file__).parents[2]
-WORKER: Final = "assets/javascripts/worker.js"
+SEARCH: Final = "assets/javascripts/search.js"
+INDEX: Final = "search/search_index.json"
+PHRASES: Final = ROOT / "docs" / "site" / "phrases"
+"""What readers type, by page and section: files of phrases."""
 HOME: Final = "README.md"
 HOME_SOURCE: Final = "docs/site/home.md"
 """The home page of the site, in place of the list of all pages that GitHub shows."""
 
 BOOSTS: Final = (
-    ("start/denials.md", 2.4),
-    ("start/", 1.8),
-    ("guides/acls-as-code.md", 1.2),
-    ("guides/custom-authorizer.md", 1.2),
-    ("guides/import.md", 2.0),
-    ("guides/troubleshooting.md", 2.0),
-    ("guides/configuration.md", 3.0),
-    ("guides/faults.md", 2.0),
-    ("guides/least-acls.md", 2.0),
-    ("guides/persistence.md", 1.2),
-    ("guides/pipeline.md", 1.3),
-    ("guides/vectors.md", 1.0),
-    ("guides/", 1.5),
-    ("packages/", 1.3),
-    ("reference/commands/broker-options.md", 3.5),
-    ("reference/commands/acls.md", 0.6),
-    ("reference/commands/pipeline.md", 0.5),
-    ("reference/commands/trace.md", 0.6),
-    ("reference/environment.md", 2.0),
-    ("reference/releases.md", 2.0),
-    ("reference/errors.md", 1.5),
-    ("reference/limits.md", 1.5),
-    ("reference/settings.md", 0.3),
-    ("reference/tables.md", 0.3),
-    ("reference/driver-contract.md", 0.4),
-    ("reference/python-api.md", 0.5),
-    ("reference/http-api.md", 0.4),
-    ("reference/conformance/", 0.3),
-    ("reference/atlas/", 2.0),
-    ("reference/vectors-scoreboard.md", 0.3),
-    ("explanation/architecture.md", 0.4),
-    ("explanation/differences.md", 0.8),
-    ("explanation/derived-accesses.md", 0.5),
-    ("explanation/decisions/", 0.5),
+    ("start/", 1.05),
+    ("guides/", 1.05),
+    ("packages/", 1.05),
+    ("reference/conformance/", 0.9),
+    ("reference/driver-contract.md", 0.8),
+    ("reference/http-api.md", 0.85),
+    ("reference/python-api.md", 0.85),
+    ("reference/settings.md", 0.85),
+    ("reference/vectors-scoreboard.md", 0.8),
+    ("explanation/", 0.9),
 )
 """How much a page counts in the search, by the beginning of its path; others count once."""
-
-WORDS: Final = {
-    "guides/acl-formats.md": "kafkaacls",
-    "guides/languages.md": "dotnet",
-    "guides/least-acls.md": "leastacls",
-    "reference/commands/least-acls.md": "leastacls",
-    "reference/commands/acls.md": "kafkaacls",
-    "reference/commands/who-can.md": "whoisallowed",
-    "start/denials.md": "grant access, grant permission",
-    "guides/conformance.md": "client library",
-    "reference/metrics.md": "Grafana",
-}
-"""Readers' words that a page does not have, and names in one piece.
-
-The parts of these names are empty words, or on every page. worker.js replaces them in queries, too.
-"""
 
 _LINK: Final = re.compile(r"(?<=\]\()([^)\s:#]+)(?=[)#])")
 _PICTURE: Final = re.compile(
@@ -81,7 +47,6 @@ _ROW: Final = re.compile(r"\| \[([^]]+)\]\(([^)]+)\) \| (.+) \|$")
 _CELL: Final = re.compile(r"(?<=<td>).*?(?=</td>)", re.DOTALL)
 _TEXT: Final = re.compile(r"(?<=>)[^<]+|^[^<]+")
 _JOINT: Final = re.compile(r"(?<=\w[_/.])(?=\w)(?!py\b)|(?<=[a-z])(?=[A-Z])")
-_API_HEADING: Final = re.compile(r"<h[23] [^>]*>(\w+)<.*?</h[23]>")
 _QUESTIONS: Final = re.compile(r"<!-- ([^<]+\?) -->")
 _WORKER: Final = re.compile(r"https://unpkg\.com/iframe-worker/shim")
 _TABS: Final = re.compile(r"^<!-- tabs -->\n(.*?)^<!-- /tabs -->$", re.MULTILINE | re.DOTALL)
@@ -191,17 +156,9 @@ def _descriptions() -> dict[str, str]:
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:
-    """Return the page with words for the search, and with what its script needs.
-
-    The comment below the title has the questions of the page's readers, in their words.
-    """
-    path = page.file.src_uri
-    html = _QUESTIONS.sub(r"<div hidden>\1</div>", html, count=1)
-    if words := WORDS.get(path):
-        html = html.replace("</h1>", f"</h1><p hidden>{words}</p>", 1)
-    if path != "reference/permissions.md":
+    """Return the page with what its script needs."""
+    if page.file.src_uri != "reference/permissions.md":
         return html
-    html = _API_HEADING.sub(lambda h: f"{h[0]}<p hidden>{_JOINT.sub(' ', h[1])}</p>", html)
     text = (ROOT / "docs" / "reference" / "releases.md").read_text(encoding="utf-8")
     return f'<div id="releases" data-releases="{" ".join(_RELEASE.findall(text))}"></div>{html}'
 
@@ -209,7 +166,7 @@ def on_page_content(html: str, page: Any, **_: Any) -> str:
 def on_post_page(output: str, page: Any, **_: Any) -> str:
     """Return the page with our script instead of another server's, and with narrow tables."""
     output = _CELL.sub(lambda cell: _TEXT.sub(breakable, cell[0]), output)
-    return _WORKER.sub("../" * page.url.count("/") + WORKER, output)
+    return _WORKER.sub("../" * page.url.count("/") + SEARCH, output)
 
 
 def breakable(text: re.Match[str]) -> str:
@@ -233,14 +190,53 @@ def llms_text(readme: str, site_url: str, pages: Collection[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def read_phrases() -> dict[str, dict[str, list[str]]]:
+    """Return what readers type, by the path of a page, and by `page` or the anchor of a section."""
+    return {
+        path: {
+            anchor: [" ".join(phrase.split()) for phrase in phrases.split(";")]
+            for anchor, phrases in sections.items()
+        }
+        for file in sorted(PHRASES.glob("*.yml"))
+        for path, sections in yaml.safe_load(file.read_text(encoding="utf-8")).items()
+    }
+
+
+def phrases_by_location() -> dict[str, list[str]]:
+    """Return what readers type, by the address of a page or a section, with the page's questions.
+
+    The comment below the title of a page has its questions.
+    """
+    found: dict[str, list[str]] = {}
+    for path, text in _twins.items():
+        if comment := _QUESTIONS.search(text):
+            found[_address(path)] = re.findall(r"[^?]+\?", comment[1])
+    for path, sections in read_phrases().items():
+        for anchor, phrases in sections.items():
+            address = _address(path) if anchor == "page" else f"{_address(path)}#{anchor}"
+            found.setdefault(address, []).extend(phrases)
+    return found
+
+
+def _address(path: str) -> str:
+    return re.sub(r"(README)?\.md$", lambda end: "index.html" if end[1] else ".html", path)
+
+
 def on_post_build(config: Any, **_: Any) -> None:
     """Add the script, llms.txt and the Markdown twins, and change the page without a source."""
     folder = Path(config.site_dir)
+    index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+    phrases = phrases_by_location()
+    for section in index["docs"]:
+        section["phrases"] = phrases.pop(section["location"], [])
+    if phrases:
+        raise ValueError(f"{PHRASES} has sections that do not exist: {', '.join(phrases)}")
+    (folder / INDEX).write_text(json.dumps(index, separators=(",", ":")), encoding="utf-8")
     readme = Path(config.docs_dir, HOME).read_text(encoding="utf-8")
     (folder / "llms.txt").write_text(llms_text(readme, config.site_url, _twins), encoding="utf-8")
     for path, text in _twins.items():
         (folder / path).write_text(text, encoding="utf-8")
-    (folder / WORKER).write_text(Path(__file__).with_name("worker.js").read_text())
+    (folder / SEARCH).write_text(Path(__file__).with_name("search.js").read_text())
     missing = folder / "404.html"
     base = "/" + config.site_url.split("/", 3)[3]
-    missing.write_text(_WORKER.sub(base + WORKER, missing.read_text()))
+    missing.write_text(_WORKER.sub(base + SEARCH, missing.read_text()))

@@ -2,7 +2,9 @@
 
 import subprocess
 from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +23,17 @@ def demo() -> Iterator[Demo]:
 @pytest.fixture
 def shell(demo: Demo, tmp_path: Path) -> Shell:
     return Shell(tmp_path, replacements(demo.addresses))
+
+
+@pytest.fixture(scope="session")
+def hooks() -> Any:
+    """Return the module with the hooks of the site, which mkdocs loads by its path."""
+    spec = spec_from_file_location("site_hooks", ROOT / "docs" / "site" / "hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="session")

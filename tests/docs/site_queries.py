@@ -67,7 +67,7 @@ FIRST = {
     "pull request acl diff": "guides/acls-as-code",
     "gitops": "guides/acls-as-code",
     "mcp": "reference/commands/mcp",
-    "golang": "guides/languages",
+    "golang": "packages/go/index",
     "c#": "guides/languages",
     ".net": "guides/languages",
     "kfake": "guides/migrating",
@@ -360,6 +360,294 @@ MEASURED: dict[str, tuple[str, ...]] = {
 }
 """As ASKED_ELSEWHERE, for other questions."""
 
-READERS = (EVERYDAY, TUNED, STRANGERS, ASKED_ELSEWHERE, MEASURED)
-READERS_MIN = 24
-"""Of 30 queries of readers, each with pages that answer it, so many find one in the first three."""
+FROM_PROMISE: dict[str, tuple[str, ...]] = {
+    "port already in use": ("guides/troubleshooting",),
+    "broker won't start": ("guides/troubleshooting",),
+    "install without docker": ("start/install", "guides/testcontainers", "explanation/comparison"),
+    "how to install pip": ("start/install",),
+    "windows support": ("start/install",),
+    "does it support transactions": (
+        "guides/pytest",
+        "reference/releases",
+        "explanation/differences",
+        "reference/atlas/index",
+    ),
+    "exactly once": ("guides/pytest",),
+    "consumer group not authorized": ("guides/troubleshooting",),
+    "TopicAuthorizationException": ("guides/troubleshooting",),
+    "GroupAuthorizationException": ("guides/troubleshooting",),
+    "why am I getting access denied": ("start/denials", "guides/troubleshooting"),
+    "give a user permission to read a topic": (
+        "start/denials",
+        "reference/commands/acls",
+        "guides/acl-formats",
+        "guides/pytest",
+    ),
+    "wildcard topic permissions": (
+        "guides/acl-formats",
+        "guides/acls-as-code",
+        "reference/commands/acls",
+    ),
+    "prefix acl": ("guides/acl-formats", "guides/acls-as-code", "reference/commands/acls"),
+    "deny rule overrides allow": (
+        "guides/vectors",
+        "guides/acls-as-code",
+        "guides/authorizer-tck",
+        "guides/acl-formats",
+        "guides/troubleshooting",
+        "start/denials",
+    ),
+    "super users": (
+        "guides/configuration",
+        "reference/commands/broker-options",
+        "guides/troubleshooting",
+    ),
+    "list all acls": ("reference/commands/acls", "guides/acls-as-code"),
+    "who can read my topic": ("reference/commands/who-can", "start/denials"),
+    "least privilege for my app": ("guides/least-acls", "reference/commands/least-acls"),
+    "spring boot test": ("packages/junit5/index", "guides/migrating"),
+    "testcontainers alternative": (
+        "guides/testcontainers",
+        "guides/migrating",
+        "explanation/comparison",
+    ),
+    "pytest fixture": ("guides/pytest",),
+    "junit extension": ("packages/junit5/index",),
+    "golang test": ("packages/go/index",),
+    "nodejs kafkajs": ("packages/npm/index", "start/connect"),
+    "asyncio aiokafka": ("guides/pytest", "start/connect"),
+    "SASL_SSL config": (
+        "start/connect",
+        "guides/tls",
+        "guides/authentication",
+        "guides/configuration",
+    ),
+    "scram password": ("guides/authentication", "start/connect"),
+    "username and password login": ("start/connect", "guides/authentication"),
+    "oauth token expired": ("guides/authentication",),
+    "certificate verify failed": ("guides/troubleshooting", "guides/tls"),
+    "self signed certificate": ("guides/tls",),
+    "mtls client cert principal name": ("guides/tls", "reference/commands/principal"),
+    "schema registry": ("start/connect",),
+    "kafka connect permissions": ("reference/atlas/index",),
+    "kafka streams internal topics acl": ("reference/atlas/index", "guides/least-acls"),
+    "mirrormaker": ("reference/atlas/index",),
+    "flink": ("reference/atlas/index",),
+    "spark": ("guides/pipeline", "reference/tables", "start/connect", "reference/atlas/index"),
+    "github actions": ("guides/ci",),
+    "gitlab ci": ("guides/ci",),
+    "docker image": ("guides/container",),
+    "simulate broker failure": ("guides/faults", "guides/clusters"),
+    "slow broker latency": ("guides/faults",),
+    "rebalance in test": ("guides/pytest",),
+    "consumer gets no messages": ("guides/troubleshooting",),
+    "timeout waiting for metadata": ("guides/troubleshooting",),
+    "create topic automatically": (
+        "guides/troubleshooting",
+        "reference/settings",
+        "reference/atlas/index",
+    ),
+    "idempotent producer permission": ("reference/atlas/index", "guides/troubleshooting"),
+    "transactional id authorization failed": ("guides/troubleshooting",),
+    "upgrade kafka will my acls still work": ("guides/pipeline",),
+    "zookeeper vs kraft": (
+        "reference/releases",
+        "reference/authorizers",
+        "explanation/differences",
+        "guides/acl-formats",
+    ),
+    "record traffic in production and replay": ("guides/replay", "guides/cassettes"),
+    "export report csv": (
+        "guides/pipeline",
+        "reference/commands/pipeline",
+        "reference/commands/policy",
+        "reference/tables",
+    ),
+    "terraform acls": ("guides/acl-formats",),
+    "strimzi kafkauser": ("guides/acl-formats",),
+    "aws msk iam": ("guides/authentication",),
+    "is it safe in production": ("explanation/security",),
+    "how fast is it": ("benchmarks/index",),
+    "what is the licence": ("start/install", "index"),
+}
+"""Words of somebody who had read only the first screen of README."""
+
+TITLES: dict[str, tuple[str, ...]] = {
+    "ACL not working in Kcraft mode with StandardAuthorizer": (
+        "guides/troubleshooting",
+        "guides/configuration",
+        "start/denials",
+    ),
+    "user with Read permission still able to write": ("guides/troubleshooting", "start/denials"),
+    "Add authorizer.class.name": (
+        "guides/configuration",
+        "reference/settings",
+        "guides/troubleshooting",
+    ),
+    "list ACL": ("reference/commands/acls", "guides/acls-as-code"),
+    "Do ACLs only work with SSL?": (
+        "guides/configuration",
+        "guides/authentication",
+        "start/denials",
+    ),
+    "Without a broker authorizer KafkaUser ACLs are ignored": (
+        "guides/troubleshooting",
+        "guides/configuration",
+    ),
+    "Testing Kafka and Spring Boot": ("packages/junit5/index", "guides/migrating"),
+    "integration tests with embedded Kafka broker": (
+        "guides/migrating",
+        "guides/pytest",
+        "packages/junit5/index",
+    ),
+    "test is stuck on Container started, never runs the assert": (
+        "guides/testcontainers",
+        "guides/troubleshooting",
+    ),
+    "Kafka containers break down time-to-time": ("guides/testcontainers",),
+    "start and stop a complete Kafka cluster from within a JUnit test": ("packages/junit5/index",),
+    "Deterministic Kafka consumer tests": ("guides/pytest", "guides/cassettes", "guides/clusters"),
+    "tests pass locally but fail in CI due to race conditions": (
+        "guides/ci",
+        "guides/pytest",
+        "guides/faults",
+    ),
+    "what happens when a consumer crashes mid-batch": (
+        "guides/clusters",
+        "guides/faults",
+        "guides/pytest",
+    ),
+    "Kafka is temporarily unavailable": ("guides/faults", "guides/clusters"),
+    "acceptance tests with Cucumber": (
+        "packages/junit5/index",
+        "guides/pytest",
+        "guides/languages",
+    ),
+    "TopologyTestDriver": ("guides/migrating", "explanation/comparison"),
+    "sasl scram sha-256 handshake failure during authentication": (
+        "guides/troubleshooting",
+        "guides/authentication",
+    ),
+    "Failed to find any Kerberos tgt": ("guides/authentication", "explanation/differences"),
+    "difference between PLAIN and PLAINTEXT": (
+        "guides/authentication",
+        "start/connect",
+        "guides/configuration",
+    ),
+    "kafka_client_jaas.conf": ("guides/configuration", "start/connect", "reference/environment"),
+    "Failed to get metadata: Local: Timed out": ("guides/troubleshooting",),
+    "consumer poll blocked infinitely": ("guides/troubleshooting", "guides/faults"),
+    "wait until topic is up": (
+        "guides/configuration",
+        "guides/pytest",
+        "explanation/differences",
+        "guides/troubleshooting",
+    ),
+    "No metadata could be retrieved for test-topic LeaderNotAvailableException": (
+        "guides/troubleshooting",
+        "reference/errors",
+        "guides/clusters",
+    ),
+    "Consumer experiencing timeouts": ("guides/troubleshooting", "guides/faults"),
+    "If no ACL is defined no user is authorized": ("start/denials", "guides/configuration"),
+    "Fine Grained ACL for CreateTopics": (
+        "reference/permissions",
+        "reference/releases",
+        "guides/troubleshooting",
+        "reference/atlas/index",
+    ),
+    "allow a user only to create a defined set of topics": (
+        "start/denials",
+        "guides/acl-formats",
+        "reference/permissions",
+        "reference/commands/acls",
+        "reference/atlas/index",
+    ),
+    "delay before ACLs take effect": ("guides/faults", "explanation/differences"),
+    "Group principals": ("start/denials", "guides/custom-authorizer"),
+    "principal mismatch": (
+        "start/denials",
+        "guides/troubleshooting",
+        "guides/tls",
+        "reference/commands/principal",
+    ),
+    "Mock Broker API": ("guides/migrating", "explanation/comparison", "reference/http-api"),
+    "simulate a rebalance event": ("guides/pytest", "guides/clusters"),
+    "generic mock broker that connects over TCP": (
+        "guides/migrating",
+        "explanation/comparison",
+        "guides/languages",
+        "index",
+    ),
+    "protocol-level tests without a real Kafka broker": (
+        "guides/cassettes",
+        "index",
+        "explanation/comparison",
+        "guides/pytest",
+        "guides/conformance",
+    ),
+    "simulate consumer lag": ("guides/pytest", "guides/configuration"),
+    "Seeding messages": ("guides/pytest", "guides/configuration"),
+    "error on specific topic or partition": ("guides/faults",),
+    "leader change fails, do we handle this scenario correctly": (
+        "guides/clusters",
+        "guides/faults",
+        "guides/conformance",
+    ),
+    "upgrading Kafka SSL certificates, old and new": ("guides/tls",),
+    "Client and broker compatibility across Kafka versions": (
+        "guides/pipeline",
+        "reference/releases",
+        "guides/troubleshooting",
+    ),
+    "newer Kafka brokers can talk to older Kafka clients": (
+        "guides/pipeline",
+        "reference/releases",
+    ),
+    "rolling upgrade": ("guides/clusters", "guides/pipeline"),
+    "ca md too weak": ("guides/tls", "guides/troubleshooting"),
+    "AUTO_CREATE ACL for auto topic creation": (
+        "guides/troubleshooting",
+        "reference/settings",
+        "reference/permissions",
+        "reference/atlas/index",
+    ),
+    "MockConsumer ConsumerRebalanceListener": ("guides/migrating", "guides/pytest"),
+    "OAuth 2.0 and Open Policy Agent integration": (
+        "guides/custom-authorizer",
+        "reference/authorizers",
+        "guides/authentication",
+    ),
+    "Subject Alternative Name of the keystore": ("guides/tls",),
+    "Producer aborting batches due to fatal error": ("guides/troubleshooting",),
+}
+"""Titles and sentences of issues and pages elsewhere, about test brokers, ACLs and upgrades."""
+
+FORMS: dict[str, tuple[str, ...]] = {
+    "topic authorization exception": ("guides/troubleshooting", "reference/errors"),
+    "TopicAuthorizationExcepton": ("guides/troubleshooting", "reference/errors"),
+    "who_can": ("reference/commands/who-can",),
+    "who can": ("reference/commands/who-can",),
+    "sasl_jaas_config": ("start/connect", "guides/configuration", "guides/authentication"),
+    "migrate from embedded kafka": ("guides/migrating",),
+    "migrating EmbeddedKafka": ("guides/migrating",),
+    "certifcate verify failed": ("guides/troubleshooting", "guides/tls"),
+    "rebalancng consumers": ("guides/pytest",),
+    "persisting data": ("guides/persistence",),
+    "persistent data": ("guides/persistence",),
+    "denials of a consumer group": ("guides/troubleshooting", "start/denials"),
+    "unauthorised": ("start/denials", "guides/troubleshooting"),
+    "trouble": ("guides/troubleshooting",),
+    "testcontainer": ("guides/testcontainers",),
+    "test containers": ("guides/testcontainers",),
+}
+"""Other forms of words: parts of names, endings, misspellings, beginnings, words written apart."""
+
+READERS = (EVERYDAY, TUNED, STRANGERS, ASKED_ELSEWHERE, MEASURED, FROM_PROMISE, TITLES, FORMS)
+READERS_MIN = 0.9
+"""This share of the queries of readers finds a page that answers among the first three."""
+
+PHRASES_MIN = 0.99
+"""This share of the phrases finds its page among the first three."""
+QUERY_MS_MAX = 100
+"""A search takes so many milliseconds at most, in the mean of all phrases."""

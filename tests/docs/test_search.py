@@ -1,5 +1,6 @@
 """The search of the site finds what readers type where it belongs, in its real interface."""
 
+import json
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -9,7 +10,14 @@ from typing import Any
 
 import pytest
 
-from tests.docs.site_queries import AMONG_THREE, FIRST, READERS, READERS_MIN
+from tests.docs.site_queries import (
+    AMONG_THREE,
+    FIRST,
+    PHRASES_MIN,
+    QUERY_MS_MAX,
+    READERS,
+    READERS_MIN,
+)
 from tests.docs.site_search import open_site, search_result_pages
 from tests.support.browser import BROWSER, DRIVER, chromium
 
@@ -63,7 +71,9 @@ def test_the_page_of_a_query_is_among_the_first_three(query: str, browser: Any, 
 
 
 @pytest.mark.parametrize(
-    "queries", READERS, ids=["everyday", "tuned", "strangers", "elsewhere", "measured"]
+    "queries",
+    READERS,
+    ids=["everyday", "tuned", "strangers", "elsewhere", "measured", "promise", "titles", "forms"],
 )
 def test_words_of_readers_find_a_page_that_answers(
     queries: dict[str, tuple[str, ...]], browser: Any, root: str
@@ -73,4 +83,40 @@ def test_words_of_readers_find_a_page_that_answers(
         results = list(dict.fromkeys(search_result_pages(browser, root, query)))
         if not {f"{page}.html" for page in answers}.intersection(results[:3]):
             missed.append(f"{query}: none of {answers} is among {results[:5]}")
-    assert len(queries) - len(missed) >= READERS_MIN, "\n".join(missed)
+    assert len(queries) - len(missed) >= READERS_MIN * len(queries), "\n".join(missed)
+
+
+_SEARCH_PHRASES = """
+const [{docs}, done] = arguments;
+const pageOf = ({location}) => location.split("#")[0];
+const phrases = docs.flatMap((doc) => doc.phrases.map((text) => [text, pageOf(doc)]));
+const worker = new Worker("");
+const ask = (type, data) => new Promise((resolve) => {
+  worker.addEventListener("message", (event) => resolve(event.data.data), {once: true});
+  worker.postMessage({type, data});
+});
+const measure = async () => {
+  await ask(0, {docs});
+  const start = performance.now();
+  const missed = [];
+  for (const [text, page] of phrases) {
+    const {items} = await ask(2, text);
+    const first = items.slice(0, 3).map(([section]) => pageOf(section));
+    if (!first.includes(page)) missed.push(`${text}: ${page} is not among ${first}`);
+  }
+  return {count: phrases.length, missed, ms: performance.now() - start};
+};
+measure().then(done, (error) => done({error: String(error)}));
+"""
+
+
+def test_phrases_find_their_page_in_time(browser: Any, root: str, site: Path) -> None:
+    if root.startswith("http"):
+        pytest.skip("the search is the same, and measured once")
+    index = json.loads((site / "search" / "search_index.json").read_text())
+    browser.set_script_timeout(300)
+    found = browser.execute_async_script(_SEARCH_PHRASES, index)
+    count, missed = found["count"], found["missed"]
+    assert count > 3000
+    assert count - len(missed) >= PHRASES_MIN * count, "\n".join(missed)
+    assert found["ms"] / count < QUERY_MS_MAX

@@ -105,7 +105,7 @@ def test_the_page_for_wrong_addresses_works_below_a_path(site: Path) -> None:
     path = "/" + navigation()["site_url"].split("/", 3)[3]
     links = re.findall(r'(?:href|src)="([^"#]+)"', (site / "404.html").read_text())
     assert [link for link in links if not link.startswith((path, "https://", "data:"))] == []
-    assert any(link.endswith("worker.js") for link in links)
+    assert any(link.endswith("search.js") for link in links)
 
 
 def test_nothing_is_loaded_from_other_servers(site: Path) -> None:

@@ -1,7 +1,6 @@
 """The hooks of the site: tabs, the home page, colours that can be read."""
 
 import re
-from importlib.util import module_from_spec, spec_from_file_location
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,16 +9,6 @@ import pytest
 from tests.docs.shown import ROOT
 
 CSS = (ROOT / "docs/site/theme/assets/stylesheets/site.css").read_text()
-
-
-@pytest.fixture(scope="module")
-def hooks() -> Any:
-    spec = spec_from_file_location("site_hooks", ROOT / "docs" / "site" / "hooks.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def page(path: str) -> SimpleNamespace:
