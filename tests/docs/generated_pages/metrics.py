@@ -15,8 +15,9 @@ API](http-api.md). The API needs the option `--control` and the [extra](../start
 Denied requests have an `error` such as `TOPIC_AUTHORIZATION_FAILED` in `kafka_shim_requests_total`.
 
 In `prometheus.yml`, the target is the address of `--control`, such as `127.0.0.1:8082`. With
-`--control-token`, Prometheus needs `authorization: {credentials: TOKEN}`. No metric has latencies:
-[`pipeline timeline`](../guides/pipeline.md#jobs) prints them for a recorded trace.
+`--control-token`, Prometheus needs `authorization: {credentials: TOKEN}`. There is no JMX. No
+metric has latencies: [`pipeline timeline`](../guides/pipeline.md#jobs) prints them for a recorded
+trace.
 
 | metric | type | labels | meaning |
 |---|---|---|---|
