@@ -95,11 +95,10 @@ def test_invalid_options_are_reported_clearly(arguments: list[str], says: str) -
     assert "Traceback" not in done.stderr
 
 
-def run(code: str, *options: str) -> subprocess.CompletedProcess[str]:
+def run(code: str, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
     command = [*SHIM, "run", *options, "--", sys.executable, "-c", code]
-    return subprocess.run(
-        command, capture_output=True, text=True, timeout=30, check=False, env=environment()
-    )
+    env = environment(**variables)
+    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False, env=env)
 
 
 def test_run_starts_a_broker_for_the_command_and_returns_its_exit_code() -> None:
@@ -118,6 +117,14 @@ sys.exit(7)
     ]
     done = run(code, *options)
     assert done.returncode == 7, done.stderr
+
+
+def test_run_says_which_variables_it_does_not_read() -> None:
+    variables = {"KAFKA_SHIM_TOPICS": "orders", "KAFKA_SHIM_CONTROL_TOKEN": "of an outer run"}
+    notes = [line for line in run("", **variables).stderr.splitlines() if "KAFKA_SHIM_" in line]
+    assert len(notes) == 1
+    assert notes[0].endswith("give options instead: --topic for KAFKA_SHIM_TOPICS")
+    assert "KAFKA_SHIM_" not in run("", KAFKA_SHIM_CONTROL_URL="http://127.0.0.1:1").stderr
 
 
 def test_run_sets_the_address_of_the_control_api() -> None:

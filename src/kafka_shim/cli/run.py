@@ -25,6 +25,7 @@ from kafka_shim.shim.settings import options
 from kafka_shim.shim.settings.configuration import config_from_arguments
 from kafka_shim.shim.settings.notes import print_note
 from kafka_shim.shim.settings.option_arguments import add_broker_arguments, add_option_arguments
+from kafka_shim.shim.settings.shim_variables import ignored_variables_note
 from kafka_shim.shim.signals import SignalForwarder
 from kafka_shim.text.logs import configure_logging, import_structlog_in_thread
 from kafka_shim.text.message_text import safe_text
@@ -87,6 +88,8 @@ def run(args: argparse.Namespace) -> int:
     broker = create_broker_with_clock(config, args)
     control = create_control_server(broker, args)
     print_access_notes(broker, has_control_api=control is not None)
+    if ignored := ignored_variables_note(os.environ):
+        print_note(ignored)
     record_if_requested(broker, args)
     environment = dict(os.environ)
     if args.control_token is not None:

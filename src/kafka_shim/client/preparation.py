@@ -89,7 +89,7 @@ def commit_offset(
     """Commit an offset of a partition of each topic, as soon as the group has a coordinator."""
     rows = [OffsetCommitRequestTopic(name=topic, partitions=[partition]) for topic in topics]
 
-    def coordinator_error() -> int:
+    def find_coordinator_error() -> int:
         code: int = send_in_newest_version_with_names(
             client, ApiKey.FIND_COORDINATOR, FindCoordinatorRequest(key=group)
         ).error_code
@@ -102,7 +102,7 @@ def commit_offset(
         codes = (row.error_code for topic in response.topics for row in topic.partitions)
         return next((code for code in codes if code), 0)
 
-    retry_until_no_error(f"find the coordinator of {group}", coordinator_error, wait_s)
+    retry_until_no_error(f"find the coordinator of {group}", find_coordinator_error, wait_s)
     retry_until_no_error(f"commit for {group}", commit_error, wait_s)
 
 

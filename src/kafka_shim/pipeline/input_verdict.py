@@ -38,8 +38,8 @@ def add_min_period_option(job: argparse.ArgumentParser) -> None:
     )
 
 
-def segment_problems(paths: list[str]) -> dict[str, int]:
-    """Return how many segments of traces are not closed or missing."""
+def count_segment_problems(paths: list[str]) -> dict[str, int]:
+    """Count the segments of traces that are not closed, and those that are missing."""
     segments = dict.fromkeys(each for path in paths for each in segment_paths(Path(path)))
     return {
         "unclosed_segments": sum(not is_closed_segment(path) for path in segments),

@@ -9,7 +9,7 @@ from kafka_shim.pipeline.acls.acl_tables import principal_table
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.input_verdict import segment_problems
+from kafka_shim.pipeline.input_verdict import count_segment_problems
 from kafka_shim.pipeline.observation import (
     Observation,
     clients_of_requests,
@@ -153,7 +153,7 @@ class TraceInput:
             looked_at = self.request_totals()
             head |= {name: looked_at[name] for name in ("requests", "brokers")}
             is_lake = self.lake_folder() is not None
-            head |= segment_problems([] if is_lake else self.paths)
+            head |= count_segment_problems([] if is_lake else self.paths)
         return self._observation
 
     def hand_over(self, relation: Relation) -> str:

@@ -131,7 +131,7 @@ class AclRemovalEffects:
         """Yield one access of every kind that the ACL may decide."""
         kind, rules = acl.resource_type, self._with.rules
         operations = self._operations_affected_by(acl)
-        for principal in self._principals_affected_by(acl):
+        for principal in self._principals_to_compare(acl):
             hosts = self._hosts_affected_by(acl, principal)
             distinct_names = self._distinct.names_that_may_be_decided_differently(
                 kind, principal, names_covered_by_acl(acl)
@@ -147,7 +147,7 @@ class AclRemovalEffects:
     def _accesses_by_type_that_acl_may_decide(self, acl: Acl) -> Iterator[tuple[Actor, Operation]]:
         for operation, kind in self._by_type:
             if kind is acl.resource_type:
-                for principal in self._principals_affected_by(acl):
+                for principal in self._principals_to_compare(acl):
                     for host in self._hosts_affected_by(acl, principal):
                         yield (
                             Actor(sample_principal(principal), sample_host(host)),
@@ -165,7 +165,7 @@ class AclRemovalEffects:
         )
         return [operation for operation in checked if acl.operation in deciding(operation)]
 
-    def _principals_affected_by(self, acl: Acl) -> Iterator[str]:
+    def _principals_to_compare(self, acl: Acl) -> Iterator[str]:
         yield acl.principal
         if acl.principal == ANY_USER:
             principals = self._distinct.principals_with_acls_on(

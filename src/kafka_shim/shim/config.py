@@ -243,7 +243,7 @@ def with_listener_principals(
 def parse_address(text: str, option: str) -> tuple[str, int]:
     """Parse `HOST:PORT`, `[::1]:9092` for IPv6. Raise ConfigError, which names the option."""
     host, _, port = text.rpartition(":")
-    if not host or not _is_address(host, port):
+    if not host or not _is_host_port(host, port):
         raise ConfigError(f"{option} `{text}`: expected HOST:PORT, as in 127.0.0.1:9092")
     return host.strip("[]"), parse_port_number(port, f"{option} `{text}`")
 
@@ -256,7 +256,7 @@ def parse_port_number(text: str, where: str) -> int:
     return number
 
 
-def _is_address(host: str, port: str) -> bool:
+def _is_host_port(host: str, port: str) -> bool:
     """Return whether the port is a number, and only an IPv6 address is in brackets."""
     is_bracketed = host.startswith("[") and host.endswith("]")
     is_plain = not any(mark in host for mark in "[]:")
@@ -275,7 +275,7 @@ def parse_listener(text: str, protocols: Mapping[str, str] = {}) -> ListenerConf
     host, _, ports = address.rpartition(":")
     name = name.upper()
     texts = ports.split(",")
-    if not separator or not name or not all(_is_address(host, port) for port in texts):
+    if not separator or not name or not all(_is_host_port(host, port) for port in texts):
         raise ConfigError(
             f"listener `{text}`: expected NAME://HOST:PORT, as in PLAINTEXT://127.0.0.1:9092"
         )

@@ -139,7 +139,7 @@ async def _with_many_acls(context: CaseContext) -> None:
     )
 
 
-async def _without_operations(context: CaseContext) -> None:
+async def _omit_authorized_operations(context: CaseContext) -> None:
     await _with_topics(context)
     for api, field in (
         ("Metadata", "topics.*.topic_authorized_operations"),
@@ -194,7 +194,7 @@ SITUATIONS = (
     ),
     Situation(
         "no-operations", "authorized operations are missing in responses that were asked for them",
-        "topics", _without_operations, ["orders", "payments"],
+        "topics", _omit_authorized_operations, ["orders", "payments"],
         supports_release=supports_api(ApiKey.METADATA, 8), runs_on_real_cluster=False,
     ),
 )  # fmt: skip

@@ -124,14 +124,14 @@ def _noticeable_changes(old: Policy, new: Policy) -> list[DescribedChange]:
 
 def _change_row(cluster: Cluster, each: DescribedChange) -> Row:
     change = each.change
-    return _access_row(cluster, change) | {
+    return _changed_access_row(cluster, change) | {
         "gained": change.gained,
         "principal": principal_text(change.principal, change.except_principals),
         "example": each.example,
     }
 
 
-def _access_row(cluster: Cluster, change: AccessChange) -> Row:
+def _changed_access_row(cluster: Cluster, change: AccessChange) -> Row:
     names = list(_existing_names(cluster, change))
     return {
         "access": changed_access_text(change),
@@ -145,7 +145,7 @@ def _difference_row(cluster: Cluster, each: DescribedChange, first: str, second:
     assert each.witness is not None, "a change that a client can notice"
     decisions = (each.witness.before, first), (each.witness.after, second)
     because = [decision_rule_text(_with_principal(*decision, name=first)) for decision in decisions]
-    return _access_row(cluster, each.change) | {
+    return _changed_access_row(cluster, each.change) | {
         "only": second if each.change.gained else first,
         "because": because,
     }

@@ -37,7 +37,7 @@ def handle(request: DescribeClusterRequest, context: RequestContext) -> Describe
             DescribeClusterBroker(
                 broker_id=node_id, host=host, port=port, rack=rack, is_fenced=is_fenced
             )
-            for node_id, host, port, rack, is_fenced in context.registered_broker_endpoints()
+            for node_id, host, port, rack, is_fenced in context.registered_brokers()
             if request.include_fenced_brokers or not is_fenced
         ],
         cluster_authorized_operations=operations,

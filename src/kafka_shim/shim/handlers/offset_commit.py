@@ -22,7 +22,7 @@ from kafka_shim.shim.handlers.common.offset_commits import (
     PermittedCommit,
     commit_topic_errors,
     last_commit_of_each_partition,
-    merge_duplicates,
+    merge_response_rows,
     metadata_within_limit,
     permitted_commits_adding_errors,
 )
@@ -65,7 +65,9 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
         denial = context.group_coordinator_error(request.group_id)
     if denial is not NO_ERROR:
         response = error_response(request, denial, None)
-        return response if facts.denied_commit_lists_each_partition else merge_duplicates(response)
+        return (
+            response if facts.denied_commit_lists_each_partition else merge_response_rows(response)
+        )
     rows = _ResponseRows()
     permitted: list[PermittedCommit] = []
     by_id = context.version >= BY_ID_SINCE
@@ -92,7 +94,7 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
     else:
         _commit_to_zookeeper(request.group_id, permitted, rows, context)
     response = rows.response()
-    return response if facts.failed_commit_lists_each_partition else merge_duplicates(response)
+    return response if facts.failed_commit_lists_each_partition else merge_response_rows(response)
 
 
 error_response = mirroring_error_builder(OffsetCommitResponse)

@@ -29,7 +29,7 @@ from kafka_shim.shim.handlers.common.offset_commits import (
     PermittedCommit,
     commit_topic_errors,
     last_commit_of_each_partition,
-    merge_duplicates,
+    merge_response_rows,
     metadata_within_limit,
     permitted_commits_adding_errors,
 )
@@ -82,7 +82,7 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
         return (
             response
             if context.facts.records.denied_txn_commit_lists_each_partition
-            else merge_duplicates(response)
+            else merge_response_rows(response)
         )
     rows = _ResponseRows()
     permitted: list[PermittedCommit] = []
@@ -106,7 +106,7 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
     for commit, code in zip(permitted, codes, strict=True):
         rows.add_partition_result(commit.request_topic, commit.partition.partition_index, code)
     response = TxnOffsetCommitResponse(topics=list(rows.topics.values()))
-    return response if facts.failed_commit_lists_each_partition else merge_duplicates(response)
+    return response if facts.failed_commit_lists_each_partition else merge_response_rows(response)
 
 
 error_response = mirroring_error_builder(TxnOffsetCommitResponse)

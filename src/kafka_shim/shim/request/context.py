@@ -25,7 +25,7 @@ class BrokerEndpoint(NamedTuple):
     rack: str | None
 
 
-class RegisteredBrokerEndpoint(NamedTuple):
+class RegisteredBroker(NamedTuple):
     """The address of a broker that may be stopped, and then is fenced."""
 
     node_id: int
@@ -99,15 +99,13 @@ class RequestContext(msgspec.Struct, eq=False):
                 endpoints.append(BrokerEndpoint(node.node_id, advertised_host, port, node.rack))
         return endpoints
 
-    def registered_broker_endpoints(self) -> Iterator[RegisteredBrokerEndpoint]:
+    def registered_brokers(self) -> Iterator[RegisteredBroker]:
         """Yield the endpoint of every broker, for this connection's listener."""
         for node in self.cluster.nodes.values():
             host, port = node.endpoints[self.session.listener.name]
             advertised_host = self.session.advertised_host(host)
             is_fenced = not node.is_alive
-            yield RegisteredBrokerEndpoint(
-                node.node_id, advertised_host, port, node.rack, is_fenced
-            )
+            yield RegisteredBroker(node.node_id, advertised_host, port, node.rack, is_fenced)
 
     def live_broker_endpoints_among(self, node_ids: Container[int]) -> Iterator[BrokerEndpoint]:
         """Return the endpoints of some brokers, such as the leaders in a response (KIP-951)."""

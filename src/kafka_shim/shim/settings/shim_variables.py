@@ -51,6 +51,19 @@ def reject_unknown_shim_variables(environ: Mapping[str, str]) -> None:
             raise ConfigError(unknown_word_message("variable", name, known))
 
 
+def ignored_variables_note(environ: Mapping[str, str]) -> str | None:
+    """Return a note on variables that `serve` would read, for a command that does not; else None.
+
+    `kafka-shim run` sets the token for its command, which may start another broker.
+    """
+    options = {option.variable: option for option in options_of_place(Place.VARIABLE)}
+    ignored = [name for name in sorted(options.keys() & environ.keys()) if "TOKEN" not in name]
+    if not ignored:
+        return None
+    named = ", ".join(f"{options[name].option} for {name}" for name in ignored)
+    return f"only `serve` reads KAFKA_SHIM_* variables; give options instead: {named}"
+
+
 def set_options_from_variables(
     args: argparse.Namespace, environ: Mapping[str, str], names: Collection[str] = ()
 ) -> None:

@@ -293,7 +293,7 @@ def check_group_settings_beyond_definitions(new: Mapping[str, str], configs: Con
 
     Raise ConfigResourceError for the first that is wrong.
     """
-    for text in (*_broker_bound_errors(new, configs), *_session_timeout_errors(new, configs)):
+    for text in (*_group_limit_errors(new, configs), *_session_timeout_errors(new, configs)):
         raise ConfigResourceError(ErrorCode.INVALID_CONFIG, text)
     if new.get(DEAD_LETTER_QUEUE, "").startswith("__"):
         raise ConfigResourceError(
@@ -307,7 +307,7 @@ def check_group_settings_beyond_definitions(new: Mapping[str, str], configs: Con
         raise ConfigResourceError(ErrorCode.INVALID_CONFIG, text)
 
 
-def _broker_bound_errors(new: Mapping[str, str], configs: Configs) -> Iterable[str]:
+def _group_limit_errors(new: Mapping[str, str], configs: Configs) -> Iterable[str]:
     """Check the broker's bounds for a setting: `group.<kind>.min.<setting>` and `max`."""
     for key, value in new.items():
         kind, _, setting = key.partition(".")

@@ -32,7 +32,7 @@ CommitRequestTopic = OffsetCommitRequestTopic | TxnOffsetCommitRequestTopic
 CommitRequestPartition = OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
 
 
-def merge_duplicates(response: Response) -> Response:
+def merge_response_rows(response: Response) -> Response:
     """Merge a response for releases that collect it in a map: every topic and partition once."""
     first = {topic.name: topic for topic in reversed(response.topics)}
     rows = (
