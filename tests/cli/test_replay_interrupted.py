@@ -44,6 +44,7 @@ def hanging() -> Iterator[tuple[str, threading.Event]]:
     has_stopped = threading.Event()
 
     def serve() -> None:
+        listener.accept()[0].close()  # it asks for versions
         peer, _ = listener.accept()
         with peer:
             for number in range(ANSWERED):

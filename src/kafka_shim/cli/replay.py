@@ -14,6 +14,7 @@ from kafka_shim.cli.error_output import print_command_error
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.trace_source import print_damaged_parts, require_path_with_trace
 from kafka_shim.cli.usage import parse_api_name, run_reporting_errors
+from kafka_shim.client.config import read_client_config
 from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.option_values import split_pair
@@ -33,6 +34,7 @@ from kafka_shim.traces.replay.target import (
 )
 
 EXIT_INTERRUPTED = 130
+TARGET_CONFIG = "--target-config"
 NUMBER_MAX = 1_000_000
 """Upper limit of --timeout and --speed; larger numbers are rejected as typing errors."""
 
@@ -57,6 +59,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("trace", type=Path, metavar="TRACE", help="Folder of a trace, or one segment")
     add = parser.add_argument_group("Target").add_argument
     add("--target", required=True, metavar="HOST:PORT", help="Broker to send the requests to")
+    add(
+        TARGET_CONFIG,
+        metavar="FILE",
+        help="Client properties for the target, as for --command-config of Kafka's tools: TLS, a"
+        " client certificate, and the user of connections that did not authenticate when recorded",
+    )
     add(
         "--route",
         action="append",
@@ -144,6 +152,7 @@ def _replay(args: argparse.Namespace) -> int:
         replays_authentication=not args.no_login,
         ignored=frozenset(_parse_ignored(text) for text in args.ignore),
         record=args.record,
+        config=read_client_config(args.target_config, TARGET_CONFIG),
     )
     require_path_with_trace(args.trace)
     with ProgressBar("reading", trace_size_in_bytes(args.trace)) as progress:

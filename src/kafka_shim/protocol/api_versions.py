@@ -26,7 +26,7 @@ PRODUCE_ADVERTISED_SINCE_ZERO: Final = "4.0"
 """Since this release, Produce lists versions from 0, which librdkafka requires, but serves only
 versions from 3 (KIP-896, KAFKA-18659): an older request closes the connection."""
 
-_PRODUCE_SERVED_SINCE: Final = 3
+PRODUCE_SERVED_SINCE: Final = 3
 
 # "release:min-max" holds until the next entry; "-" means not advertised
 _ADVERTISED: Final[dict[ApiKey, str]] = {
@@ -173,7 +173,7 @@ def served_versions(release: str) -> dict[ApiKey, tuple[int, int]]:
     """Return the (lowest, highest) version of every API that is answered, in key order."""
     ranges = advertised_versions(release)
     if release_index(release) >= release_index(PRODUCE_ADVERTISED_SINCE_ZERO):
-        ranges[ApiKey.PRODUCE] = (_PRODUCE_SERVED_SINCE, ranges[ApiKey.PRODUCE][1])
+        ranges[ApiKey.PRODUCE] = (PRODUCE_SERVED_SINCE, ranges[ApiKey.PRODUCE][1])
     ranges |= _SERVED_ONLY.get(release, {})
     unserved = _LISTED_ONLY.get(release, frozenset())
     return {key: ranges[key] for key in sorted(ranges) if key not in unserved}

@@ -35,7 +35,6 @@ from kafka_shim.protocol.messages.offset_fetch import (
 from kafka_shim.protocol.records.batches import Record, encode_batch, iterate_batches
 from kafka_shim.protocol.records.complete_batches import complete_batches
 from kafka_shim.shim.config import SecurityProtocol, parse_address
-from kafka_shim.traces.replay import response_comparison, target_cluster
 from kafka_shim.traces.replay.report import ReplayReport
 from kafka_shim.traces.replay.report_text import report_lines
 from tests.cli.conftest import Running
@@ -44,6 +43,7 @@ from tests.support.record_requests import fetch_request, produce_request
 from tests.traces.replay.planted_changes import Change, changed_broker
 from tests.traces.replay.recorded_clients import replay, shims
 
+pytestmark = pytest.mark.usefixtures("short_waits")
 ALICE = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, Login("PLAIN", "alice", "alice-secret"))
 PARTITIONS, BATCHES, RECORDS = 2, 4, 3
 FETCH, PRODUCE, LIST_OFFSETS, COMMIT, COMMITTED = 12, 9, 7, 8, 8
@@ -99,14 +99,6 @@ def list_offsets(client: Client, index: int, timestamp: int) -> None:
     row = ListOffsetsPartition(index, timestamp=timestamp)
     request = ListOffsetsRequest(-1, topics=[ListOffsetsTopic("orders", [row])])
     client.send_request(ApiKey.LIST_OFFSETS, request, LIST_OFFSETS)
-
-
-@pytest.fixture(autouse=True)
-def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten how long a replay asks again for what is planted, and so does not come."""
-    monkeypatch.setattr(response_comparison, "READ_S", 0.2)
-    monkeypatch.setattr(target_cluster, "SETTLE_S", 0.2)
-    monkeypatch.setattr(target_cluster, "ACL_S", 0.2)
 
 
 @pytest.fixture(scope="module")

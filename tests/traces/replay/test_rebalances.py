@@ -116,6 +116,7 @@ def slow_broker() -> Iterator[tuple[str, int]]:
     """Run a broker that answers a heartbeat before it reads a JoinGroup on another connection."""
 
     def serve() -> None:
+        listener.accept()[0].close()  # it asks for versions
         joining, beating = (listener.accept()[0] for _ in range(2))
         with joining, beating:
             for response in (HeartbeatResponse(), REBALANCING):

@@ -51,6 +51,7 @@ def answering(serve: Callable[[socket.socket], None]) -> Iterator[tuple[str, int
         listener.listen()
 
         def accept() -> None:
+            listener.accept()[0].close()  # it asks for versions
             peer, _ = listener.accept()
             with peer, contextlib.suppress(OSError):
                 serve(peer)

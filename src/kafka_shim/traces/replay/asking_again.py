@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from kafka_shim.protocol.code_names import error_name
@@ -17,15 +17,21 @@ from kafka_shim.traces.replay.replay_connection import ReplayConnection
 from kafka_shim.traces.replay.request_parts import (
     COORDINATED_LISTS,
     LEADER_APIS,
+    coordinated_keys,
     coordinated_rows,
     coordinator_key,
     merge_responses,
+    request_partitions,
     response_partitions,
     select_keys,
     select_partitions,
 )
 from kafka_shim.traces.replay.routing import RequestRouter
-from kafka_shim.traces.replay.target_connection import Address
+from kafka_shim.traces.replay.target_connection import (
+    Address,
+    ConnectionClosedError,
+    UnreachableError,
+)
 
 RETRY_S = 0.1
 """Before a target that is not ready yet is asked again."""
@@ -94,7 +100,7 @@ class ErrorRetries:
     ) -> bytes:
         """Return the response once it has no retriable error that the recorded one lacks.
 
-        Raise ConnectionLostError if a connection ends.
+        Raise ConnectionLostError if the target does not respond in time.
         """
         deadline = time.monotonic() + self._limits.timeout_s
         header, message = request.header, request.message
@@ -116,13 +122,16 @@ class ErrorRetries:
             for code in failed.values():
                 self.counts[error_name(code)] += 1
             time.sleep(RETRY_S)
-            self._refresh(connection, request, failed)
-            again = _select(header.api_key, message, set(failed))
-            parts = self._router.parts(request.listener, request.default, header, again)
-            responses = [
-                _decode(header, connection.target_connection(address).exchange(part))
-                for address, part in parts
-            ]
+            try:
+                self.refresh(connection, request, failed)
+                again = _select(header.api_key, message, set(failed))
+                parts = self._router.parts(request.listener, request.default, header, again)
+                responses = [
+                    _decode(header, connection.target_connection(address).exchange(part))
+                    for address, part in parts
+                ]
+            except (ConnectionClosedError, UnreachableError):
+                continue
             if None in responses:
                 return frame
             if None not in failed:
@@ -144,10 +153,13 @@ class ErrorRetries:
             if is_retriable:
                 yield key, code
 
-    def _refresh(
-        self, connection: ReplayConnection, request: RoutedRequest, failed: dict[Key, int]
+    def refresh(
+        self, connection: ReplayConnection, request: RoutedRequest, failed: Iterable[Key]
     ) -> None:
-        """Ask for the leaders or coordinators again."""
+        """Ask for the leaders or coordinators of these keys again.
+
+        Raise ConnectionLostError if a connection ends.
+        """
         api_key, listener = request.header.api_key, request.listener
         if api_key == ApiKey.FIND_COORDINATOR:
             return
@@ -160,6 +172,17 @@ class ErrorRetries:
         if not self._router.topology.is_known(listener):
             self._router.ask_leaders(asked, listener, ())
         self._router.ask_coordinators(asked, listener, (key for key in keys if key))
+
+
+def keys_of_request(api_key: int, message: Any) -> Iterator[Key]:
+    """Yield what a request is for, as in `error_codes`."""
+    if api_key in LEADER_APIS:
+        for topic, number, _ in request_partitions(api_key, message):
+            yield topic, number
+    elif api_key in COORDINATED_LISTS and coordinator_key(api_key, message) is None:
+        yield from coordinated_keys(api_key, message)
+    else:
+        yield None
 
 
 def error_codes(api_key: int, message: Any, response: Any) -> dict[Key, int]:

@@ -27,6 +27,7 @@ from kafka_shim.traces.replay.recorded_to_target_mapping import (
 
 MISSING = "missing"
 ROW_CHARS_MAX = 400
+_READS = frozenset(f"{api.wire_name}Response" for api in (ApiKey.FETCH, ApiKey.SHARE_FETCH))
 _MEMBERS = "members[]"
 """Fields that only group leaders receive."""
 
@@ -40,9 +41,17 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def compare_and_learn(
-    mapping: RecordedToTargetMapping, event: Event, request: bytes, entry: Response, frame: bytes
+    mapping: RecordedToTargetMapping,
+    event: Event,
+    request: bytes,
+    entry: Response,
+    frame: bytes,
+    recorded_version: int | None = None,
 ) -> list[Difference]:
-    """Compare a recorded response with the target's frame; learn ids and offsets from it."""
+    """Compare a recorded response with the target's frame; learn ids and offsets from it.
+
+    Only fields that the version of the recording has, too, are compared.
+    """
     key, version = entry.api_key, entry.api_version
     id_kinds = mapped_kinds_of_message(key, version, "Response")
     ids = mapping.ids
@@ -65,7 +74,7 @@ def compare_and_learn(
         return [Difference("version", version, actual_version)]
     has_another_leader = mapping.learn(event, request, recorded, actual)
     field_differences = message_differences_ignoring_missing_fetch_rows(
-        version, recorded, actual, ids.corresponding_ids
+        version, recorded, actual, ids.corresponding_ids, recorded_version=recorded_version
     )
     if has_another_leader:
         field_differences = [
@@ -83,25 +92,31 @@ def message_differences_ignoring_missing_fetch_rows(
     recorded: Any,
     actual: Any,
     corresponding_ids: CorrespondingIds = NO_CORRESPONDING_IDS,
+    *,
+    recorded_version: int | None = None,
 ) -> list[Difference]:
-    """Return the differences between two messages of the same type and version."""
+    """Return the differences between two messages of the same type and version.
+
+    With `recorded_version`, only of fields that this one has, too.
+    """
+    versions = version, version if recorded_version is None else recorded_version
     name = type(recorded).__name__
 
     def compared_fields(spec: StructSpec) -> Iterator[FieldSpec]:
         for field in spec.fields:
-            if field.attribute not in IGNORED_FIELDS and field.versions.has(version):
+            if field.attribute not in IGNORED_FIELDS and all(map(field.versions.has, versions)):
                 yield field
 
     spec = load_message_spec(name).top_level_struct
     pairs = paired_values(spec, recorded, actual, compared_fields, corresponding_ids)
     differences = [difference for each in pairs if (difference := _difference(each)) is not None]
-    if name == f"{ApiKey.FETCH.wire_name}Response":
+    if name in _READS:
         return [difference for difference in differences if not _is_missing_row(difference)]
     return differences
 
 
 def _is_missing_row(difference: Difference) -> bool:
-    """Return whether only an incremental Fetch left out a partition without new records."""
+    """Return whether only a read of a session left out a partition without new records."""
     return MISSING in (difference.recorded, difference.actual)
 
 

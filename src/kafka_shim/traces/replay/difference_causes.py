@@ -13,6 +13,7 @@ _STRONGEST = ("permission", "release", "settings", "data")
 """Of two errors, the one that is checked first says why."""
 _GROUP_OPERATIONS_OF_RELEASES = 1 << Operation.DESCRIBE_CONFIGS | 1 << Operation.ALTER_CONFIGS
 """Operations of groups that releases before 4.0 do not know."""
+_NO_OPERATIONS = {0, -(1 << 31)}
 _DENIALS = DENIALS_BY_ACLS | {
     ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED, ErrorCode.SASL_AUTHENTICATION_FAILED,
     ErrorCode.SECURITY_DISABLED,
@@ -57,6 +58,7 @@ _CAUSES_BY_API = {
     "OffsetFetch": "data",
 }
 _GROUP_APIS = frozenset({"DescribeGroups", "ConsumerGroupDescribe", "ShareGroupDescribe"})
+_CHANGES_OF_SETTINGS = frozenset({"AlterConfigs", "IncrementalAlterConfigs"})
 _SETTINGS_FIELDS = frozenset({"num_partitions", "replication_factor", "configs", "partitions"})
 
 
@@ -64,19 +66,23 @@ def difference_cause(api: str, difference: Difference) -> str:
     """Return one of CAUSES for a difference in a response to this API."""
     field = difference.field.replace("[]", "").rpartition(".")[2]
     if field.endswith("authorized_operations"):
+        if {difference.recorded, difference.actual} == _NO_OPERATIONS:
+            return "release"  # of a response without operations
         is_new = api in _GROUP_APIS and _differ_only_in(difference, _GROUP_OPERATIONS_OF_RELEASES)
         return "release" if is_new else "permission"
     if field.endswith("error_code"):
         values = (difference.recorded, difference.actual)
         causes = {_CAUSES_BY_ERROR[value] for value in values if value in _CAUSES_BY_ERROR}
-        return next((cause for cause in _STRONGEST if cause in causes), "other")
+        default = "settings" if api in _CHANGES_OF_SETTINGS else "other"
+        return next((cause for cause in _STRONGEST if cause in causes), default)
     if field in IDS:
         return "ids"
-    if field == "version":
+    if field in ("api", "version"):
         return "release"
     if api in _CAUSES_BY_API:
         return _CAUSES_BY_API[api]
-    return "settings" if field in _SETTINGS_FIELDS else "other"
+    is_setting = field in _SETTINGS_FIELDS or "configs[]." in difference.field
+    return "settings" if is_setting else "other"
 
 
 def _differ_only_in(difference: Difference, operations: int) -> bool:

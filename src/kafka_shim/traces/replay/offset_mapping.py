@@ -24,8 +24,11 @@ RESPONSES_WITH_OFFSETS = frozenset({ApiKey.PRODUCE, ApiKey.LIST_OFFSETS, ApiKey.
 """Responses that offsets are learned from."""
 
 REQUESTS_WITH_OFFSETS = frozenset(
-    {ApiKey.FETCH, ApiKey.OFFSET_COMMIT, ApiKey.TXN_OFFSET_COMMIT, ApiKey.DELETE_RECORDS}
-)
+    {
+        ApiKey.FETCH, ApiKey.OFFSET_COMMIT, ApiKey.TXN_OFFSET_COMMIT, ApiKey.DELETE_RECORDS,
+        ApiKey.SHARE_FETCH, ApiKey.SHARE_ACKNOWLEDGE,
+    }
+)  # fmt: skip
 """Requests that offsets are put into."""
 
 COMMITS = frozenset({ApiKey.OFFSET_COMMIT, ApiKey.TXN_OFFSET_COMMIT})
@@ -256,6 +259,8 @@ class OffsetMapping:
         changed = False
         group = getattr(request, "group_id", "")
         for topic_partition, row, _ in self.pairs(request, request):
+            for batch in getattr(row, "acknowledgement_batches", ()):
+                changed |= self._put_range(topic_partition, batch)
             for name in _OFFSET_FIELDS_IN_REQUESTS:
                 old = getattr(row, name, -1)
                 offsets = self.partitions.get(topic_partition)
@@ -266,6 +271,17 @@ class OffsetMapping:
                     setattr(row, name, new)
                     changed = True
         return changed
+
+    def _put_range(self, topic_partition: TopicPartition, batch: Any) -> bool:
+        """Put the target's offsets of acknowledged records, if they are consecutive there, too."""
+        of = self.of(topic_partition).target_of_written
+        first, last = of(batch.first_offset), of(batch.last_offset)
+        if first is None or last is None:
+            return False
+        if last - first != batch.last_offset - batch.first_offset or first == batch.first_offset:
+            return False
+        batch.first_offset, batch.last_offset = first, last
+        return True
 
     def _note_commit(self, key: tuple[str, TopicKey, int], recorded: int, target: int) -> None:
         commits = self.commits.setdefault(key, {})

@@ -108,6 +108,15 @@ class ReadComparison:
             start = getattr(old, "log_start_offset", -1), getattr(new, "log_start_offset", -1)
             yield from self._start_difference(topic_partition, LOG_START, *start)
 
+    def share_differences(self, reading: FetchReading) -> Iterator[Difference]:
+        """Yield the differences of records that both brokers gave to a member of a share group."""
+        for topic_partition, partition in reading.readings.items():
+            yield from self._record_differences(topic_partition, partition, is_late=True)
+            self.count_uncompared(
+                "records were given to another member of a share group, or later",
+                partition.uncompared,
+            )
+
     def _record_differences(
         self, topic_partition: TopicPartition, partition: PartitionReading, *, is_late: bool
     ) -> Iterator[Difference]:

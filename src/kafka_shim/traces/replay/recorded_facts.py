@@ -10,6 +10,7 @@ from kafka_shim.trace_format.messages import read_response_or_none
 from kafka_shim.traces.replay.error_codes import is_coordinator_elsewhere, overall_error_code
 from kafka_shim.traces.replay.events import ConnectionId, Event
 from kafka_shim.traces.replay.late_acls import LateAcls
+from kafka_shim.traces.replay.races import Races
 
 _RequestKey = tuple[ConnectionId, int]
 
@@ -37,6 +38,7 @@ class RecordedFacts:
 
     def __init__(self, events: Iterable[Event]) -> None:
         self.late_acls = LateAcls()
+        self.races = Races()
         self.count = 0
         self.requests = 0
         self.first_us = 0
@@ -57,6 +59,7 @@ class RecordedFacts:
         for event in events:
             self._add_event(event)
             self.late_acls.note(event)
+            self.races.note(event)
         self._exchanges.clear()
 
     def is_skipped(self, event: Event, api_key: int) -> bool:
@@ -66,9 +69,25 @@ class RecordedFacts:
             and (event.connection_id, event.entry.sequence) in self._not_ready_requests
         )
 
+    def is_rejected_version(self, event: Event) -> bool:
+        """Return whether the recorded broker may have rejected the version of a request.
+
+        It then has rejected an ApiVersions of the connection, or has not answered.
+        """
+        entry = event.entry
+        return self.is_unanswered(event) or (
+            isinstance(entry, Request)
+            and entry.api_key == ApiKey.API_VERSIONS
+            and event.connection_id in self.rejected_versions
+        )
+
     def is_unanswered(self, event: Event) -> bool:
         """Return whether the recording has no response to a request."""
         return event.entry.sequence in self._unanswered.get(event.connection_id, ())
+
+    def authenticates(self, connection_id: ConnectionId) -> bool:
+        """Return whether the client of a connection ever authenticates."""
+        return connection_id in self._first_logins
 
     def logs_in_later(self, event: Event) -> bool:
         """Return whether a connection authenticates for the first time after an event."""

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from kafka_shim.trace_format.entries import Response
 from kafka_shim.traces.identities.id_mapping import mapped_kinds_of_message
@@ -10,6 +11,7 @@ from kafka_shim.traces.replay.offset_mapping import RESPONSES_WITH_OFFSETS
 from kafka_shim.traces.replay.target_connection import (
     WINDOW_BYTES,
     Address,
+    ConnectionClosedError,
     SentRequest,
     TargetConnection,
 )
@@ -21,18 +23,33 @@ room for another: the target always has work.
 
 
 class InFlightRequest:
-    """A request in flight: its frame for the target, its parts for brokers, its recorded event."""
+    """A request in flight: its frame for the target, its parts for brokers, its recorded event.
 
-    __slots__ = ("event", "expects_response", "frame", "parts", "recorded_frame")
+    `recorded_frame` has the recorded ids, in the version of the target.
+    """
+
+    __slots__ = (
+        "event", "expects_response", "frame", "is_repeated", "parts", "recorded_frame",
+        "recorded_version", "version",
+    )  # fmt: skip
 
     def __init__(
-        self, event: Event, frame: bytes, recorded_frame: bytes, *, expects_response: bool = True
+        self,
+        event: Event,
+        frame: bytes,
+        recorded_frame: bytes,
+        versions: tuple[int, int],
+        *,
+        expects_response: bool = True,
     ) -> None:
         self.event = event
         self.frame = frame
         self.recorded_frame = recorded_frame
+        self.recorded_version, self.version = versions
         self.parts: list[tuple[TargetConnection, SentRequest]] = []
         self.expects_response = expects_response
+        self.is_repeated = False
+        """Whether it was sent again after its connection was lost, so that it may count twice."""
 
 
 class ReplayConnection:
@@ -52,6 +69,8 @@ class ReplayConnection:
         self.due_responses: deque[tuple[Event, Response]] = deque()
         self.due_responses_contain_ids = False  # whether due responses may contain ids
         self.due_responses_contain_offsets = False
+        self.is_rejected = False
+        """Whether the target closes each connection over the first request."""
         self._open_connection = open_connection
         self._connections: dict[Address, TargetConnection] = {}
         self._busy_addresses: set[Address] = set()
@@ -122,8 +141,8 @@ class ReplayConnection:
 
         Raise ConnectionLostError if a connection to a broker cannot be opened.
         """
-        for address, frame in parts:
-            connection = self.target_connection(address)
+        connections = [self.target_connection(address) for address, _ in parts]
+        for connection, (_, frame) in zip(connections, parts, strict=True):
             sent = connection.queue(frame, expects_response=request.expects_response)
             request.parts.append((connection, sent))
         addresses = {address for address, _ in parts}
@@ -142,10 +161,11 @@ class ReplayConnection:
         return request
 
     def flush(self) -> None:
-        """Send queued requests. Raise ConnectionLostError if a connection ends."""
+        """Send queued requests; if a connection has ended, that is noticed at its responses."""
         self._queued_count = self._queued_bytes = 0
         for connection in self._connections.values():
-            connection.flush()
+            with suppress(ConnectionClosedError):
+                connection.flush()
 
     def mark_response_due(self, event: Event, entry: Response) -> None:
         """Mark a response as due."""
@@ -161,14 +181,16 @@ class ReplayConnection:
     ) -> Iterator[tuple[InFlightRequest, list[bytes]]]:
         """Yield the responses before that of a request, or all, that the recording does not have.
 
-        Raise ConnectionLostError if the connection ends.
+        Raise ConnectionLostError if the target does not respond in time.
         """
         while self.in_flight_requests and self.is_usable:
             sequence = next(iter(self.in_flight_requests))
             if sequence == until_sequence:
                 return
             request = self.in_flight_requests[sequence]
-            frames = receive_parts(request) if request.expects_response else []
+            frames = []
+            with suppress(ConnectionClosedError):
+                frames = receive_parts(request) if request.expects_response else []
             self.remove_in_flight_request(sequence)
             if frames:
                 yield request, frames

@@ -1,13 +1,16 @@
 """Authentications of a replay: with the target's users, and without waiting for rejected ones."""
 
-import select
 import time
 from collections.abc import Mapping
 
 from kafka_shim.client.config import Login
 from kafka_shim.client.login import InvalidLoginResponseError
 from kafka_shim.client.login_frames import LoginResult, login_frames
-from kafka_shim.traces.replay.target_connection import ConnectionLostError, TargetConnection
+from kafka_shim.traces.replay.target_connection import (
+    ConnectionClosedError,
+    ConnectionLostError,
+    TargetConnection,
+)
 
 REAUTHENTICATION_SHARE = 0.85
 """Share of a session's lifetime after which clients authenticate again, as Kafka's own do."""
@@ -42,6 +45,8 @@ class LoginExchange:
         self.result: LoginResult | None = None
         self.failure = ""
         """Why there is no result, if the connection ended first."""
+        self.is_lost = False
+        """Whether the connection was closed before the target has accepted or rejected the user."""
         connection.flush()
 
     @property
@@ -53,22 +58,27 @@ class LoginExchange:
         while not self.is_over and self._has_response:
             self._take_response()
 
+    def wait(self) -> None:
+        """Wait for the end."""
+        while not self.is_over:
+            self._take_response()
+
     def finish(self) -> LoginResult:
         """Wait for the end, and return the result.
 
         Raise ConnectionLostError if the connection ended before.
         """
-        while not self.is_over:
-            self._take_response()
+        self.wait()
         if self.result is None:
             raise ConnectionLostError(self.failure)
         return self.result
 
     @property
     def _has_response(self) -> bool:
-        if self._sent.response is not None or self._connection.has_response:
+        if self._sent.response is not None:
             return True
-        return bool(select.select([self._connection], [], [], 0)[0])
+        is_open = self._connection.read_available()
+        return self._connection.has_response or not is_open
 
     def _take_response(self) -> None:
         try:
@@ -82,6 +92,7 @@ class LoginExchange:
             self.failure = f"the authentication failed: {error}"
         except ConnectionLostError as error:
             self.failure = str(error)
+            self.is_lost = isinstance(error, ConnectionClosedError)
 
 
 def _note_session(connection: TargetConnection, result: LoginResult) -> None:

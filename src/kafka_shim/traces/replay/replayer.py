@@ -14,6 +14,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.trace_format.entries import ConnectionClosed, Request, Response
+from kafka_shim.trace_format.messages import decode_request, read_response_or_none
 from kafka_shim.trace_format.redaction import BLANK
 from kafka_shim.traces.connection_observer import request_expects_response
 from kafka_shim.traces.identities.id_mapping import (
@@ -30,24 +31,31 @@ from kafka_shim.traces.replay.events import (
     Recording,
 )
 from kafka_shim.traces.replay.offset_mapping import COMMITS, REQUESTS_WITH_OFFSETS
+from kafka_shim.traces.replay.older_transactions import OlderTransactions, is_implicit
 from kafka_shim.traces.replay.pace import ReplayPace
 from kafka_shim.traces.replay.recorded_facts import RecordedFacts
 from kafka_shim.traces.replay.replay_connection import (
     InFlightRequest,
     ReplayConnection,
-    receive_parts,
 )
 from kafka_shim.traces.replay.replay_recorder import ReplayRecorder
 from kafka_shim.traces.replay.replay_state import restore_state, write_state
 from kafka_shim.traces.replay.report import ReplayReport, request_id_of_event
 from kafka_shim.traces.replay.response_comparison import ResponseComparison
+from kafka_shim.traces.replay.routing import Parts
 from kafka_shim.traces.replay.target import (
     OnUnreplayableRequest,
     Target,
     UnreplayableRequestError,
 )
 from kafka_shim.traces.replay.target_cluster import TargetCluster
-from kafka_shim.traces.replay.target_connection import WINDOW_BYTES, ConnectionLostError
+from kafka_shim.traces.replay.target_connection import (
+    WINDOW_BYTES,
+    ConnectionClosedError,
+    ConnectionLostError,
+    UnreachableError,
+)
+from kafka_shim.traces.replay.target_versions import TargetVersions, UntranslatableRequestError
 from kafka_shim.traces.replay.user_logins import UserLogins
 
 _PROGRESS_EVENTS = 256
@@ -81,9 +89,13 @@ class Replayer:
         self._recorder = None if target.record is None else ReplayRecorder(target.record)
         self.report = ReplayReport(ignored=target.ignored, trace_requests=self._facts.requests)
         self._cluster = TargetCluster(target)
-        self._logins = UserLogins(target, self._facts, self._cluster.topology, self.report)
+        self._logins = UserLogins(
+            target, self._facts, self._cluster.topology, self.report, self._cluster.connector
+        )
         self._comparison = ResponseComparison(self._cluster, self._facts, self.report)
         self._mapping = self._comparison.mapping
+        self._transactions = OlderTransactions(self._cluster, self._mapping.ids)
+        self._versions = TargetVersions(self._cluster.topology, self._mapping.offsets)
         self._resumed_events = 0
         self._current_event: Event | None = None
         self.replayed_events = 0
@@ -99,6 +111,7 @@ class Replayer:
         if self._recording.damage:
             incomplete = self._facts.incomplete_connections
             self._comparison.missing.add_damaged(self._recording.events, incomplete)
+        self._cluster.learn_versions()
         replay_pace = ReplayPace(self._target.speed, self._facts.first_us)
         try:
             for number, event in enumerate(self._recording.events):
@@ -236,7 +249,42 @@ class Replayer:
         elif key in _APIS_WITH_SECRETS or (entry.redacted and BLANK.encode() in entry.frame):
             self._report_unreplayable(event, "it has secrets, which are not in a trace")
         else:
-            self._queue_request(event, header, entry, at, connection)
+            self._queue_in_version(event, header, entry.frame, at, connection)
+
+    def _queue_in_version(
+        self,
+        event: Event,
+        header: RequestHeader,
+        frame: bytes,
+        at: int,
+        connection: ReplayConnection,
+    ) -> None:
+        """Queue a request in a version of the target, if there is one."""
+        key, recorded_version = header.api_key, header.api_version
+        version = self._versions.nearest(key, recorded_version)
+        if self._facts.is_rejected_version(event):
+            version = recorded_version  # it is the target's turn to reject it
+        if version is None:
+            self.report.add_missing_api(request_id_of_event(event))
+            self._comparison.missing.add(frame)
+            return
+        if version != recorded_version:
+            if connection.due_responses_contain_ids:
+                self._exchange_due(connection)  # they may have the names of topic ids
+            try:
+                header, frame, at = self._versions.translate_request(header, frame, at, version)
+            except UntranslatableRequestError as error:
+                self._report_unreplayable(event, str(error))
+                return
+            if is_implicit(key, recorded_version, version) and key != ApiKey.END_TXN:
+                self._exchange_due(connection)
+                try:
+                    self._logins.prepare(event.connection_id, connection, set())
+                    self._transactions.prepare(connection, event, decode_request(frame)[1])
+                except ConnectionLostError as error:
+                    self._give_up_connection(event, connection, str(error))
+                    return
+        self._queue_request(event, header, frame, at, recorded_version, connection)
 
     def _is_version_accepted(self, connection: ReplayConnection, event: Event) -> bool:
         """Return whether a client asks for a lower version, which the target has not requested."""
@@ -249,11 +297,12 @@ class Replayer:
         self,
         event: Event,
         header: RequestHeader,
-        entry: Request,
+        recorded_frame: bytes,
         at: int,
+        recorded_version: int,
         connection: ReplayConnection,
     ) -> None:
-        frame = entry.frame
+        frame = recorded_frame
         key, version = header.api_key, header.api_version
         has_offsets = key in REQUESTS_WITH_OFFSETS
         if has_offsets or mapped_kinds_of_message(key, version, "Request"):
@@ -284,11 +333,13 @@ class Replayer:
             return
         # what the recording has a response to expects one: only the others need be decoded
         is_unconfirmed = key == ApiKey.PRODUCE and self._facts.is_unanswered(event)
-        expects = not is_unconfirmed or request_expects_response(header, entry.frame, at)
-        in_flight_request = InFlightRequest(event, frame, entry.frame, expects_response=expects)
+        expects = not is_unconfirmed or request_expects_response(header, recorded_frame, at)
+        versions = recorded_version, version
+        in_flight_request = InFlightRequest(
+            event, frame, recorded_frame, versions, expects_response=expects
+        )
         try:
-            self._logins.prepare(event.connection_id, connection, {*dict(parts)})
-            connection.queue_request(in_flight_request, entry.sequence, parts)
+            self._send_parts(in_flight_request, header, frame, at, parts, connection)
         except ConnectionLostError as error:
             self._give_up_connection(event, connection, str(error))
             return
@@ -296,9 +347,36 @@ class Replayer:
             self._recorder.record_request(in_flight_request)
         self.report.requests += 1
         if is_unconfirmed:
-            self._mapping.note_unconfirmed(entry.frame)
+            self._mapping.note_unconfirmed(recorded_frame)
         if self._target.speed is not None or connection.should_flush:
             self._flush_connection(event, connection)
+
+    def _send_parts(
+        self,
+        request: InFlightRequest,
+        header: RequestHeader,
+        frame: bytes,
+        at: int,
+        parts: Parts,
+        connection: ReplayConnection,
+    ) -> None:
+        """Queue the parts of a request, again if the leaders change since a broker has ended.
+
+        Raise ConnectionLostError if its brokers do not come back.
+        """
+        event, attempts = request.event, None
+        while True:
+            try:
+                self._logins.prepare(event.connection_id, connection, {*dict(parts)})
+                connection.queue_request(request, event.entry.sequence, parts)
+            except ConnectionLostError as error:
+                if attempts is None:
+                    message = decode_request(frame)[1]
+                    attempts = self._cluster.attempts(connection, event, header, message)
+                attempts.wait(error)
+                parts = self._cluster.parts(event, header, frame, at)
+            else:
+                return
 
     def _replay_authentication(
         self,
@@ -311,13 +389,31 @@ class Replayer:
         if self._recorder is not None:
             self._recorder.record_authentication(event, entry)
         try:
-            address = self._cluster.default_address(event)
-            reason = self._logins.replay(event, header, entry.frame, at, connection, address)
+            reason = self._authenticate(event, header, entry.frame, at, connection)
         except ConnectionLostError as error:
-            self._give_up_connection(event, connection, str(error))
-        else:
-            if reason:
-                self._give_up_connection(event, connection, reason)
+            reason = str(error)
+        if reason:
+            self._give_up_connection(event, connection, reason)
+
+    def _authenticate(
+        self,
+        event: Event,
+        header: RequestHeader,
+        frame: bytes,
+        at: int,
+        connection: ReplayConnection,
+    ) -> str:
+        """Return why an authentication cannot be replayed, or "".
+
+        Raise ConnectionLostError if the broker does not come back.
+        """
+        attempts = self._cluster.attempts(connection, event, header, None)
+        while True:
+            address = self._cluster.default_address(event)
+            try:
+                return self._logins.replay(event, header, frame, at, connection, address)
+            except ConnectionLostError as error:
+                attempts.wait(error)
 
     def _handle_response_event(
         self, event: Event, entry: Response, connection: ReplayConnection
@@ -328,12 +424,34 @@ class Replayer:
             return  # compared when the target has answered it
         if entry.sequence not in connection.in_flight_requests or not connection.is_usable:
             return  # reported when the request was missed
+        request, recorded = connection.in_flight_requests[entry.sequence], entry
+        if request.version != entry.api_version:
+            entry = self._versions.translate_response(entry, request.version)
         connection.mark_response_due(event, entry)
         is_awaited = entry.api_key in COORDINATOR_APIS or entry.api_key in ACL_CHANGES
         if self._target.speed is not None or is_awaited:
             self._exchange_due(connection)
+            if is_implicit(entry.api_key, request.recorded_version, request.version):
+                self._renew_epoch(event, request, recorded, connection)
         elif connection.must_receive_before_sending:
             self._exchange_due(connection, until_can_send_more=True)
+
+    def _renew_epoch(
+        self,
+        event: Event,
+        request: InFlightRequest,
+        recorded: Response,
+        connection: ReplayConnection,
+    ) -> None:
+        """Get the epoch that the recorded broker gave at the end of a transaction."""
+        if recorded.api_key != ApiKey.END_TXN or not connection.is_usable:
+            return
+        message = decode_request(request.recorded_frame)[1]
+        try:
+            end = read_response_or_none(recorded)
+            self._transactions.renew_epoch(connection, event, message, end)
+        except ConnectionLostError as error:
+            self._give_up_connection(None, connection, str(error))
 
     def _flush_connection(self, event: Event, connection: ReplayConnection) -> None:
         try:
@@ -362,6 +480,11 @@ class Replayer:
                 self._receive_unrecorded_responses(connection, entry.sequence)
                 in_flight_request = connection.in_flight_requests[entry.sequence]
                 frame = self._receive_response(connection, in_flight_request, entry)
+            except (ConnectionClosedError, UnreachableError) as error:
+                connection.remove_in_flight_request(entry.sequence)
+                connection.mark_first_due_response_received()
+                self._report_unreplayable(event, str(error))
+                continue
             except ConnectionLostError as error:
                 self._give_up_connection(event, connection, str(error))
                 return
@@ -379,7 +502,8 @@ class Replayer:
         self, connection: ReplayConnection, request: InFlightRequest, entry: Response
     ) -> bytes:
         """Return the target's response; retry while it is not ready, as a client would."""
-        frame = self._cluster.complete_response(connection, request, entry, receive_parts(request))
+        frames = self._cluster.receive_parts(connection, request)
+        frame = self._cluster.complete_response(connection, request, entry, frames)
         deadline = time.monotonic() + self._target.timeout_s
         while (
             len(connection.in_flight_requests) == 1

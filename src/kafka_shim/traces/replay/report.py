@@ -8,7 +8,7 @@ import msgspec
 
 from kafka_shim.protocol.code_names import api_name_or_key
 from kafka_shim.trace_format.entries import Request, Response
-from kafka_shim.traces.replay.compare import Difference
+from kafka_shim.traces.replay.compare import MISSING, Difference
 from kafka_shim.traces.replay.difference_causes import CAUSES, difference_cause
 from kafka_shim.traces.replay.events import Event
 
@@ -97,6 +97,11 @@ class ReplayReport(msgspec.Struct):
         )
         return max(0, self.trace_requests - sum(reached))
 
+    def add_missing_api(self, request_id: RequestId) -> None:
+        """Count a request that is not sent, since the target lacks its API."""
+        self.skip_request("the target lacks the API")
+        self._add_kinds(request_id, [Difference("api", f"v{request_id.version}", MISSING)])
+
     def skip_request(self, reason: str) -> None:
         self.skipped[reason] += 1
 
@@ -111,6 +116,9 @@ class ReplayReport(msgspec.Struct):
             self.differing_responses += bool(differences)
         else:
             self.log_differences += len(differences)
+        self._add_kinds(request_id, differences)
+
+    def _add_kinds(self, request_id: RequestId, differences: list[Difference]) -> None:
         kinds: dict[DifferenceKind, Difference] = {}
         for difference in differences:
             cause = difference_cause(request_id.api, difference)

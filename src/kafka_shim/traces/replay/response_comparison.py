@@ -5,6 +5,7 @@ from collections import Counter
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.trace_format.entries import Response
 from kafka_shim.trace_format.messages import (
     decode_request,
@@ -96,11 +97,18 @@ class ResponseComparison:
         if differences and self._is_temporary(event, request, entry):
             self._report.put_aside["with a temporary error in the recording"] += 1
             return
+        if differences and request.is_repeated:
+            self._report.put_aside["sent again after its connection was lost"] += 1
+            if entry.api_key == ApiKey.PRODUCE:
+                self.mapping.note_unconfirmed(request.recorded_frame)
+            return
         request_us = request.event.entry.time_us
         if differences and self._facts.late_acls.explain(
             event, request_us, entry.api_key, differences
         ):
             self._report.put_aside["while ACLs changed"] += 1
+            return
+        if differences and self._is_race(event, request, entry, differences):
             return
         self._report.responses += 1
         causes = {difference_cause(request_id.api, difference) for difference in differences}
@@ -110,6 +118,8 @@ class ResponseComparison:
             self._report.add_consequence(request_id, differences)
         elif differences:
             self._report.add_differences(request_id, differences)
+            if any(each.actual == ErrorCode.UNSUPPORTED_VERSION for each in differences):
+                self.missing.add(request.recorded_frame)
 
     def take_accepted_version(self, connection_id: ConnectionId) -> bool:
         """Return whether the target has accepted a version of ApiVersions that the recorded broker
@@ -158,11 +168,16 @@ class ResponseComparison:
         entry: Response,
         frame: bytes,
     ) -> list[Difference]:
-        differences = compare_and_learn(self.mapping, event, request.recorded_frame, entry, frame)
+        differences = compare_and_learn(
+            self.mapping,
+            event,
+            request.recorded_frame,
+            entry,
+            frame,
+            recorded_version=request.recorded_version,
+        )
         if entry.api_key == ApiKey.SHARE_FETCH:
-            response = read_response_or_none(entry)
-            count = 0 if response is None else count_share_records(response)
-            self._reads.count_uncompared("records were read by share groups", count)
+            return [*differences, *self._share_differences(connection, request, entry, frame)]
         if entry.api_key not in READ_APIS:
             return differences
         key = event.connection_id, entry.api_key
@@ -185,6 +200,33 @@ class ResponseComparison:
         if not all_differences:
             self._equal_reads[key] = state
         return all_differences
+
+    def _share_differences(
+        self,
+        connection: ReplayConnection,
+        request: InFlightRequest,
+        entry: Response,
+        frame: bytes,
+    ) -> list[Difference]:
+        """Return the differences of records that members of a share group got from both brokers.
+
+        The target is asked again until it has given the member as many records as recorded.
+        """
+        recorded, actual = read_response_or_none(entry), _decode(entry, frame)
+        if recorded is None or actual is None:
+            return []
+        reading = self._reads.fetch_reading(recorded)
+        reading.add_target(self.mapping, recorded, actual)
+        count, wanted = count_share_records(actual), count_share_records(recorded)
+        deadline = time.monotonic() + READ_S
+        while count < wanted and not actual.error_code and time.monotonic() < deadline:
+            time.sleep(RETRY_S)
+            actual = _decode(entry, self._cluster.send_again(connection, request, entry))
+            if actual is None:
+                break
+            count += count_share_records(actual)
+            reading.add_target(self.mapping, recorded, actual)
+        return [*self._reads.share_differences(reading)]
 
     def _read(
         self,
@@ -260,6 +302,26 @@ class ResponseComparison:
         self._reads.uncompared = counted
         self._persistent |= {(request_id_of_event(event).api, each.field) for each in differences}
         return differences
+
+    def _is_race(
+        self,
+        event: Event,
+        request: InFlightRequest,
+        entry: Response,
+        differences: list[Difference],
+    ) -> bool:
+        """Put a response aside whose differences come from a race; return whether they do."""
+        recorded, message = read_response_or_none(entry), decode_request(request.recorded_frame)[1]
+        if recorded is None or message is None:
+            return False
+        request_us = request.event.entry.time_us
+        race = self._facts.races.explain(event, request_us, message, recorded, differences)
+        if not race:
+            return False
+        self._report.put_aside[race] += 1
+        if entry.api_key == ApiKey.PRODUCE:
+            self.mapping.note_unconfirmed(request.recorded_frame)
+        return True
 
     def _is_temporary(self, event: Event, request: InFlightRequest, entry: Response) -> bool:
         """Return whether the recorded response has an error after which clients ask again."""

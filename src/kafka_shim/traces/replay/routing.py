@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
 from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
 from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.protocol.response_frames import write_response_frame
@@ -26,6 +27,7 @@ from kafka_shim.traces.replay.request_parts import (
     select_keys,
     select_partitions,
 )
+from kafka_shim.traces.replay.share_sessions import SHARE_APIS, ShareSessions
 from kafka_shim.traces.replay.target_connection import Address, TargetConnection
 from kafka_shim.traces.replay.topology import TargetTopology, TopicKey
 
@@ -41,9 +43,12 @@ class RequestRouter:
 
     def __init__(self, topology: TargetTopology) -> None:
         self.topology = topology
+        self.share_sessions = ShareSessions()
 
     def is_routed(self, listener: str, api_key: int) -> bool:
-        """Return whether the broker for a request depends on its content."""
+        """Return whether the brokers for a request, or its parts, depend on its content."""
+        if api_key in SHARE_APIS:
+            return True
         return api_key in ROUTED_APIS and self.topology.has_several_brokers(listener)
 
     def parts(self, listener: str, default: Address, header: RequestHeader, message: Any) -> Parts:
@@ -61,6 +66,13 @@ class RequestRouter:
             leaders = self.topology.leaders
             partitions = ((topic, at) for topic, at, _ in request_partitions(api_key, message))
             by_leader = _grouped(partitions, lambda key: address_of(leaders.get(key)))
+            if api_key in SHARE_APIS:
+                selected = {
+                    address: select_partitions(api_key, message, keys)
+                    for address, keys in by_leader.items()
+                }
+                requests = self.share_sessions.requests(message, selected, default)
+                return [(address, _request_frame(header, part)) for address, part in requests]
             if len(by_leader) > 1:
                 return [
                     (address, _request_frame(header, select_partitions(api_key, message, keys)))
@@ -83,6 +95,10 @@ class RequestRouter:
     def learn(self, listener: str, api_key: int, request: Any, response: Any) -> None:
         """Learn brokers, leaders and coordinators from a response of the target."""
         self.topology.learn(listener, api_key, request, response)
+
+    def ask_versions(self, connection: TargetConnection) -> None:
+        """Ask a broker for its versions. Raise ConnectionLostError if the connection ends."""
+        self._ask(connection, "", ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
 
     def ask_leaders(
         self, connection: TargetConnection, listener: str, topics: Iterable[TopicKey]

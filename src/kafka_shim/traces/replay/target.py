@@ -6,6 +6,8 @@ from pathlib import Path
 
 import msgspec
 
+from kafka_shim.client.config import PLAINTEXT, ClientConfig
+
 
 class OnUnreplayableRequest(Enum):
     """What to do about requests that cannot be replayed or get no response."""
@@ -24,7 +26,8 @@ class Target(msgspec.Struct, frozen=True):
 
     `routes` are addresses for recorded listeners and broker ids, `address` is for all others.
     `speed` None means without pauses. `replays_authentication` False skips recorded logins, for a
-    target without SASL. `record` is a folder for a trace of the replay.
+    target without SASL. `record` is a folder for a trace of the replay. `config` has the settings
+    for TLS, and the user of connections that the recorded client did not authenticate.
     """
 
     address: tuple[str, int]
@@ -36,3 +39,4 @@ class Target(msgspec.Struct, frozen=True):
     replays_authentication: bool = True
     ignored: frozenset[str] = frozenset()
     record: Path | None = None
+    config: ClientConfig = PLAINTEXT

@@ -1,6 +1,7 @@
 """The target of a replay as one cluster: sends requests to brokers, and completes responses."""
 
 import time
+from contextlib import suppress
 from typing import Any
 
 from kafka_shim.protocol.codec import codecs
@@ -17,10 +18,16 @@ from kafka_shim.trace_format.messages import (
 )
 from kafka_shim.traces.identities.message_fields import COORDINATOR_APIS
 from kafka_shim.traces.replay.acl_changes import ReplayedAclChange
-from kafka_shim.traces.replay.asking_again import ErrorRetries, RetryLimits, RoutedRequest
+from kafka_shim.traces.replay.asking_again import (
+    ErrorRetries,
+    RetryLimits,
+    RoutedRequest,
+    keys_of_request,
+)
 from kafka_shim.traces.replay.error_codes import is_coordinator_elsewhere
 from kafka_shim.traces.replay.events import Event
 from kafka_shim.traces.replay.full_fetches import FullFetches, sessionless_request
+from kafka_shim.traces.replay.lost_connections import Attempts, LostConnections
 from kafka_shim.traces.replay.replay_connection import InFlightRequest, ReplayConnection
 from kafka_shim.traces.replay.report import ReplayReport
 from kafka_shim.traces.replay.request_parts import (
@@ -29,8 +36,13 @@ from kafka_shim.traces.replay.request_parts import (
     coordinated_rows,
 )
 from kafka_shim.traces.replay.routing import Parts, RequestRouter, merge_frames
+from kafka_shim.traces.replay.share_sessions import SHARE_APIS
 from kafka_shim.traces.replay.target import Target
-from kafka_shim.traces.replay.target_connection import Address, ConnectionLostError
+from kafka_shim.traces.replay.target_connection import (
+    Address,
+    ConnectionLostError,
+    TargetConnector,
+)
 from kafka_shim.traces.replay.topology import TargetTopology
 
 SETTLE_S = 3.0
@@ -58,9 +70,11 @@ class TargetCluster:
     def __init__(self, target: Target) -> None:
         self.topology = TargetTopology()
         self.limits = RetryLimits(target.timeout_s)
+        self.connector = TargetConnector(target.config, target.timeout_s)
         self._target = target
         self._router = RequestRouter(self.topology)
         self.retries = ErrorRetries(self._router, self.limits)
+        self._lost = LostConnections(self.connector, target.timeout_s, self.retries.counts)
         self._full_fetches = FullFetches()
         self._recorded_coordinators: dict[tuple[int, str], int] = {}
         self._recorded_broker_count = 0
@@ -68,18 +82,71 @@ class TargetCluster:
         self.is_resumed = False
         """Whether the target's fetch sessions are lost."""
 
+    def learn_versions(self) -> None:
+        """Ask the target which versions it supports; if it does not say, they stay unknown."""
+        try:
+            connection = self.connector.open(self._target.address)
+        except ConnectionLostError:
+            return  # each request says so
+        try:
+            self._router.ask_versions(connection)
+        except ConnectionLostError:
+            pass
+        finally:
+            connection.close()
+
     def default_address(self, event: Event) -> Address:
         """Return the broker for requests that any broker can respond to.
 
-        That is the one with the recorded broker's id, if there is one.
+        That is the one with the recorded broker's id, if there is one and it can be reached.
         """
-        routes = self._target.routes
-        return (
+        routes, known = self._target.routes, self.topology.addresses(event.listener)
+        address = (
             routes.get(str(event.node_id))
-            or self.topology.addresses(event.listener).get(event.node_id)
+            or known.get(event.node_id)
             or routes.get(event.listener)
             or self._target.address
         )
+        if self.connector.is_unreachable(address):
+            others = (each for each in known.values() if not self.connector.is_unreachable(each))
+            return next(others, address)
+        return address
+
+    def attempts(
+        self, connection: ReplayConnection, event: Event, header: RequestHeader, message: Any
+    ) -> Attempts:
+        """Return the attempts to get a request answered; the message is None if it is unknown."""
+
+        def refresh() -> None:
+            self.is_resumed = True
+            default = self.default_address(event)
+            keys = () if message is None else keys_of_request(header.api_key, message)
+            with suppress(ConnectionLostError):
+                routed = RoutedRequest(event.listener, default, header, message)
+                if self._router.is_routed(event.listener, header.api_key):
+                    self.retries.refresh(connection, routed, keys)
+
+        return Attempts(self._lost, connection, refresh)
+
+    def receive_parts(self, connection: ReplayConnection, request: InFlightRequest) -> list[bytes]:
+        """Return the response of each broker; a part whose connection was lost is sent again.
+
+        Raise ConnectionLostError if that fails, too.
+        """
+        frames = []
+        for target, sent in request.parts:
+            try:
+                frames.append(target.receive_response(sent))
+                connection.is_rejected = False
+            except ConnectionLostError as error:
+                header, message = decode_request(sent.frame)
+                attempts = self.attempts(connection, request.event, header, message)
+                attempts.wait(error)
+                request.is_repeated = True
+                frames.append(
+                    self._exchange(connection, request.event, header, message, attempts=attempts)
+                )
+        return frames
 
     def parts(self, event: Event, header: RequestHeader, frame: bytes, at: int) -> Parts:
         """Return the brokers that a request is for, and the request for each of them."""
@@ -90,6 +157,8 @@ class TargetCluster:
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
         except ProtocolError:
             return [(default, frame)]
+        if header.api_key in SHARE_APIS:
+            self._router.share_sessions.note(message)
         return self._router.parts(event.listener, default, header, message)
 
     def without_session(self, event: Event, header: RequestHeader, frame: bytes, at: int) -> bytes:
@@ -182,11 +251,38 @@ class TargetCluster:
         return frame
 
     def _exchange(
+        self,
+        connection: ReplayConnection,
+        event: Event,
+        header: RequestHeader,
+        message: Any,
+        attempts: Attempts | None = None,
+    ) -> bytes:
+        attempts = attempts or self.attempts(connection, event, header, message)
+        while True:
+            default = self.default_address(event)
+            parts = self._router.parts(event.listener, default, header, message)
+            try:
+                frames = [
+                    connection.target_connection(address).exchange(frame)
+                    for address, frame in parts
+                ]
+            except ConnectionLostError as error:
+                attempts.wait(error)
+            else:
+                attempts.end()
+                return merge_frames(header, frames)
+
+    def exchange(
         self, connection: ReplayConnection, event: Event, header: RequestHeader, message: Any
     ) -> bytes:
-        parts = self._router.parts(event.listener, self.default_address(event), header, message)
-        frames = [connection.target_connection(address).exchange(frame) for address, frame in parts]
-        return merge_frames(header, frames)
+        """Send a request that the recording does not have, again after retriable errors.
+
+        Return the response. Raise ConnectionLostError as above.
+        """
+        frame = self._exchange(connection, event, header, message)
+        routed = RoutedRequest(event.listener, self.default_address(event), header, message)
+        return self.retries.complete(connection, routed, frame, b"")
 
     def fetch_again(
         self,

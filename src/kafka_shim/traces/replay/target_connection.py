@@ -1,7 +1,15 @@
 """Connections of a replay to one broker of the target: frames, and pipelined requests."""
 
+import errno
 import socket
+import time
 from collections import deque
+from typing import TYPE_CHECKING
+
+from kafka_shim.client.config import PLAINTEXT, ClientConfig
+
+if TYPE_CHECKING:
+    import ssl
 
 FRAME_BYTES_MAX = 104_857_600
 WINDOW_BYTES = 128 * 1024
@@ -11,8 +19,22 @@ target that waits for us to read."""
 Address = tuple[str, int]
 
 
+_UNREACHABLE_S = 2.0
+"""How long a broker that cannot be reached is not asked what any other broker can answer."""
+_NOTHING_TO_READ = frozenset({errno.EAGAIN, errno.EWOULDBLOCK, 2})
+"""Of a plain socket, and of TLS (SSL_ERROR_WANT_READ)."""
+
+
 class ConnectionLostError(Exception):
     """The target closed the connection or did not respond in time; the text says which."""
+
+
+class ConnectionClosedError(ConnectionLostError):
+    """The connection ended; on a new one, the request may be answered."""
+
+
+class UnreachableError(ConnectionLostError):
+    """The broker cannot be reached; it may be starting again."""
 
 
 class SentRequest:
@@ -29,42 +51,63 @@ class SentRequest:
 class TargetConnection:
     """A connection; responses arrive in the order of the requests."""
 
-    def __init__(self, host: str, port: int, timeout_s: float) -> None:
+    def __init__(
+        self, host: str, port: int, timeout_s: float, tls: "ssl.SSLContext | None" = None
+    ) -> None:
         """Connect. Raise ConnectionLostError if that fails."""
         self.address = host, port
+        self.is_lost = False
         self.reauthenticates_at: float | None = None
         """When the session ends, by the monotonic clock; None if it does not."""
         try:
             self._socket = socket.create_connection((host, port), timeout=timeout_s)
         except OSError as error:
-            raise ConnectionLostError(
+            raise UnreachableError(
                 f"cannot connect to {host}:{port}: {error.strerror or error}"
             ) from error
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * WINDOW_BYTES)
+        if tls is not None:
+            self._begin_tls(tls)
         self._received = b""
         self._at = 0  # bytes before this position were returned
         self._queued: list[bytes] = []
         self._awaited: deque[SentRequest] = deque()
 
-    def fileno(self) -> int:
-        return self._socket.fileno()
+    def _begin_tls(self, tls: "ssl.SSLContext") -> None:
+        host, port = self.address
+        try:
+            self._socket = tls.wrap_socket(self._socket, server_hostname=host)
+        except ConnectionError as error:
+            self._socket.close()
+            raise UnreachableError(f"cannot connect to {host}:{port}: {error}") from error
+        except OSError as error:
+            self._socket.close()
+            reason = error.strerror or error
+            raise ConnectionLostError(f"no TLS with {host}:{port}: {reason}") from error
 
     @property
     def was_closed(self) -> bool:
-        """Return whether the target has closed an idle connection."""
+        """Return whether the connection was lost, or the target has closed it while it was idle."""
+        if self.is_lost:
+            return True
         if self._awaited or self._at < len(self._received):
             return False
+        return not self.read_available()
+
+    def read_available(self) -> bool:
+        """Read what has arrived, without waiting; return whether the connection is open."""
         timeout = self._socket.gettimeout()
         try:
             self._socket.settimeout(0)
-            return not self._socket.recv(1, socket.MSG_PEEK)
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
+            while chunk := self._socket.recv(1 << 18):
+                self._received, self._at = self._received[self._at :] + chunk, 0
+        except OSError as error:
+            return error.errno in _NOTHING_TO_READ
         finally:
-            self._socket.settimeout(timeout)
+            if self._socket.fileno() >= 0:
+                self._socket.settimeout(timeout)
+        return False
 
     def queue(self, frame: bytes, *, expects_response: bool = True) -> SentRequest:
         """Queue a request for the next `flush`."""
@@ -100,7 +143,7 @@ class TargetConnection:
         try:
             self._socket.sendall(b"".join(pieces))
         except OSError as error:
-            raise ConnectionLostError("the connection was closed") from error
+            raise self._lose(error) from error
 
     @property
     def has_response(self) -> bool:
@@ -134,11 +177,47 @@ class TargetConnection:
             while available_bytes < count:
                 chunk = self._socket.recv(1 << 18)
                 if not chunk:
-                    raise ConnectionLostError("the connection was closed")
+                    raise self._lose()
                 pieces.append(chunk)
                 available_bytes += len(chunk)
         except TimeoutError as error:
+            self.is_lost = True
             raise ConnectionLostError("no response in time") from error
         except OSError as error:
-            raise ConnectionLostError("the connection was closed") from error
+            raise self._lose(error) from error
         self._received, self._at = b"".join(pieces), 0
+
+    def _lose(self, error: OSError | None = None) -> ConnectionClosedError:
+        self.is_lost = True
+        reason = getattr(error, "reason", None)  # of TLS, such as a missing certificate
+        return ConnectionClosedError(f"the connection was closed{f': {reason}' if reason else ''}")
+
+
+class TargetConnector:
+    """Opens connections to the brokers of the target."""
+
+    def __init__(self, config: ClientConfig = PLAINTEXT, timeout_s: float = 15.0) -> None:
+        """Prepare TLS. Raise ConfigError if keys or certificates cannot be used."""
+        self._timeout_s = timeout_s
+        self._unreachable_until: dict[Address, float] = {}
+        self._tls: ssl.SSLContext | None = None
+        if config.protocol.uses_tls:
+            from kafka_shim.client.tls import client_tls_context  # noqa: PLC0415 - ssl takes a while to import
+
+            self._tls = client_tls_context(config.trust)
+        self.has_connected = False
+
+    def open(self, address: Address) -> TargetConnection:
+        """Connect to a broker. Raise ConnectionLostError if that fails."""
+        try:
+            connection = TargetConnection(*address, self._timeout_s, self._tls)
+        except UnreachableError:
+            self._unreachable_until[address] = time.monotonic() + _UNREACHABLE_S
+            raise
+        self.has_connected = True
+        self._unreachable_until.pop(address, None)
+        return connection
+
+    def is_unreachable(self, address: Address) -> bool:
+        """Return whether a broker could not be reached a moment ago."""
+        return time.monotonic() < self._unreachable_until.get(address, 0.0)

@@ -39,7 +39,7 @@ class TargetTopology:
             self._learn_leaders(response)
         elif api_key == ApiKey.FIND_COORDINATOR and request is not None:
             self._learn_coordinators(request, response)
-        elif api_key == ApiKey.API_VERSIONS:
+        elif api_key == ApiKey.API_VERSIONS and not response.error_code:
             self.versions |= {
                 row.api_key: (row.min_version, row.max_version) for row in response.api_keys
             }

@@ -29,6 +29,7 @@ from kafka_shim.traces.replay.target_connection import (
     Address,
     ConnectionLostError,
     TargetConnection,
+    TargetConnector,
 )
 from kafka_shim.traces.replay.topology import TargetTopology
 
@@ -63,11 +64,13 @@ class UserLogins:
         facts: RecordedFacts,
         topology: TargetTopology,
         report: ReplayReport,
+        connector: TargetConnector,
     ) -> None:
         self._target = target
         self._facts = facts
         self._topology = topology
         self._report = report
+        self._connector = connector
         self._users: dict[ConnectionId, _User] = {}
         self._outstanding: dict[ConnectionId, _OutstandingLogin] = {}
         self._rejections: list[_OutstandingLogin] = []
@@ -76,9 +79,13 @@ class UserLogins:
     def add_connection(self, event: Event) -> None:
         """Add a connection whose client had authenticated before the first event that is replayed.
 
-        It authenticates when it sends its first request, if its password is known.
+        It authenticates when it sends its first request, if its password is known. A client that
+        never authenticates has the user in the target's settings, if there is one.
         """
         row, name = event.connection, event.principal.partition(":")[2]
+        own, is_known = self._target.config.login, row is not None and bool(row.mechanism)
+        if own is not None and not is_known and not self._facts.authenticates(event.connection_id):
+            self._users[event.connection_id] = _User(own.mechanism, own, 1)
         if row is None or not row.mechanism or name not in self._target.users:
             return
         if self._facts.logs_in_later(event) or not self._target.replays_authentication:
@@ -91,7 +98,7 @@ class UserLogins:
 
         Raise ConnectionLostError if that fails.
         """
-        connection = TargetConnection(*address, self._target.timeout_s)
+        connection = self._connector.open(address)
         user = self._users.get(connection_id)
         if user is not None and user.login is not None:
             self._authenticate(connection, user)
@@ -135,7 +142,7 @@ class UserLogins:
         highest = self._topology.versions.get(ApiKey.SASL_AUTHENTICATE, (0, 1))[1]
         user.version = min(1, header.api_version, highest)
         if recorded_code:
-            target = TargetConnection(*address, self._target.timeout_s)
+            target = self._connector.open(address)
         else:
             target = connection.target_connection(address)
         exchange = LoginExchange(target, login, user.version)
@@ -157,8 +164,12 @@ class UserLogins:
         """
         outstanding = self._outstanding.pop(connection_id, None)
         if outstanding is not None:
-            self._compare(outstanding)
-            _require_success(outstanding.exchange)
+            outstanding.exchange.wait()
+            if outstanding.exchange.is_lost:
+                self._report.logins += 1  # the new connection authenticates
+            else:
+                self._compare(outstanding)
+                _require_success(outstanding.exchange)
         user = self._users.get(connection_id)
         if user is None or user.login is None:
             return
