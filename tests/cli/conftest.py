@@ -53,6 +53,12 @@ class Running:
     def sasl(self) -> str:
         return self.bootstrap("SASL_PLAINTEXT")
 
+    def stop_node(self, node_id: int) -> None:
+        self._wait(self._broker.stop_node(node_id))
+
+    def start_node(self, node_id: int) -> None:
+        self._wait(self._broker.start_node(node_id))
+
     def stop(self) -> None:
         self._wait(self._broker.stop())
         self._loop.call_soon_threadsafe(self._loop.stop)

@@ -57,14 +57,20 @@ def main() -> int:
 @contextlib.contextmanager
 def real_cluster(release: str, count: int) -> Iterator[Sequence[str]]:
     """Run a cluster of real brokers; yield the addresses of the first one's two listeners."""
+    with real_brokers(release, count) as brokers:
+        yield brokers[0].plain, brokers[0].sasl
+
+
+@contextlib.contextmanager
+def real_brokers(release: str, count: int) -> Iterator[Sequence[OperatedKafka]]:
+    """Run a cluster of real brokers; the first one is also its controller."""
     with contextlib.ExitStack() as stack:
-        first = OperatedKafka(release, "authorizer", SETTINGS)
-        stack.enter_context(first)
+        brokers = [stack.enter_context(OperatedKafka(release, "authorizer", SETTINGS))]
         for node_id in range(2, count + 1):
-            other = OperatedKafka(release, "authorizer", SETTINGS, offload=first)
+            other = OperatedKafka(release, "authorizer", SETTINGS, offload=brokers[0])
             other.node_id = node_id
-            stack.enter_context(other)
-        yield first.plain, first.sasl
+            brokers.append(stack.enter_context(other))
+        yield brokers
 
 
 @contextlib.contextmanager

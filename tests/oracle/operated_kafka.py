@@ -90,8 +90,14 @@ class OperatedKafka(RealKafka):
         broker.send_signal(signal.SIGTERM)
         broker.wait(STOPPING_SECONDS)
 
+    def kill(self) -> None:
+        """Stop the broker at once, as if its machine had failed."""
+        broker = self._children[-1]
+        broker.kill()
+        broker.wait(STOPPING_SECONDS)
+
     def start_again(self, *, is_moved: bool = False) -> None:
-        """Start the broker again after shut_down(), on other ports if `is_moved`."""
+        """Start the broker again after shut_down() or kill(), on other ports if `is_moved`."""
         self._children.pop()
         if is_moved:
             self.plain_port, self.sasl_port = free_ports(2)

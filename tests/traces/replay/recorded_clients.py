@@ -1,7 +1,7 @@
 """Clients whose traffic is recorded and replayed: producers, groups, transactions and denials."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from confluent_kafka.admin import (
 )
 
 from kafka_shim.shim.config import Config, parse_address
-from kafka_shim.traces.replay.events import Recording, TraceEvents
+from kafka_shim.traces.replay.events import Event, Recording, TraceEvents
 from kafka_shim.traces.replay.replayer import Replayer
 from kafka_shim.traces.replay.report import ReplayReport
 from kafka_shim.traces.replay.target import OnUnreplayableRequest, Target
@@ -135,14 +135,36 @@ def produce_as_alice(sasl: str) -> None:
         alice.flush(10)
 
 
-def replay(trace: Path, plaintext: str, sasl: str, **options: Any) -> ReplayReport:
-    """Replay a trace to a cluster with these bootstrap servers."""
+class OperatedEvents:
+    """The events of a trace; a replay calls `operate` in the middle of them."""
+
+    def __init__(self, trace: Path, operate: Callable[[], None]) -> None:
+        self._events = [*TraceEvents(trace)]
+        self._operate = operate
+        self._passes = 0
+
+    def __iter__(self) -> Iterator[Event]:
+        self._passes += 1  # the first one is for facts about the recording
+        for number, event in enumerate(self._events):
+            if self._passes == 2 and number == len(self._events) * 2 // 5:
+                self._operate()
+            yield event
+
+
+def replay(
+    trace: Path,
+    plaintext: str,
+    sasl: str,
+    *,
+    operate: Callable[[], None] = lambda: None,
+    **options: Any,
+) -> ReplayReport:
+    """Replay a trace to a cluster with these bootstrap servers, which is operated meanwhile."""
     addresses = [parse_address(text.partition(",")[0], "") for text in (plaintext, sasl)]
-    target = Target(
-        addresses[0],
-        routes={"SASL_PLAINTEXT": addresses[1]},
-        users={name: f"{name}-secret" for name in ("alice", "bob", "carol", "admin")},
-        on_miss=OnUnreplayableRequest.SKIP,
-        **options,
-    )
-    return Replayer(Recording(TraceEvents(trace), []), target).replay()
+    defaults: dict[str, Any] = {
+        "routes": {"SASL_PLAINTEXT": addresses[1]},
+        "users": {name: f"{name}-secret" for name in ("alice", "bob", "carol", "admin")},
+        "on_miss": OnUnreplayableRequest.SKIP,
+    }
+    target = Target(addresses[0], **(defaults | options))
+    return Replayer(Recording(OperatedEvents(trace, operate), []), target).replay()

@@ -82,7 +82,7 @@ def write_in_transactions(client: Client, topic_id: bytes) -> None:
         ids = {"producer_id": producer.producer_id, "producer_epoch": producer.producer_epoch}
         options = {**ids, "base_sequence": 0, "is_transactional": True}
         write(client, topic_id, b"committed %d" % number, **options)
-        producer = client.send_request(ApiKey.END_TXN, EndTxnRequest("tx", *ids.values(), True))
+        producer = client.send_request(ApiKey.END_TXN, EndTxnRequest("tx", **ids, committed=True))
         assert (producer.error_code, producer.producer_epoch) == (0, ids["producer_epoch"] + 1)
 
 

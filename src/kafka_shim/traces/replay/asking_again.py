@@ -13,6 +13,7 @@ from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.trace_format.messages import decode_response
 from kafka_shim.traces.identities.message_fields import NOT_READY_ERRORS
 from kafka_shim.traces.replay.error_codes import error_code_of
+from kafka_shim.traces.replay.recorded_to_target_mapping import remove_leader_epochs
 from kafka_shim.traces.replay.replay_connection import ReplayConnection
 from kafka_shim.traces.replay.request_parts import (
     COORDINATED_LISTS,
@@ -35,6 +36,8 @@ from kafka_shim.traces.replay.target_connection import (
 
 RETRY_S = 0.1
 """Before a target that is not ready yet is asked again."""
+PERSISTENT_S = 0.3
+"""How long it is asked again for what it was not ready for in the whole time before."""
 
 LEADER_ERRORS = frozenset(
     {
@@ -53,6 +56,7 @@ UNKNOWN_TOPIC_ERRORS = frozenset(
     }
 )  # fmt: skip
 """Retriable only for a moment after a topic was created: not each broker has it yet."""
+_OTHER_EPOCHS = frozenset({ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.UNKNOWN_LEADER_EPOCH})
 COORDINATOR_ERRORS = NOT_READY_ERRORS | {ErrorCode.UNSTABLE_OFFSET_COMMIT}
 TEMPORARY_ERRORS = (
     LEADER_ERRORS
@@ -80,6 +84,8 @@ class RetryLimits:
     def __init__(self, timeout_s: float) -> None:
         self.timeout_s = timeout_s
         self.settles_until = 0.0
+        self.leader_epochs_differ = False
+        """Whether the target has rejected the epoch of a recorded leader."""
 
     @property
     def is_settling(self) -> bool:
@@ -91,7 +97,9 @@ class ErrorRetries:
 
     def __init__(self, router: RequestRouter, limits: RetryLimits) -> None:
         self._router = router
-        self._limits = limits
+        self.limits = limits
+        self._exhausted: set[Key] = set()
+        """For what the target had an error for as long as a request may take."""
         self.counts: Counter[str] = Counter()
         """How often the target was asked again, by the name of the error."""
 
@@ -102,7 +110,7 @@ class ErrorRetries:
 
         Raise ConnectionLostError if the target does not respond in time.
         """
-        deadline = time.monotonic() + self._limits.timeout_s
+        start, deadline = time.monotonic(), 0.0
         header, message = request.header, request.message
         recorded_response = _decode(header, recorded)
         recorded_codes = (
@@ -117,7 +125,13 @@ class ErrorRetries:
                 for key, code in self._retriable_codes(header.api_key, message, response)
                 if code not in recorded_codes
             }
-            if not failed or time.monotonic() > deadline:
+            if not deadline:
+                is_exhausted = self._exhausted.issuperset(failed)
+                deadline = start + (PERSISTENT_S if is_exhausted else self.limits.timeout_s)
+            if not failed:
+                return frame
+            if time.monotonic() > deadline:
+                self._exhausted.update(failed)
                 return frame
             for code in failed.values():
                 self.counts[error_name(code)] += 1
@@ -125,6 +139,8 @@ class ErrorRetries:
             try:
                 self.refresh(connection, request, failed)
                 again = _select(header.api_key, message, set(failed))
+                if not _OTHER_EPOCHS.isdisjoint(failed.values()):
+                    self.limits.leader_epochs_differ |= remove_leader_epochs(again)
                 parts = self._router.parts(request.listener, request.default, header, again)
                 responses = [
                     _decode(header, connection.target_connection(address).exchange(part))
@@ -146,7 +162,7 @@ class ErrorRetries:
         for key, code in error_codes(api_key, message, response).items():
             if api_key in LEADER_APIS:
                 is_retriable = code in LEADER_ERRORS or (
-                    code in UNKNOWN_TOPIC_ERRORS and self._limits.is_settling
+                    code in UNKNOWN_TOPIC_ERRORS and self.limits.is_settling
                 )
             else:
                 is_retriable = code in COORDINATOR_ERRORS

@@ -66,23 +66,26 @@ def difference_cause(api: str, difference: Difference) -> str:
     """Return one of CAUSES for a difference in a response to this API."""
     field = difference.field.replace("[]", "").rpartition(".")[2]
     if field.endswith("authorized_operations"):
-        if {difference.recorded, difference.actual} == _NO_OPERATIONS:
-            return "release"  # of a response without operations
-        is_new = api in _GROUP_APIS and _differ_only_in(difference, _GROUP_OPERATIONS_OF_RELEASES)
-        return "release" if is_new else "permission"
+        return _operations_cause(api, difference)
     if field.endswith("error_code"):
         values = (difference.recorded, difference.actual)
         causes = {_CAUSES_BY_ERROR[value] for value in values if value in _CAUSES_BY_ERROR}
         default = "settings" if api in _CHANGES_OF_SETTINGS else "other"
         return next((cause for cause in _STRONGEST if cause in causes), default)
-    if field in IDS:
-        return "ids"
-    if field in ("api", "version"):
-        return "release"
+    if field in IDS or field in ("api", "version"):
+        return "ids" if field in IDS else "release"
     if api in _CAUSES_BY_API:
         return _CAUSES_BY_API[api]
     is_setting = field in _SETTINGS_FIELDS or "configs[]." in difference.field
     return "settings" if is_setting else "other"
+
+
+def _operations_cause(api: str, difference: Difference) -> str:
+    """Return the cause of other operations: old releases return 0 where none were requested."""
+    if {difference.recorded, difference.actual} == _NO_OPERATIONS:
+        return "release"
+    is_new = api in _GROUP_APIS and _differ_only_in(difference, _GROUP_OPERATIONS_OF_RELEASES)
+    return "release" if is_new else "permission"
 
 
 def _differ_only_in(difference: Difference, operations: int) -> bool:

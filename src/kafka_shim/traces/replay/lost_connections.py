@@ -4,10 +4,9 @@ Its partitions and groups then have other leaders and coordinators, or the same 
 """
 
 import time
-from collections import Counter
 from collections.abc import Callable
 
-from kafka_shim.traces.replay.asking_again import RETRY_S
+from kafka_shim.traces.replay.asking_again import RETRY_S, ErrorRetries
 from kafka_shim.traces.replay.replay_connection import ReplayConnection
 from kafka_shim.traces.replay.target_connection import (
     ConnectionClosedError,
@@ -21,25 +20,19 @@ _CLOSED_MAX = 3
 LOST = "connections were lost"
 
 
-class LostConnections:
-    """Counts lost connections, and knows whether the target still answers anything."""
-
-    def __init__(self, connector: TargetConnector, timeout_s: float, counts: Counter[str]) -> None:
-        self.connector = connector
-        self.timeout_s = timeout_s
-        self.counts = counts
-        self.is_target_lost = False
-        """Whether nothing was reachable for as long as a request may take."""
-
-
 class Attempts:
     """The attempts to get one request answered."""
 
     def __init__(
-        self, lost: LostConnections, connection: ReplayConnection, refresh: Callable[[], None]
+        self,
+        retries: ErrorRetries,
+        connector: TargetConnector,
+        connection: ReplayConnection,
+        refresh: Callable[[], None],
     ) -> None:
         """`refresh` asks the target for its brokers, leaders and coordinators."""
-        self._lost = lost
+        self._retries = retries
+        self._connector = connector
         self._connection = connection
         self._refresh = refresh
         self._deadline = 0.0
@@ -50,24 +43,27 @@ class Attempts:
 
         Raise the error if there is none: the request is to blame, or the target does not come back.
         """
-        lost = self._lost
-        if not self._deadline:
-            self._deadline = time.monotonic() + lost.timeout_s
+        limits = self._retries.limits
+        self._deadline = self._deadline or time.monotonic() + limits.timeout_s
+        is_over = time.monotonic() > self._deadline
         if isinstance(error, ConnectionClosedError):
             self._closed += 1
-            is_over = self._connection.is_rejected or self._closed >= _CLOSED_MAX
+            is_over |= self._connection.is_rejected or self._closed >= _CLOSED_MAX
             self._connection.is_rejected |= is_over
+        elif isinstance(error, UnreachableError):
+            given_up = self._connector.given_up
+            if is_over:
+                given_up.add(error.address)
+            is_over |= error.address in given_up or not self._connector.has_connected
         else:
-            is_over = not isinstance(error, UnreachableError) or not lost.connector.has_connected
-        is_late = time.monotonic() > self._deadline
-        if is_late and isinstance(error, UnreachableError):
-            lost.is_target_lost = True
-        if is_over or is_late or lost.is_target_lost:
+            is_over = True
+        if is_over:
             raise error
-        lost.counts[LOST] += 1
+        self._retries.counts[LOST] += 1
+        limits.settles_until = time.monotonic() + limits.timeout_s
         time.sleep(RETRY_S)
         self._refresh()
 
     def end(self) -> None:
         """Note that the target has answered."""
-        self._connection.is_rejected = self._lost.is_target_lost = False
+        self._connection.is_rejected = False

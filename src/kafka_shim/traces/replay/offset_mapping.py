@@ -26,10 +26,10 @@ RESPONSES_WITH_OFFSETS = frozenset({ApiKey.PRODUCE, ApiKey.LIST_OFFSETS, ApiKey.
 REQUESTS_WITH_OFFSETS = frozenset(
     {
         ApiKey.FETCH, ApiKey.OFFSET_COMMIT, ApiKey.TXN_OFFSET_COMMIT, ApiKey.DELETE_RECORDS,
-        ApiKey.SHARE_FETCH, ApiKey.SHARE_ACKNOWLEDGE,
+        ApiKey.SHARE_FETCH, ApiKey.SHARE_ACKNOWLEDGE, ApiKey.LIST_OFFSETS,
     }
 )  # fmt: skip
-"""Requests that offsets are put into."""
+"""Requests that offsets are put into, or that leader epochs are removed from."""
 
 COMMITS = frozenset({ApiKey.OFFSET_COMMIT, ApiKey.TXN_OFFSET_COMMIT})
 """Requests whose offsets are compared when they are fetched."""

@@ -30,7 +30,8 @@ class RecordedToTargetMapping:
         self.ids = IdMapping()
         self.leaders = GroupLeaderExchanges(self.ids)
         self.offsets = OffsetMapping()
-        self._leader_epochs_differ = False
+        self.leader_epochs_differ = False
+        """Whether leaders of the target have other epochs: requests go out without any."""
         self._equal_pairs: dict[
             tuple[ConnectionId, int, int], tuple[int, RequestWithBothResponses]
         ] = {}
@@ -54,7 +55,7 @@ class RecordedToTargetMapping:
         return (
             self.ids.differs_from_recording
             or self.offsets.differs_from_recording
-            or self._leader_epochs_differ
+            or self.leader_epochs_differ
         )
 
     def learn(self, event: Event, request: bytes, recorded: Any, actual: Any) -> bool:
@@ -62,7 +63,7 @@ class RecordedToTargetMapping:
         header, message = decode_request(request)
         if header.api_key == ApiKey.METADATA:
             self.offsets.learn_topic_names(recorded)
-            self._leader_epochs_differ |= _leader_epochs(recorded) != _leader_epochs(actual)
+            self.leader_epochs_differ |= _leader_epochs(recorded) != _leader_epochs(actual)
         elif header.api_key in (ApiKey.LIST_OFFSETS, ApiKey.OFFSET_FETCH):
             self.offsets.learn(recorded, actual, self.ids.corresponding_ids)
         if header.api_key != ApiKey.JOIN_GROUP or message is None:
@@ -96,7 +97,7 @@ class RecordedToTargetMapping:
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
             # first the offsets, while the message still has recorded topic ids
             is_changed = self.offsets.put_target_offsets(message)
-            is_changed |= self._leader_epochs_differ and _remove_leader_epochs(message)
+            is_changed |= self.leader_epochs_differ and remove_leader_epochs(message)
             is_changed |= self.ids.put_target_ids(connection_id, message)
             if not is_changed:
                 return frame
@@ -109,7 +110,7 @@ def _leader_epochs(metadata: Any) -> set[int]:
     return {row.leader_epoch for topic in metadata.topics for row in topic.partitions}
 
 
-def _remove_leader_epochs(request: Any) -> bool:
+def remove_leader_epochs(request: Any) -> bool:
     """Remove the epochs of the recorded leaders, which the target's do not have; in place."""
     changed = False
     for topic in getattr(request, "topics", None) or ():

@@ -340,6 +340,9 @@ class Replayer:
         )
         try:
             self._send_parts(in_flight_request, header, frame, at, parts, connection)
+        except (ConnectionClosedError, UnreachableError) as error:
+            self._report_unreplayable(event, str(error))
+            return
         except ConnectionLostError as error:
             self._give_up_connection(event, connection, str(error))
             return
@@ -504,6 +507,7 @@ class Replayer:
         """Return the target's response; retry while it is not ready, as a client would."""
         frames = self._cluster.receive_parts(connection, request)
         frame = self._cluster.complete_response(connection, request, entry, frames)
+        self._mapping.leader_epochs_differ |= self._cluster.limits.leader_epochs_differ
         deadline = time.monotonic() + self._target.timeout_s
         while (
             len(connection.in_flight_requests) == 1

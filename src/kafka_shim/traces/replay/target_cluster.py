@@ -27,7 +27,7 @@ from kafka_shim.traces.replay.asking_again import (
 from kafka_shim.traces.replay.error_codes import is_coordinator_elsewhere
 from kafka_shim.traces.replay.events import Event
 from kafka_shim.traces.replay.full_fetches import FullFetches, sessionless_request
-from kafka_shim.traces.replay.lost_connections import Attempts, LostConnections
+from kafka_shim.traces.replay.lost_connections import Attempts
 from kafka_shim.traces.replay.replay_connection import InFlightRequest, ReplayConnection
 from kafka_shim.traces.replay.report import ReplayReport
 from kafka_shim.traces.replay.request_parts import (
@@ -74,7 +74,6 @@ class TargetCluster:
         self._target = target
         self._router = RequestRouter(self.topology)
         self.retries = ErrorRetries(self._router, self.limits)
-        self._lost = LostConnections(self.connector, target.timeout_s, self.retries.counts)
         self._full_fetches = FullFetches()
         self._recorded_coordinators: dict[tuple[int, str], int] = {}
         self._recorded_broker_count = 0
@@ -126,7 +125,7 @@ class TargetCluster:
                 if self._router.is_routed(event.listener, header.api_key):
                     self.retries.refresh(connection, routed, keys)
 
-        return Attempts(self._lost, connection, refresh)
+        return Attempts(self.retries, self.connector, connection, refresh)
 
     def receive_parts(self, connection: ReplayConnection, request: InFlightRequest) -> list[bytes]:
         """Return the response of each broker; a part whose connection was lost is sent again.

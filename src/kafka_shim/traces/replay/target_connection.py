@@ -11,12 +11,12 @@ from kafka_shim.client.config import PLAINTEXT, ClientConfig
 if TYPE_CHECKING:
     import ssl
 
+Address = tuple[str, int]
+
 FRAME_BYTES_MAX = 104_857_600
 WINDOW_BYTES = 128 * 1024
 """What may be sent ahead of its responses: the socket holds it, so that sending never waits for a
 target that waits for us to read."""
-
-Address = tuple[str, int]
 
 
 _UNREACHABLE_S = 2.0
@@ -34,7 +34,11 @@ class ConnectionClosedError(ConnectionLostError):
 
 
 class UnreachableError(ConnectionLostError):
-    """The broker cannot be reached; it may be starting again."""
+    """The broker at `address` cannot be reached; it may be starting again."""
+
+    def __init__(self, address: Address, reason: object) -> None:
+        super().__init__(f"cannot connect to {address[0]}:{address[1]}: {reason}")
+        self.address = address
 
 
 class SentRequest:
@@ -62,9 +66,7 @@ class TargetConnection:
         try:
             self._socket = socket.create_connection((host, port), timeout=timeout_s)
         except OSError as error:
-            raise UnreachableError(
-                f"cannot connect to {host}:{port}: {error.strerror or error}"
-            ) from error
+            raise UnreachableError((host, port), error.strerror or error) from error
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * WINDOW_BYTES)
         if tls is not None:
@@ -80,7 +82,7 @@ class TargetConnection:
             self._socket = tls.wrap_socket(self._socket, server_hostname=host)
         except ConnectionError as error:
             self._socket.close()
-            raise UnreachableError(f"cannot connect to {host}:{port}: {error}") from error
+            raise UnreachableError((host, port), error) from error
         except OSError as error:
             self._socket.close()
             reason = error.strerror or error
@@ -206,6 +208,8 @@ class TargetConnector:
 
             self._tls = client_tls_context(config.trust)
         self.has_connected = False
+        self.given_up: set[Address] = set()
+        """Brokers that could not be reached for as long as a request may take."""
 
     def open(self, address: Address) -> TargetConnection:
         """Connect to a broker. Raise ConnectionLostError if that fails."""
@@ -216,6 +220,7 @@ class TargetConnector:
             raise
         self.has_connected = True
         self._unreachable_until.pop(address, None)
+        self.given_up.discard(address)
         return connection
 
     def is_unreachable(self, address: Address) -> bool:
