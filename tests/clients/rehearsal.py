@@ -23,7 +23,7 @@ from tests.clients.kit import CLIENTS, PLAY_SECONDS
 from tests.oracle.operated_kafka import OperatedKafka
 from tests.oracle.real_kafka import settings_of
 from tests.support.commands import SHIM
-from tests.traces.replay.recorded_clients import replay, run_clients, run_new_groups
+from tests.traces.replay.recorded_clients import read_all, replay, run_clients, run_new_groups
 
 SETTINGS = {"group.initial.rebalance.delay.ms": "1000", "num.partitions": "6"}
 DIFFERENT = 3
@@ -100,6 +100,7 @@ def record(upstream: Sequence[str], trace: Path, *, has_new_groups: bool) -> Non
             for name, address in zip(NAMES, addresses, strict=True)
         }
         run_clients(*addresses)
+        read_all({"bootstrap.servers": addresses[0], "group.instance.id": "one"}, "static")
         if has_new_groups:
             run_new_groups({"bootstrap.servers": addresses[0]})
             _play("shares", ["java"], environment)

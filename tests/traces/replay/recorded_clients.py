@@ -86,10 +86,9 @@ def read_all(servers: dict[str, Any], group: str) -> None:
 
 
 def run_new_groups(servers: dict[str, Any]) -> None:
-    """Read as members of groups of the new protocol (KIP-848), and as static members."""
+    """Read as members of groups of the new protocol (KIP-848), one of them static."""
     read_all(servers | {"group.protocol": "consumer"}, "new-readers")
     read_all(servers | {"group.protocol": "consumer", "group.instance.id": "one"}, "new-static")
-    read_all(servers | {"group.instance.id": "one"}, "static")
 
 
 def run_transactions(servers: dict[str, Any]) -> None:

@@ -1,10 +1,10 @@
 """Compares the records that a client reads from a partition, in the recording and at the target."""
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.records.batches import HEADER_BYTES
+from kafka_shim.protocol.records.batches import HEADER_BYTES, Batch, iterate_batches
 from kafka_shim.protocol.records.complete_batches import CompleteBatch, complete_batches
 from kafka_shim.protocol.records.record_codec import Record
 from kafka_shim.traces.replay.offset_mapping import PartitionOffsets
@@ -23,11 +23,18 @@ class ReadDifference(NamedTuple):
 class PartitionReading:
     """The records in a recorded Fetch response, and those that the target returned."""
 
-    def __init__(self, offsets: PartitionOffsets, recorded: bytes | None) -> None:
+    def __init__(
+        self,
+        offsets: PartitionOffsets,
+        recorded: bytes | None,
+        aborted_transactions: Sequence[Any] | None = None,
+    ) -> None:
         self._offsets = offsets
         self._recorded_batches = list(_data_batches(recorded))
+        self._recorded_aborted = aborted_batches(recorded, aborted_transactions)
+        self._target_aborted: set[int] = set()
         self._target_batches: dict[int, CompleteBatch] = {}
-        self._target_records: dict[int, Record] | None = None
+        self._target_records: dict[int, tuple[Record | None, str]] | None = None
         self._repeated: list[int] = []
         self.uncompared = 0
         """The number of records that the recording did not write itself."""
@@ -35,9 +42,12 @@ class PartitionReading:
         self.unknown_offsets: dict[int, str] = {}
         """Records of the target that the recording has not written, by their offsets."""
 
-    def add_target(self, records: bytes | None) -> None:
+    def add_target(
+        self, records: bytes | None, aborted_transactions: Sequence[Any] | None = None
+    ) -> None:
         """Add what the target returned to one request."""
         behind = -1
+        self._target_aborted |= aborted_batches(records, aborted_transactions)
         for batch in _data_batches(records):
             if batch.first_offset <= behind:
                 self._repeated.append(batch.first_offset)
@@ -60,6 +70,7 @@ class PartitionReading:
         """
         self.compared = self.uncompared = 0
         for batch in self._recorded_batches:
+            yield from self._outcome_differences(batch)
             if self._is_equal_batch(batch):
                 self.compared += _record_count(batch)
                 continue
@@ -71,7 +82,8 @@ class PartitionReading:
                 if target_offset is None:
                     self.uncompared += 1
                     continue
-                actual = self._records_of_target().get(target_offset)
+                actual, time = self._records_of_target().get(target_offset, (None, ""))
+                own_time = _time_text(record, batch)
                 if actual is None and is_late:
                     self.uncompared += 1
                     continue
@@ -80,10 +92,22 @@ class PartitionReading:
                     yield ReadDifference(record.offset, _record_text(record), "")
                 elif _content(record) != _content(actual):
                     yield ReadDifference(record.offset, _record_text(record), _record_text(actual))
+                elif own_time != time and own_time and time:
+                    yield ReadDifference(record.offset, own_time, time)
         for offset in self._repeated:
-            repeated = self._records_of_target().get(offset)
+            repeated, _ = self._records_of_target().get(offset, (None, ""))
             text = "unreadable" if repeated is None else _record_text(repeated)
             yield ReadDifference(offset, "", f"{text}, repeated")
+
+    def _outcome_differences(self, batch: CompleteBatch) -> Iterator[ReadDifference]:
+        """Yield whether only one of both brokers says that a batch's transaction was aborted."""
+        target = self._offsets.target_of_written(batch.first_offset)
+        if target is None or target not in self._target_batches:
+            return
+        outcomes = batch.first_offset in self._recorded_aborted, target in self._target_aborted
+        if outcomes[0] != outcomes[1]:
+            recorded, actual = ("aborted" if outcome else "committed" for outcome in outcomes)
+            yield ReadDifference(batch.first_offset, recorded, actual)
 
     def _missing_offsets(self) -> Iterator[int]:
         for batch in self._recorded_batches:
@@ -122,6 +146,8 @@ class PartitionReading:
             found.batch.last_offset_delta == batch.batch.last_offset_delta
             and found.batch.compression_code == batch.batch.compression_code
             and found.batch.record_count == batch.batch.record_count
+            and found.batch.has_append_time == batch.batch.has_append_time
+            and (batch.batch.has_append_time or _has_equal_times(found.batch, batch.batch))
             and found.blob[HEADER_BYTES:] == batch.blob[HEADER_BYTES:]
         )
 
@@ -134,10 +160,10 @@ class PartitionReading:
             if not self._offsets.contains_target(record.offset):
                 self.unknown_offsets[record.offset] = _record_text(record)
 
-    def _records_of_target(self) -> dict[int, Record]:
+    def _records_of_target(self) -> dict[int, tuple[Record | None, str]]:
         if self._target_records is None:
             self._target_records = {
-                record.offset: record
+                record.offset: (record, _time_text(record, batch))
                 for batch in self._target_batches.values()
                 for record in _records(batch)
             }
@@ -176,13 +202,55 @@ def _offsets_in(batch: CompleteBatch) -> Iterable[int]:
     return [record.offset for record in _records(batch)]  # others were compacted
 
 
+def aborted_batches(blob: bytes | None, aborted: Sequence[Any] | None) -> set[int]:
+    """Return the first offsets of the batches that a client ignores, as it finds them.
+
+    `aborted` are the aborted transactions in a Fetch response: producers, each from an offset on,
+    up to its next marker.
+    """
+    found: set[int] = set()
+    if not aborted:
+        return found
+    waiting = sorted((row.first_offset, row.producer_id) for row in aborted)
+    producers: set[int] = set()
+    try:
+        for batch in iterate_batches(blob or b"", allows_truncated_end=True):
+            while waiting and waiting[0][0] <= batch.last_offset:
+                producers.add(waiting.pop(0)[1])
+            if batch.is_control:
+                producers.discard(batch.producer_id)
+            elif batch.is_transactional and batch.producer_id in producers:
+                found.add(batch.base_offset)
+    except ProtocolError:
+        pass
+    return found
+
+
+def _has_equal_times(batch: Batch, other: Batch) -> bool:
+    """Return whether the times begin equally, as far as compaction has left that time."""
+    if batch.delete_horizon_ms is not None or other.delete_horizon_ms is not None:
+        return False
+    return batch.base_timestamp == other.base_timestamp
+
+
 def _content(record: Record) -> tuple[object, ...]:
     return record.key, record.value, record.headers
 
 
+def _time_text(record: Record, batch: CompleteBatch) -> str:
+    """Return the time that a producer has set, or that the broker did; "" in older formats."""
+    if batch.batch is None:
+        return ""
+    return "time of the append" if batch.batch.has_append_time else f"time {record.timestamp}"
+
+
 def _record_text(record: Record) -> str:
-    headers = f", {len(record.headers)} headers" if record.headers else ""
+    headers = f", headers {_headers_text(record)}" if record.headers else ""
     return f"key {_bytes_text(record.key)}, value {_bytes_text(record.value)}{headers}"
+
+
+def _headers_text(record: Record) -> str:
+    return ", ".join(f"{name} {_bytes_text(value)}" for name, value in record.headers)
 
 
 def _bytes_text(content: bytes | None) -> str:

@@ -53,7 +53,8 @@ class FetchReading:
             if row.error_code:
                 del self.readings[topic_partition]
             else:
-                self.readings[topic_partition].add_target(row.records)
+                aborted = getattr(row, "aborted_transactions", None)
+                self.readings[topic_partition].add_target(row.records, aborted)
 
     def missing_offsets(self) -> dict[TopicPartition, int]:
         """Return the first offset of the target that is missing, by partition."""
@@ -86,7 +87,8 @@ class ReadComparison:
         for topic_partition, row, _ in self._pairs(recorded, recorded):
             if not row.error_code:
                 offsets = self._offsets.of(topic_partition)
-                reading.readings[topic_partition] = PartitionReading(offsets, row.records)
+                aborted = getattr(row, "aborted_transactions", None)
+                reading.readings[topic_partition] = PartitionReading(offsets, row.records, aborted)
         return reading
 
     def fetch_differences(
@@ -206,7 +208,7 @@ class ReadComparison:
                 self._note_ends(topic_partition, old.offset, new.offset)
                 yield from self._end_difference(topic_partition, path, old.offset, new.offset)
             else:
-                self.count_uncompared("offsets by time", 1)
+                yield from self._time_difference(topic_partition, old, new)
 
     def _commit_differences(self, request: Any, recorded: Any, actual: Any) -> Iterator[Difference]:
         ids = self._ids.corresponding_ids
@@ -259,6 +261,20 @@ class ReadComparison:
             self.count_uncompared("ends of logs that others had written", 1)
         elif actual < (expected := offsets.target_position(recorded)):
             yield _position_difference(path, topic_partition, recorded, expected, actual)
+
+    def _time_difference(
+        self, topic_partition: TopicPartition, old: Any, new: Any
+    ) -> Iterator[Difference]:
+        """Yield whether another record is the first of a time, if the recording wrote it."""
+        offsets = self._offsets.partitions.get(topic_partition)
+        wanted = None if offsets is None else offsets.target_of_written(old.offset)
+        if (old.offset < 0 and new.offset < 0) or (wanted is not None and new.offset == wanted):
+            return
+        if wanted is None or old.timestamp != new.timestamp:
+            self.count_uncompared("offsets by time", 1)
+            return
+        path = "topics[].partitions[].offset"
+        yield _position_difference(path, topic_partition, old.offset, wanted, new.offset)
 
     def _note_ends(self, topic_partition: TopicPartition, recorded: int, actual: int) -> None:
         self._ends.setdefault(topic_partition, LogEnds()).note(recorded, actual)
