@@ -349,6 +349,8 @@ class Replayer:
         if self._recorder is not None:
             self._recorder.record_request(in_flight_request)
         self.report.requests += 1
+        if key in COMMITS:
+            self._facts.races.begin_commit(event, recorded_frame)
         if is_unconfirmed:
             self._mapping.note_unconfirmed(recorded_frame)
         if self._target.speed is not None or connection.should_flush:

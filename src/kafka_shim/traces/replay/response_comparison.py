@@ -19,6 +19,7 @@ from kafka_shim.traces.replay.difference_causes import difference_cause
 from kafka_shim.traces.replay.error_codes import overall_error_code
 from kafka_shim.traces.replay.events import ConnectionId, Event
 from kafka_shim.traces.replay.missing_requests import MissingRequests
+from kafka_shim.traces.replay.offset_mapping import COMMITS
 from kafka_shim.traces.replay.read_comparison import (
     READ_APIS,
     FetchReading,
@@ -81,6 +82,8 @@ class ResponseComparison:
             self._note_version(event, entry, frame)
         if entry.api_key == ApiKey.PRODUCE:
             self._learn_written(request, entry, frame)
+        elif entry.api_key in COMMITS:
+            self._facts.races.end_commit(event)
         differences = self._differences(connection, event, request, entry, frame)
         if entry.api_key in GROUP_HEARTBEATS:
             differences = self._without_early_assignment(differences)
@@ -94,22 +97,11 @@ class ResponseComparison:
             is_last and _awaits_assignment(entry.api_key, differences)
         ):
             differences = self._ask_again(connection, event, request, entry, differences)
-        if differences and self._is_temporary(event, request, entry):
-            self._report.put_aside["with a temporary error in the recording"] += 1
-            return
-        if differences and request.is_repeated:
-            self._report.put_aside["sent again after its connection was lost"] += 1
-            if entry.api_key == ApiKey.PRODUCE:
-                self.mapping.note_unconfirmed(request.recorded_frame)
-            return
-        request_us = request.event.entry.time_us
-        if differences and self._facts.late_acls.explain(
-            event, request_us, entry.api_key, differences
-        ):
-            self._report.put_aside["while ACLs changed"] += 1
-            return
-        if differences and self._is_race(event, request, entry, differences):
-            return
+        if differences:
+            reason, differences = self._without_temporary(event, request, entry, differences)
+            if not differences:
+                self._report.put_aside[reason] += 1
+                return
         self._report.responses += 1
         causes = {difference_cause(request_id.api, difference) for difference in differences}
         if differences and self.missing.precede(
@@ -303,25 +295,29 @@ class ResponseComparison:
         self._persistent |= {(request_id_of_event(event).api, each.field) for each in differences}
         return differences
 
-    def _is_race(
+    def _without_temporary(
         self,
         event: Event,
         request: InFlightRequest,
         entry: Response,
         differences: list[Difference],
-    ) -> bool:
-        """Put a response aside whose differences come from a race; return whether they do."""
+    ) -> tuple[str, list[Difference]]:
+        """Return why differences say nothing about the target, and those that do."""
+        if self._is_temporary(event, request, entry):
+            return "with a temporary error in the recording", []
+        request_us = request.event.entry.time_us
+        if self._facts.late_acls.explain(event, request_us, entry.api_key, differences):
+            return "while ACLs changed", []
         recorded, message = read_response_or_none(entry), decode_request(request.recorded_frame)[1]
         if recorded is None or message is None:
-            return False
-        request_us = request.event.entry.time_us
-        race = self._facts.races.explain(event, request_us, message, recorded, differences)
-        if not race:
-            return False
-        self._report.put_aside[race] += 1
-        if entry.api_key == ApiKey.PRODUCE:
+            return "", differences
+        races = self._facts.races
+        reason, others = races.explain(event, request_us, message, recorded, differences)
+        if request.is_repeated:
+            reason, others = "sent again after its connection was lost", []
+        if reason and entry.api_key == ApiKey.PRODUCE:
             self.mapping.note_unconfirmed(request.recorded_frame)
-        return True
+        return reason, others
 
     def _is_temporary(self, event: Event, request: InFlightRequest, entry: Response) -> bool:
         """Return whether the recorded response has an error after which clients ask again."""
