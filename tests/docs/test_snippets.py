@@ -347,13 +347,33 @@ exit $listed
 
 def test_a_proxy_logs_in_with_the_properties_shown(tmp_path: Path) -> None:
     """Listing ACLs would be denied without the log-in that the file contains."""
-    block = only_block("docs/guides/replay.md", "properties")
-    (tmp_path / block.name).write_text(block.text)
+    write_properties(tmp_path, "upstream.properties")
     (tmp_path / "proxy.sh").write_text(PROXY)
     broker = "--listener SASL_SSL://127.0.0.1:0 --tls-dir . --user alice:alice-secret"
     broker += " --super-user User:alice -c sasl.enabled.mechanisms=SCRAM-SHA-256"
     done = Shell(tmp_path, {})(f"kafka-shim run {broker} -- bash proxy.sh")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def write_properties(folder: Path, name: str) -> None:
+    """Write the file of the page about replays that has this name."""
+    found = {block.name: block for block in ALL if block.page == "docs/guides/replay.md"}
+    (folder / name).write_text(found[name].text)
+
+
+def test_a_replay_shows_the_certificate_in_the_properties_shown(tmp_path: Path) -> None:
+    """Listing ACLs would be denied without the certificate that the file names."""
+    write_properties(tmp_path, "target.properties")
+    shell = Shell(tmp_path, {})
+    listing = "kafka-shim acls --bootstrap-server $KAFKA_BOOTSTRAP_SERVERS --list"
+    assert shell(f"kafka-shim run --record trace -- sh -c '{listing}'").returncode == 0
+    broker = "--listener SSL://127.0.0.1:0 --tls-dir . -c ssl.client.auth=required"
+    broker += " --super-user User:client -c 'ssl.principal.mapping.rules=RULE:^CN=([^,]+).*$/$1/'"
+    replay = "kafka-shim replay trace --target-config target.properties"
+    replay += " --target $KAFKA_BOOTSTRAP_SERVERS"
+    done = shell(f"kafka-shim run {broker} -- sh -c '{replay}'")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the target answers as the recording" in done.stdout
 
 
 def test_the_suite_prints_what_the_page_shows(tmp_path: Path) -> None:

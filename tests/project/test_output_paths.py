@@ -34,9 +34,9 @@ CONTENTS = {
 }
 PATH_WORDS = ("FILE", "FOLDER", "DIR", "PATH", "LAKE", "TRACE", "SOURCE", "BEFORE", "AFTER")
 READ = {
-    *("--config", "--state", "--acls", "--playback", "--upstream-config", "--command-config"),
-    *("--a-command-config", "--b-command-config", "--used-by", "--root", "--mask"),
-    *("--tls-config", "--baseline", "--from-log", "--against", "--topics", "--candidate"),
+    *("--config", "--state", "--acls", "--playback", "--upstream-config", "--target-config"),
+    *("--command-config", "--a-command-config", "--b-command-config", "--used-by", "--root"),
+    *("--mask", "--tls-config", "--baseline", "--from-log", "--against", "--topics", "--candidate"),
     *("files", "trace", "sources", "compared", "resource"),
 }
 """Options that name what a command reads."""
