@@ -152,6 +152,7 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     ),
     ("docs/guides/replay.md", "properties"): (
         f"{SNIPPETS}::test_a_proxy_logs_in_with_the_properties_shown",
+        f"{SNIPPETS}::test_a_replay_shows_the_certificate_in_the_properties_shown",
     ),
     # needs Spark and takes a minute
     ("docs/reference/tables.md", "py"): (
