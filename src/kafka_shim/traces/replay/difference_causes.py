@@ -66,6 +66,18 @@ _CHANGES_OF_SETTINGS = frozenset({"AlterConfigs", "IncrementalAlterConfigs"})
 _SETTINGS_FIELDS = frozenset({"num_partitions", "replication_factor", "configs", "partitions"})
 
 
+def causes_of(api: str, differences: list[Difference]) -> list[str]:
+    """Return the cause of each difference in a response; what comes with an error has its cause."""
+    causes = [difference_cause(api, difference) for difference in differences]
+    of_errors = (
+        cause
+        for cause, difference in zip(causes, differences, strict=True)
+        if difference.field.endswith("error_code")
+    )
+    default = next((cause for cause in of_errors if cause != "other"), "other")
+    return [default if cause == "other" else cause for cause in causes]
+
+
 def difference_cause(api: str, difference: Difference) -> str:
     """Return one of CAUSES for a difference in a response to this API."""
     field = difference.field.replace("[]", "").rpartition(".")[2]

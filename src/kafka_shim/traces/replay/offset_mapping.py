@@ -26,10 +26,10 @@ RESPONSES_WITH_OFFSETS = frozenset({ApiKey.PRODUCE, ApiKey.LIST_OFFSETS, ApiKey.
 REQUESTS_WITH_OFFSETS = frozenset(
     {
         ApiKey.FETCH, ApiKey.OFFSET_COMMIT, ApiKey.TXN_OFFSET_COMMIT, ApiKey.DELETE_RECORDS,
-        ApiKey.SHARE_FETCH, ApiKey.SHARE_ACKNOWLEDGE, ApiKey.LIST_OFFSETS,
+        ApiKey.SHARE_FETCH, ApiKey.SHARE_ACKNOWLEDGE,
     }
 )  # fmt: skip
-"""Requests that offsets are put into, or that leader epochs are removed from."""
+"""Requests that offsets are put into."""
 
 COMMITS = frozenset({ApiKey.OFFSET_COMMIT, ApiKey.TXN_OFFSET_COMMIT})
 """Requests whose offsets are compared when they are fetched."""

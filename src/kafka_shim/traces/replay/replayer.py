@@ -262,7 +262,7 @@ class Replayer:
         """Queue a request in a version of the target, if there is one."""
         key, recorded_version = header.api_key, header.api_version
         version = self._versions.nearest(key, recorded_version)
-        if self._facts.is_rejected_version(event):
+        if version != recorded_version and self._facts.is_rejected_version(event):
             version = recorded_version  # it is the target's turn to reject it
         if version is None:
             self.report.add_missing_api(request_id_of_event(event))
@@ -305,7 +305,8 @@ class Replayer:
         frame = recorded_frame
         key, version = header.api_key, header.api_version
         has_offsets = key in REQUESTS_WITH_OFFSETS
-        if has_offsets or mapped_kinds_of_message(key, version, "Request"):
+        has_epochs = key == ApiKey.LIST_OFFSETS and self._mapping.leader_epochs_differ
+        if has_offsets or has_epochs or mapped_kinds_of_message(key, version, "Request"):
             # due responses may contain the ids that it needs
             waits_for_offsets = has_offsets and connection.due_responses_contain_offsets
             has_ids = request_has_mapped_values(frame[at:], key, version)
@@ -313,7 +314,7 @@ class Replayer:
                 self._exchange_due(connection)
             frame = self._cluster.without_session(event, header, frame, at)
             is_rewritten = self._mapping.requests_need_rewriting and (has_offsets or has_ids)
-            if is_rewritten or key in COMMITS:
+            if is_rewritten or has_epochs or key in COMMITS:
                 frame = self._mapping.request_with_target_values(
                     event.connection_id, header, frame, at
                 )

@@ -9,7 +9,7 @@ import msgspec
 from kafka_shim.protocol.code_names import api_name_or_key
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.traces.replay.compare import MISSING, Difference
-from kafka_shim.traces.replay.difference_causes import CAUSES, difference_cause
+from kafka_shim.traces.replay.difference_causes import CAUSES, causes_of
 from kafka_shim.traces.replay.events import Event
 
 _API = Struct(">hh")
@@ -120,8 +120,9 @@ class ReplayReport(msgspec.Struct):
 
     def _add_kinds(self, request_id: RequestId, differences: list[Difference]) -> None:
         kinds: dict[DifferenceKind, Difference] = {}
-        for difference in differences:
-            cause = difference_cause(request_id.api, difference)
+        for difference, cause in zip(
+            differences, causes_of(request_id.api, differences), strict=True
+        ):
             kinds.setdefault(DifferenceKind(request_id.api, difference.field, cause), difference)
         for kind, difference in kinds.items():
             self.counts_by_kind[kind] += 1

@@ -2,6 +2,7 @@
 
 import time
 from contextlib import suppress
+from functools import lru_cache
 from typing import Any
 
 from kafka_shim.protocol.codec import codecs
@@ -356,7 +357,14 @@ class TargetCluster:
         if api_key not in _LATE_CHANGES:
             return
         if api_key == ApiKey.METADATA:
-            _, message = decode_request(request.frame)
-            if message is None or not message.topics or not message.allow_auto_topic_creation:
+            frame = request.frame  # without the correlation id, many are equal
+            if not _may_create_topics(frame[:4] + bytes(4) + frame[8:]):
                 return
         self.limits.settles_until = time.monotonic() + SETTLE_S
+
+
+@lru_cache(maxsize=256)
+def _may_create_topics(frame: bytes) -> bool:
+    """Return whether a Metadata request creates the topics that it names, if they are missing."""
+    message = decode_request(frame)[1]
+    return message is not None and bool(message.topics) and message.allow_auto_topic_creation

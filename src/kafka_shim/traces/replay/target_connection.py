@@ -225,4 +225,5 @@ class TargetConnector:
 
     def is_unreachable(self, address: Address) -> bool:
         """Return whether a broker could not be reached a moment ago."""
-        return time.monotonic() < self._unreachable_until.get(address, 0.0)
+        until = self._unreachable_until
+        return bool(until) and time.monotonic() < until.get(address, 0.0)
