@@ -58,6 +58,7 @@ _CAUSES_BY_API = {
     "DeleteRecords": "data",
     "OffsetForLeaderEpoch": "data",
     "Fetch": "data",
+    "ShareFetch": "data",
     "ListOffsets": "data",
     "OffsetFetch": "data",
 }

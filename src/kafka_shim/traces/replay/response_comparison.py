@@ -30,6 +30,7 @@ from kafka_shim.traces.replay.recorded_facts import RecordedFacts
 from kafka_shim.traces.replay.recorded_to_target_mapping import RecordedToTargetMapping
 from kafka_shim.traces.replay.replay_connection import InFlightRequest, ReplayConnection
 from kafka_shim.traces.replay.report import ReplayReport, RequestId, request_id_of_event
+from kafka_shim.traces.replay.share_sessions import FINAL_EPOCH
 from kafka_shim.traces.replay.target_cluster import TargetCluster
 
 READ_S = 3.0
@@ -68,6 +69,8 @@ class ResponseComparison:
         self._equal_reads: dict[tuple[ConnectionId, int], tuple[object, ...]] = {}
         """The last responses without differences: equal ones need not be decoded again."""
         self._persistent: set[tuple[str, str]] = set()
+        self._early_assignments: set[ConnectionId] = set()
+        """The connections of members that got an assignment earlier than recorded."""
 
     def compare(
         self,
@@ -86,7 +89,7 @@ class ResponseComparison:
             self._facts.races.end_commit(event)
         differences = self._differences(connection, event, request, entry, frame)
         if entry.api_key in GROUP_HEARTBEATS:
-            differences = self._without_early_assignment(differences)
+            differences = self._without_early_assignment(event, differences)
         if not differences:
             self._report.responses += 1
             return
@@ -122,15 +125,25 @@ class ResponseComparison:
         self._accepted_versions.discard(connection_id)
         return True
 
-    def _without_early_assignment(self, differences: list[Difference]) -> list[Difference]:
-        """Return the differences without an assignment that the recorded member got later."""
-        kept = [
-            difference
-            for difference in differences
-            if difference.field != "assignment" or difference.recorded is not None
-        ]
-        early = len(differences) - len(kept)
-        self._reads.count_uncompared("assignments came with a later heartbeat", early)
+    def _without_early_assignment(
+        self, event: Event, differences: list[Difference]
+    ) -> list[Difference]:
+        """Return the differences without an assignment that the recorded member got later, and
+        that the target does not give again then.
+        """
+        kept = []
+        for difference in differences:
+            if difference.field == "assignment" and difference.recorded is None:
+                self._early_assignments.add(event.connection_id)
+                self._reads.count_uncompared("assignments came with a later heartbeat", 1)
+            elif (
+                difference.field == "assignment"
+                and difference.actual is None
+                and (event.connection_id in self._early_assignments)
+            ):
+                self._early_assignments.discard(event.connection_id)
+            else:
+                kept.append(difference)
         return kept
 
     def _note_version(self, event: Event, entry: Response, frame: bytes) -> None:
@@ -311,6 +324,10 @@ class ResponseComparison:
         recorded, message = read_response_or_none(entry), decode_request(request.recorded_frame)[1]
         if recorded is None or message is None:
             return "", differences
+        if _ends_share_session(message) and all(
+            each.actual == ErrorCode.SHARE_SESSION_NOT_FOUND for each in differences
+        ):
+            return "at the end of a share session", []  # another connection has ended it
         races = self._facts.races
         reason, others = races.explain(event, request_us, message, recorded, differences)
         if request.is_repeated:
@@ -340,6 +357,10 @@ def _awaits_assignment(api_key: int, differences: list[Difference]) -> bool:
     return api_key in GROUP_HEARTBEATS and any(
         difference.field == "assignment" and difference.actual is None for difference in differences
     )
+
+
+def _ends_share_session(message: Any) -> bool:
+    return getattr(message, "share_session_epoch", 0) == FINAL_EPOCH
 
 
 def _decode(entry: Response, frame: bytes) -> Any:

@@ -13,7 +13,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.traces.replay.target_connection import Address
 
 SHARE_APIS = frozenset({ApiKey.SHARE_FETCH, ApiKey.SHARE_ACKNOWLEDGE})
-_FIRST, _FINAL = 0, -1
+FIRST_EPOCH, FINAL_EPOCH = 0, -1
 _Member = tuple[str, str]
 
 
@@ -26,8 +26,8 @@ class ShareSessions:
 
     def note(self, message: Any) -> None:
         """Note a recorded request, which may begin or end a session."""
-        if message.share_session_epoch in (_FIRST, _FINAL):
-            change = 1 if message.share_session_epoch == _FIRST else -1
+        if message.share_session_epoch in (FIRST_EPOCH, FINAL_EPOCH):
+            change = 1 if message.share_session_epoch == FIRST_EPOCH else -1
             self._recorded[message.group_id, message.member_id] += change
 
     def requests(
@@ -39,7 +39,7 @@ class ShareSessions:
         """
         member = message.group_id, message.member_id
         epochs = self._epochs.setdefault(member, {})
-        is_final = message.share_session_epoch == _FINAL and self._recorded[member] <= 0
+        is_final = message.share_session_epoch == FINAL_EPOCH and self._recorded[member] <= 0
         is_read = hasattr(message, "max_records")
         without_topics = msgspec.structs.replace(message, topics=[])
         requests = dict(by_leader)
@@ -50,7 +50,7 @@ class ShareSessions:
             requests = {each: requests[each] for each in requests if each in epochs}
         found = []
         for address, part in (requests or {default: message}).items():
-            epoch = _FINAL if is_final else epochs.get(address, _FIRST)
+            epoch = FINAL_EPOCH if is_final else epochs.get(address, FIRST_EPOCH)
             epochs[address] = epoch + 1
             found.append((address, msgspec.structs.replace(part, share_session_epoch=epoch)))
         return found
