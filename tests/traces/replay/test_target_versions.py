@@ -9,6 +9,7 @@ from kafka_shim.client.client import Client
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kafka_shim.protocol.messages.describe_cluster import DescribeClusterRequest
 from kafka_shim.protocol.messages.end_txn import EndTxnRequest
 from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
@@ -30,7 +31,7 @@ from tests.traces.replay.planted_changes import Change, changed_broker
 from tests.traces.replay.recorded_clients import replay, shims
 
 pytestmark = pytest.mark.usefixtures("short_waits")
-NEW, OLD, OLDEST = "4.4", "3.9", "2.3"
+NEW, OLD, WITH_NAMES, OLDEST = "4.4", "3.9", "2.8", "2.3"
 WRITTEN, COMMITTED = 2, 3
 
 
@@ -136,19 +137,23 @@ def changed(trace: Path, change: Change, release: str) -> tuple[ReplayReport, st
     return report, "\n".join(report_lines(report))
 
 
-def test_an_unknown_topic_stays_unknown_without_ids(trace: Path) -> None:
+def test_an_unknown_topic_id_is_an_unknown_name(tmp_path: Path) -> None:
     """UNKNOWN_TOPIC_ID (100) is UNKNOWN_TOPIC_OR_PARTITION (3) in versions with names."""
-
-    def forget(api: ApiKey, _: Any, response: Any) -> bool:
-        if api == ApiKey.FETCH:
-            response.responses[0].partitions[0].error_code = 100
-        return api == ApiKey.FETCH
-
-    report, text = changed(trace, forget, OLD)
-    (((_, difference),),) = (
-        rows for kind, rows in report.differences_by_kind.items() if kind.api == "Fetch"
-    )
-    assert (difference.recorded, difference.actual) == (0, 100), text
+    with shims(1, seed=1, release=NEW) as recorded:
+        recorded.record(tmp_path)
+        with Client(*parse_address(recorded.plaintext, "")) as client:
+            topic_id = create_topic(client)
+            client.send_request(
+                ApiKey.DELETE_TOPICS, DeleteTopicsRequest([DeleteTopicState("orders")])
+            )
+            fetch = fetch_request(topic_id, session_epoch=-1)
+            (row,) = client.send_request(ApiKey.FETCH, fetch).responses[0].partitions
+            assert row.error_code == 100
+    with shims(1, seed=2, release=WITH_NAMES) as target:
+        report = replay(tmp_path, target.plaintext, target.sasl)
+    text = "\n".join(report_lines(report))
+    assert "Fetch" not in {kind.api for kind in report.counts_by_kind}, text
+    assert report.unreplayable_count == 0, text
 
 
 def test_messages_of_old_clients_become_batches(tmp_path: Path) -> None:
