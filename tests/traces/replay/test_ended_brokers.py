@@ -3,13 +3,22 @@
 from collections.abc import Iterable
 from pathlib import Path
 from threading import Timer
+from typing import Any
 
 import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from kafka_shim.traces.replay.lost_connections import LOST
 from kafka_shim.traces.replay.report import ReplayReport
 from kafka_shim.traces.replay.report_text import report_lines
-from tests.traces.replay.recorded_clients import replay, run_clients, shims
+from tests.traces.replay.recorded_clients import (
+    PARTITIONS,
+    RECORDS,
+    replay,
+    run_clients,
+    shims,
+)
 
 pytestmark = [
     pytest.mark.client,
@@ -52,6 +61,23 @@ def test_a_broker_that_ends_and_starts_makes_no_difference(trace: Path, node_id:
     report, text = replayed(trace, [node_id], 1.0)
     assert report.has_no_differences, text
     assert report.asked_again[LOST] > 0, text
+
+
+def test_others_lead_in_place_of_a_broker_that_stays_away(tmp_path: Path) -> None:
+    """The replay learns the new leaders from the brokers that are left."""
+    with shims(3, seed=1) as recorded:
+        recorded.record(tmp_path)
+        servers: dict[str, Any] = {"bootstrap.servers": recorded.plaintext}
+        admin = AdminClient(servers)
+        admin.create_topics([NewTopic("copied", PARTITIONS, 3)])["copied"].result(10)
+        producer = Producer(servers | {"linger.ms": 0})
+        for number in range(2 * RECORDS):
+            producer.produce("copied", f"value {number}", partition=number % PARTITIONS)
+            producer.flush(10)
+    report, text = replayed(tmp_path, [2], FOR_GOOD_S, timeout_s=5.0)
+    assert report.has_no_differences, text
+    assert report.asked_again[LOST] > 0, text
+    assert report.seconds < 4, text
 
 
 def test_each_request_that_no_broker_answers_is_named(trace: Path) -> None:

@@ -11,6 +11,12 @@ from kafka_shim.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
+from kafka_shim.protocol.messages.share_acknowledge import (
+    AcknowledgementBatch,
+    AcknowledgePartition,
+    AcknowledgeTopic,
+    ShareAcknowledgeRequest,
+)
 from kafka_shim.protocol.records.batches import Record, encode_batch
 from kafka_shim.traces.replay.offset_mapping import OffsetMapping
 from tests.support.record_requests import fetch_request, produce_request
@@ -74,3 +80,17 @@ def test_equal_offsets_change_nothing() -> None:
     write(offsets, 4, 4)
     assert not offsets.differs_from_recording
     assert not offsets.put_target_offsets(committing(4))
+
+
+def test_acknowledged_offsets_are_those_of_the_target() -> None:
+    offsets = OffsetMapping()
+    recorded = MetadataResponse(topics=[MetadataResponseTopic(name="t", topic_id=TOPIC_ID)])
+    offsets.learn_topic_names(recorded)
+    write(offsets, 0, 7, count=3)
+    write(offsets, 3, 20, count=3)
+    batches = [AcknowledgementBatch(*ends, [1]) for ends in ((0, 2), (4, 4), (2, 3), (9, 9))]
+    rows = [AcknowledgePartition(0, batches)]
+    request = ShareAcknowledgeRequest("g", "m", 1, topics=[AcknowledgeTopic(TOPIC_ID, rows)])
+    assert offsets.put_target_offsets(request)
+    found = [(batch.first_offset, batch.last_offset) for batch in batches]
+    assert found == [(7, 9), (21, 21), (2, 3), (9, 9)]  # what is not consecutive, or unknown, stays

@@ -8,6 +8,7 @@ import pytest
 from kafka_shim.client.client import Client
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from kafka_shim.protocol.messages.describe_cluster import DescribeClusterRequest
@@ -15,6 +16,11 @@ from kafka_shim.protocol.messages.end_txn import EndTxnRequest
 from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
 from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 from kafka_shim.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch
 from kafka_shim.protocol.records.complete_batches import complete_batches
@@ -33,6 +39,7 @@ from tests.traces.replay.recorded_clients import replay, shims
 pytestmark = pytest.mark.usefixtures("short_waits")
 NEW, OLD, WITH_NAMES, OLDEST = "4.4", "3.9", "2.8", "2.3"
 WRITTEN, COMMITTED = 2, 3
+MEMBER = "AAAAAAAAAAAAAAAAAAAAAA"
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +59,25 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
             client.send_request(ApiKey.DESCRIBE_CLUSTER, fenced)
             member = ShareGroupHeartbeatRequest("s", "m", 0, None, ["orders"])
             client.send_request(ApiKey.SHARE_GROUP_HEARTBEAT, member)
+            commit_as_member(client, topic_id)
     return folder
+
+
+def commit_as_member(client: Client, topic_id: bytes) -> None:
+    """Commit an offset as a member of a group of the new protocol (KIP-848)."""
+    asked = FindCoordinatorRequest(coordinator_keys=["new"])
+    client.send_request(ApiKey.FIND_COORDINATOR, asked)
+    joined = ConsumerGroupHeartbeatRequest(
+        "new", MEMBER, 0, rebalance_timeout_ms=1000, subscribed_topic_names=["orders"]
+    )
+    joined.topic_partitions = []
+    epoch = client.send_request(ApiKey.CONSUMER_GROUP_HEARTBEAT, joined).member_epoch
+    rows = [OffsetCommitRequestPartition(0, 1)]
+    topics = [OffsetCommitRequestTopic(topic_id=topic_id, partitions=rows)]
+    committed = client.send_request(
+        ApiKey.OFFSET_COMMIT, OffsetCommitRequest("new", epoch, MEMBER, topics=topics)
+    )
+    assert committed.topics[0].partitions[0].error_code == 0
 
 
 def create_topic(client: Client) -> bytes:
@@ -98,6 +123,7 @@ def kinds_of(report: ReplayReport) -> set[tuple[str, str]]:
 
 RELEASE = {
     ("ApiVersions", "release"), ("ShareGroupHeartbeat", "release"), ("CreateTopics", "settings"),
+    ("ConsumerGroupHeartbeat", "release"),
 }  # fmt: skip
 """What the releases differ in."""
 
@@ -112,6 +138,7 @@ def test_requests_of_newer_clients_are_sent_in_versions_of_the_target(trace: Pat
     assert "field `IncludeFencedBrokers` needs version 2+" in missed[1]
     assert report.compared_records == WRITTEN + COMMITTED, text
     assert report.unreached_requests == 0
+    assert report.consequences == 1, text  # the member of a group that the target rejects commits
     assert "ShareGroupHeartbeat v1   api" in text
 
 

@@ -11,14 +11,11 @@ from kafka_shim.trace_format.entries import Request
 from kafka_shim.traces.api_kinds import COUNTED_CHANGES, GROUP_HEARTBEATS
 from kafka_shim.traces.replay.events import ConnectionId, Event
 
-_CHANGES = (
-    COUNTED_CHANGES
-    | GROUP_HEARTBEATS
-    | {
-        ApiKey.PRODUCE, ApiKey.INIT_PRODUCER_ID, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP,
-        ApiKey.LEAVE_GROUP, ApiKey.OFFSET_COMMIT,
-    }
-)  # fmt: skip
+_CHANGES_OF_GROUPS = GROUP_HEARTBEATS | {
+    ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP, ApiKey.LEAVE_GROUP, ApiKey.OFFSET_COMMIT,
+}  # fmt: skip
+"""Requests that change a group, and not the topics that they name."""
+_CHANGES = COUNTED_CHANGES | _CHANGES_OF_GROUPS | {ApiKey.PRODUCE, ApiKey.INIT_PRODUCER_ID}
 _ACL_CHANGES = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
 _LISTS = {
     ApiKey.LIST_GROUPS: ResourceType.GROUP,
@@ -46,7 +43,11 @@ class MissingRequests:
         if header.api_key in _ACL_CHANGES:
             self._has_acl_changes = True
         elif header.api_key in _CHANGES:
-            self._resources |= set(self._resources_of(header.api_key, header.api_version, message))
+            changed = self._resources_of(header.api_key, header.api_version, message)
+            is_group = header.api_key in _CHANGES_OF_GROUPS
+            self._resources |= {
+                each for each in changed if not is_group or each[0] == ResourceType.GROUP
+            }
 
     def add_damaged(self, events: Iterable[Event], connections: set[ConnectionId]) -> None:
         """Add what the connections change from which the trace lacks requests."""
