@@ -57,7 +57,10 @@ from tests.traces.replay.test_planted_changes import (
     with_other_records,
 )
 
-pytestmark = pytest.mark.usefixtures("short_waits")
+pytestmark = [
+    pytest.mark.usefixtures("short_waits"),
+    pytest.mark.folders("src/kafka_shim/traces/replay", "tests/traces/replay"),
+]
 TIME_MS = 1_700_000_000_000
 BATCHES = 3
 
