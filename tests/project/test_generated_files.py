@@ -18,8 +18,8 @@ BY_HAND = re.compile(
     r"|^tests/suites/kafka_tools/sessions/|/inspector/favicon\.svg$"
     r"|^tests/checked_folders\.json$"
 )
-"""Data that a person writes, or that a passed run keeps. The output in sessions with Kafka's tools is
-recorded, though.
+"""Data that a person writes, or that a passed run keeps. The output in sessions with Kafka's tools
+is recorded, though.
 """
 ROWS = (*rows(GENERATED), *rows(RECORDED))
 
