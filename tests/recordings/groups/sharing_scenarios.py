@@ -50,7 +50,7 @@ def without_state(play: ModernPlay) -> None:
     """
     if not serves(play):
         return
-    topic, other = kept_topics(play, "t", "u")
+    topic, other, empty = kept_topics(play, "t", "u", "v")
     for name in (topic, other):
         produce(play, name, 2)
     stranger = Sharer(play, play.text("new"))
@@ -59,9 +59,16 @@ def without_state(play: ModernPlay) -> None:
     stranger.acknowledge("a new group", {(topic, 0): [(0, 1, [ACCEPT])]})
     stranger.fetch("a new group, acks", acks={(topic, 0): [(0, 1, [ACCEPT])]})
     sharer = Sharer(play, earliest(play), B).join(topic)
-    sharer.fetch("with and without state", (topic, 0), (other, 0))
+    sharer.fetch("without and with state", (other, 0), (topic, 0))
+    play.peer.pause(SETTLED_MS)
     sharer.fetch("again")
+    produce(play, topic, 1)
+    play.peer.pause(SETTLED_MS)
+    sharer.fetch("new records")
+    sharer.fetch("without a wait", max_wait_ms=0)
     sharer.acknowledge("both", {(topic, 0): [(0, 1, [ACCEPT])], (other, 0): [(0, 1, [ACCEPT])]})
+    waiting = Sharer(play, earliest(play, "w")).join(empty)
+    waiting.fetch("records in neither", (empty, 0), (other, 0))
 
 
 def sessions(play: ModernPlay) -> None:

@@ -69,6 +69,7 @@ class ShareFetchReading:
         self._slices: list[list[ReadableSharePartition]] = []
         self._failures: Rows = []
         self._unloaded_rows: Rows = []
+        self._early_unloaded_count = 0
         self._replaced_rows: Rows = []
         self._deleted_rows: Rows = []
         self._wait_resources = WaitResources()
@@ -83,12 +84,12 @@ class ShareFetchReading:
         for session_partition in rotate_partitions(wanted, self._request.share_session_epoch):
             self._load_partition(session_partition)
         if self._is_ready_setting_read_order() or self._request.max_wait_ms <= 0:
-            on_rows_or_failure(self._acquire_rows())
+            on_rows_or_failure(self._acquire_rows(self._early_unloaded_rows()))
             return lambda: None
 
         def finish() -> None:
             self._wait_resources.release()
-            on_rows_or_failure(self._acquire_rows())
+            on_rows_or_failure(self._acquire_rows(self._unloaded_rows))
 
         def try_finish() -> None:
             if self._is_ready_setting_read_order():
@@ -124,14 +125,16 @@ class ShareFetchReading:
                     session_partition.topic_id,
                     session_partition.partition_index,
                 )
-                load_error, share_partition = self._context.cluster.share_partitions.load(
-                    key, partition
-                )
+                share_partitions = self._context.cluster.share_partitions
+                was_loaded = share_partitions.find_loaded(key) is not None
+                load_error, share_partition = share_partitions.load(key, partition)
                 if share_partition is None:
                     index = session_partition.partition_index
                     failed = failed_partition_data(index, load_error)
                     self._unloaded_rows.append((session_partition, failed))
                 else:
+                    if not self._sources and not was_loaded:
+                        self._early_unloaded_count = len(self._unloaded_rows)
                     self._sources.append(
                         ReadableSharePartition(session_partition, partition, share_partition)
                     )
@@ -217,12 +220,21 @@ class ShareFetchReading:
             ready += min(limit, source.partition.log.bytes_between(offset, end))
         return bool(sources) and ready >= min(request.min_bytes, self._bytes_max)
 
-    def _acquire_rows(self) -> Rows | None:
+    def _early_unloaded_rows(self) -> Rows:
+        """Return the partitions without state that are in a response without a wait.
+
+        A real broker reads states one after the other, later than the request. Its response does
+        not wait for those that it does not need (seen on 4.2.2, 4.3.1 and 4.4.0).
+        """
+        if self._request.max_wait_ms <= 0:
+            return []
+        return self._unloaded_rows[: self._early_unloaded_count if self._sources else None]
+
+    def _acquire_rows(self, unloaded: Rows) -> Rows | None:
         """Return records of partitions up to the limits; None if the whole request fails.
 
         Records are acquired even then. Topics that were replaced are read only when time is up.
-        Partitions without state are left out if another one has state: a real broker loads the
-        state later than it responds.
+        `unloaded` are the rows of partitions without state.
         """
         deleted = self._deleted_rows if self._slices else self._deleted_rows + self._replaced_rows
         rows: Rows = []
@@ -242,7 +254,6 @@ class ShareFetchReading:
                 rows.append((source.session_partition, data))
         if deleted and not self._context.facts.groups.share_fetch_deleted_topic_fails_alone:
             return None
-        unloaded = [] if self._sources else self._unloaded_rows
         return rows + deleted + self._failures + unloaded
 
     def _acquire_records(
