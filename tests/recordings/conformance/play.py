@@ -20,7 +20,7 @@ from tests.oracle.real_kafka import MODES
 from tests.recordings.codes import has_code
 from tests.recordings.conformance.cleaning import clean_up
 from tests.recordings.conformance.comparable import Comparing
-from tests.recordings.conformance.deviations import NEVER_ANSWERED
+from tests.recordings.conformance.deviations import NEVER_ANSWERED, has_null_records
 from tests.recordings.conformance.scenario import Scenario, Step, topic_id_of
 from tests.recordings.conformance.symbols import NO_ID, Symbols
 from tests.recordings.peers.in_process import InProcess
@@ -50,6 +50,13 @@ TRANSIENT: Final = frozenset({14, 15, 16, 51})
 """Temporary errors, after which a request is retried: a coordinator is loading or not available,
 or a transaction is about to end.
 """
+
+NOT_LEADER: Final = 6
+TRANSIENT_BY_API: Final = {
+    key.wire_name: TRANSIENT | {NOT_LEADER}
+    for key in (ApiKey.ADD_RAFT_VOTER, ApiKey.REMOVE_RAFT_VOTER)
+}
+"""A real controller resigns after an unexpected error, and is elected again."""
 
 RETRIES: Final = 40
 LOOKUP_RETRIES: Final = 4
@@ -117,7 +124,10 @@ class Play:
                 self._peer.pause(ARRIVING_MS)
                 self._later[step.user] = number
             else:
-                self._found[number] = self._plain(step, self._settled(step, request))
+                response = self._settled(step, request)
+                self._found[number] = self._plain(step, response)
+                if has_null_records(step) and response not in (CLOSED, WAITS):
+                    self._peer.hang_up(step.user)  # there may be a second response
         for user in list(self._later):
             self._collect(user)
         return [self._found[number] for number in range(len(self._scenario.steps))]
@@ -142,9 +152,7 @@ class Play:
         ]
         responses = peer.ask_all(steps[0].user, calls, PATIENCE_MS)
         for number, step, request, response in zip(run, steps, requests, responses, strict=True):
-            is_final = response != CLOSED and (
-                isinstance(response, str) or not has_code(response, TRANSIENT)
-            )
+            is_final = response != CLOSED and not _is_transient(step, response)
             final = response if is_final else self._settled(step, request)
             self._found[number] = self._plain(step, final)
 
@@ -180,7 +188,7 @@ class Play:
             if step.api in NEVER_ANSWERED:
                 patience_ms = BRIEF_PATIENCE_MS
             response = ask(self._peer, step.user, api, step.version, request, patience_ms)
-            if isinstance(response, str) or not has_code(response, TRANSIENT):
+            if not _is_transient(step, response):
                 break
             self._peer.pause(50)
         return response
@@ -198,6 +206,11 @@ class Play:
                     self._symbols.learn_topic(topic.name, topic.topic_id)
         comparing = Comparing(self._scenario, self._symbols, self._peer.now_ms())
         return comparing.plain(API_OF[step.api], step.version, response)
+
+
+def _is_transient(step: Step, response: Any) -> bool:
+    codes = TRANSIENT_BY_API.get(step.api, TRANSIENT)
+    return not isinstance(response, str) and has_code(response, codes)
 
 
 def _is_independent(step: Step) -> bool:

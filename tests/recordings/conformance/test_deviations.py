@@ -35,6 +35,11 @@ from kafka_shim.protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequestTopic,
 )
 from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
+from kafka_shim.protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_shim.protocol.messages.join_group import (
     JoinGroupRequest,
@@ -47,6 +52,7 @@ from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequestTopic,
 )
 from kafka_shim.protocol.messages.offset_fetch import OffsetFetchRequest
+from kafka_shim.protocol.messages.remove_raft_voter import RemoveRaftVoterRequest
 from kafka_shim.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from kafka_shim.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -99,6 +105,17 @@ def test_odd_replicas_make_plain_partitions_on_zookeeper() -> None:
         (0, 1),
         (1, 1),
     ]
+
+
+def test_an_unknown_operation_leaves_the_controller() -> None:
+    stage = Stage("4.4")
+    stage.topic("orders")
+    resource = AlterConfigsResource(2, "orders", [AlterableConfig("retention.ms", 99, "1")])
+    request = IncrementalAlterConfigsRequest([resource])
+    response = stage.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request)
+    assert response.responses[0].error_code == -1
+    voter = RemoveRaftVoterRequest(None, voter_id=77, voter_directory_id=b"\x22" * 16)
+    assert stage.ask(ApiKey.REMOVE_RAFT_VOTER, 0, voter).error_code == 35
 
 
 def test_partitions_of_an_unknown_topic_keep_their_order() -> None:
