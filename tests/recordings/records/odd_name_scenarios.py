@@ -97,4 +97,31 @@ def reassigned(play: Play) -> None:
             play.call(f"epoch {epoch}, {turn}", ApiKey.OFFSET_FOR_LEADER_EPOCH, 3, looked)
 
 
-SCENARIOS = (metadata_log, empty_topic_names, voters, reassigned)
+def empty_quota_names(play: Play) -> None:
+    """Filters of quotas by an empty name, alone or with other components."""
+    if not play.has(ApiKey.DESCRIBE_CLIENT_QUOTAS):
+        return
+    exact, default, specified = 0, 1, 2
+    for filters in (
+        [("user", exact, "")],
+        [("client-id", exact, "")],
+        [("ip", exact, "")],
+        [("user", exact, ""), ("client-id", exact, "x")],
+        [("user", exact, "x"), ("client-id", exact, "")],
+        [("user", exact, ""), ("client-id", default, None)],
+        [("user", default, None), ("client-id", exact, "")],
+        [("user", exact, ""), ("client-id", specified, None)],
+        [("user", specified, None), ("client-id", exact, "")],
+        [("user", exact, ""), ("user", exact, "")],
+        [("user", exact, ""), ("ip", exact, "1.1.1.1")],
+        [("user", exact, ""), ("nonsense", exact, "x")],
+    ):
+        names = ("entity_type", "match_type", "match")
+        components = [dict(zip(names, row, strict=True)) for row in filters]
+        for strict in (False, True):
+            label = f"{filters}, {'strict' if strict else 'not strict'}"
+            request = {"components": components, "strict": strict}
+            play.call(label, ApiKey.DESCRIBE_CLIENT_QUOTAS, 0, request)
+
+
+SCENARIOS = (metadata_log, empty_topic_names, voters, reassigned, empty_quota_names)

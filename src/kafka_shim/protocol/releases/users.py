@@ -70,7 +70,7 @@ class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
     alter_quotas_rejects_repeated_entities: bool = False
     """A repeated entity or key is an error (False: the last one counts)."""
     quota_filter_accepts_empty_name: bool = False
-    """An exact match may have an empty name (False: UNKNOWN_SERVER_ERROR (-1))."""
+    """An exact match may have an empty name (False: UNKNOWN_SERVER_ERROR (-1) for one entity)."""
     validate_only_counts_for_mutation_quota: bool = False
     """Validate_only requests count for the controller_mutation_rate quota."""
     describe_quotas_checks_entity_type_first: bool = False

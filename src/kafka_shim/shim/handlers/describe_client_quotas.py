@@ -28,7 +28,7 @@ def handle(
     request: DescribeClientQuotasRequest, context: RequestContext
 ) -> DescribeClientQuotasResponse:
     context.access.require(DESCRIBE_CLIENT_QUOTAS)
-    _check_filter(request.components, context)
+    _check_filter(request, context)
     return DescribeClientQuotasResponse(
         error_message=context.facts.users.describe_quotas_ok_message,
         entries=[
@@ -60,26 +60,41 @@ def _candidates_with_limits(
     return quotas.all_entities_with_limits()
 
 
-def _check_filter(components: list[ComponentData], context: RequestContext) -> None:
+def _check_filter(request: DescribeClientQuotasRequest, context: RequestContext) -> None:
     """Raise INVALID_REQUEST (42) for a malformed component, UNSUPPORTED_VERSION (35) for a type."""
+    components = request.components
     kinds = [component.entity_type for component in components]
     is_checked = context.facts.users.describe_quotas_rejects_invalid_filter
     if not is_checked and any(map(_has_malformed_match, components)):  # before any type
         raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
     for component in components:
         _check_component(component, context)
-    if not context.facts.users.quota_filter_accepts_empty_name and any(
-        component.match_type == EXACT and component.match == "" for component in components
-    ):
-        raise RequestRejected(
-            ErrorCode.UNKNOWN_SERVER_ERROR
-        )  # no path in ZooKeeper ends in a slash
     if len(set(kinds)) < len(kinds):
         raise RequestRejected(ErrorCode.INVALID_REQUEST, "duplicate entity type in the filter")
     if IP in kinds and len(kinds) > 1:
         raise RequestRejected(
             ErrorCode.INVALID_REQUEST, "an ip cannot be combined with other types"
         )
+    if not context.facts.users.quota_filter_accepts_empty_name and _reads_empty_path(request):
+        raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
+
+
+def _reads_empty_path(request: DescribeClientQuotasRequest) -> bool:
+    """Return whether ZooKeeper is asked for an empty name, which no path may contain.
+
+    A broker reads the path of one entity if the filter names or excludes both its user and its
+    client id, or names an ip. Otherwise, it reads all entities.
+    """
+    components = request.components
+    named = [component for component in components if component.match_type != SPECIFIED]
+    is_one_path = (
+        len(named) > 1
+        or (request.strict and len(components) == 1)
+        or any(component.entity_type == IP for component in named)
+    )
+    return is_one_path and any(
+        component.match_type == EXACT and component.match == "" for component in named
+    )
 
 
 def _check_component(component: ComponentData, context: RequestContext) -> None:
