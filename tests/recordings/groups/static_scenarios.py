@@ -110,6 +110,26 @@ def protocol_changes(play: ClassicPlay) -> None:
     play.describe("y alone", group)
 
 
+def old_leaders(play: ClassicPlay) -> None:
+    """A static member rejoins and leads in versions whose responses cannot list static members."""
+    if not play.has(JOIN, STATIC_SINCE):
+        return
+    for version in range(play.versions(JOIN)[0], STATIC_SINCE + 1):
+        for label, is_stable in (("while assigning", False), ("stable", True)):
+            place = f"{label}, {version}"
+            group = play.text(f"-{version}{is_stable}")
+            static: dict[str, Any] = {"group_instance_id": "i1"}
+            member = play.join(f"static, {place}", group, **static).member_id
+            if is_stable:
+                play.sync(f"static, {place}", group, 1, member, {member: b"\0"}, **static)
+            play.call(place, JOIN, version, play.join_request(group, member))
+            for generation in (1, 2):
+                beat = f"generation {generation}, {place}"
+                play.heartbeat(beat, group, generation, member, instance="i1")
+                play.sync(beat, group, generation, member, {member: b"\1"}, **static)
+            play.describe(place, group)
+
+
 def session_expires(play: ClassicPlay) -> None:
     if not play.has(JOIN, STATIC_SINCE):
         return
@@ -130,5 +150,6 @@ SCENARIOS = (
     two_of_them,
     replaced_while_waiting,
     protocol_changes,
+    old_leaders,
     session_expires,
 )

@@ -106,6 +106,8 @@ class GroupFacts(msgspec.Struct, frozen=True, kw_only=True):
     """OffsetFetch v1 has no partitions if its group fails."""
     single_leave_error: int | None = None
     """Error code of LeaveGroup before v3 for an unknown member; None: none."""
+    static_members_fail_old_leader: bool = False
+    """UNSUPPORTED_VERSION (35) for a leader before JoinGroup v5 if a member is static."""
     delete_groups_accepts_empty_group_id: bool = False
     """DeleteGroups accepts an empty group id (False: INVALID_GROUP_ID)."""
     zookeeper_offset_commit_is_supported: bool = True
@@ -211,6 +213,11 @@ CHANGES: tuple[Change, ...] = (
         static_rejoin_before_assignment_rebalances=True,
     ),
     Change(
+        "2.5",
+        "old responses to JoinGroup cannot list static members",
+        static_members_fail_old_leader=True,
+    ),
+    Change(
         "2.6",
         "heartbeats while the leader assigns, static members with other protocols",
         heartbeat_succeeds_while_awaiting_assignment=True,
@@ -227,6 +234,11 @@ CHANGES: tuple[Change, ...] = (
     Change("3.0", "KRaft: there is no ZooKeeper", zookeeper_offset_commit_is_supported=False),
     Change("3.2", "a repeated group fails OffsetFetch", offset_fetch_fails_for_repeated_group=True),
     Change("3.3", "members may change their timeouts", rejoin_updates_member_timeouts=True),
+    Change(
+        "3.3",
+        "old responses to JoinGroup list static members without their ids",
+        static_members_fail_old_leader=False,
+    ),
     Change("3.4", "responses to LeaveGroup require a member", single_leave_error=35),
     Change(
         "3.5",

@@ -6,7 +6,7 @@ has no rebalance timeout; the session timeout is used.
 """
 
 from kafka_shim.authorizer.requirements import JOIN_GROUP
-from kafka_shim.protocol.error_codes import NO_ERROR
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.join_group import (
     JoinGroupRequest,
     JoinGroupResponse,
@@ -19,6 +19,7 @@ from kafka_shim.shim.wait import PendingResponse
 
 MEMBER_ID_REQUIRED_SINCE = 4
 SKIP_ASSIGNMENT_SINCE = 9
+STATIC_MEMBERS_SINCE = 5
 NULL_PROTOCOL_SINCE = 7
 
 
@@ -31,6 +32,9 @@ def handle(
     wait: PendingResponse[JoinGroupResponse] = PendingResponse()
 
     def answer(joined: JoinResponse) -> None:
+        if _has_unsupported_members(joined, context):
+            wait.complete(error_response(request, ErrorCode.UNSUPPORTED_VERSION, None))
+            return
         response = _response(joined, context)
         if joined.error is not NO_ERROR:
             response.generation_id = context.facts.groups.failed_join_generation
@@ -46,6 +50,15 @@ def handle(
 
 
 error_response = mirroring_error_builder(JoinGroupResponse)
+
+
+def _has_unsupported_members(joined: JoinResponse, context: RequestContext) -> bool:
+    """Return whether a response lists static members, of which its version does not know."""
+    return (
+        context.version < STATIC_MEMBERS_SINCE
+        and context.facts.groups.static_members_fail_old_leader
+        and any(member.instance_id is not None for member in joined.members)
+    )
 
 
 def _join_request(request: JoinGroupRequest, context: RequestContext) -> JoinRequest:
