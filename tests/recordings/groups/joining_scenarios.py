@@ -233,6 +233,21 @@ def promised_id(play: ClassicPlay) -> None:
     play.outcome("no longer", "a")
 
 
+def promised_id_of_first(play: ClassicPlay) -> None:
+    """The first member of a group joins while another one has an id and has not joined."""
+    join = ApiKey.JOIN_GROUP
+    if not play.has(join, 4):
+        return
+    group = play.text()
+    promised = play.call("an id", join, 4, play.join_request(group), "a").member_id
+    first = play.call("first", join, 3, play.join_request(group), "b").member_id
+    play.describe("first", group)
+    play.begin(join, 4, play.join_request(group, promised), "a")
+    play.waits("with the id", "a")
+    play.call("first again", join, 3, play.join_request(group, first), "b")
+    play.outcome("with the id", "a")
+
+
 def session_expires(play: ClassicPlay) -> None:
     group = play.text()
     member = play.join("a", group, session_timeout_ms=6000).member_id
@@ -270,6 +285,7 @@ SCENARIOS = (
     selected_protocol,
     three_members,
     promised_id,
+    promised_id_of_first,
     session_expires,
     rebalance_expires,
 )

@@ -151,6 +151,8 @@ class ClassicRebalance:
             self._joined_meanwhile = False
             self._initial_delay_left_ms = max(timeout_ms - delay_ms, 0)
             self._restart_phase_timer(delay_ms, self._end_initial_delay)
+        elif is_first:  # waits for nobody, even if a member id is reserved
+            self._begin_generation()
         else:
             self._restart_phase_timer(timeout_ms, self._begin_generation)
             self.complete_join()
