@@ -321,3 +321,11 @@ def test_on_zookeeper_the_id_of_the_broker_is_checked_before_operations(
 ) -> None:
     found = change(stage_of("2.8"), ConfigResourceType.BROKER, broker, ("nonsense.key", 7, "1"))
     assert found == error
+
+
+@pytest.mark.parametrize(("value", "error"), [(None, -1), ("1", 42)])
+def test_on_zookeeper_a_null_value_fails_before_an_unknown_type(
+    value: str | None, error: int
+) -> None:
+    """A real 2.8.2 returns the same."""
+    assert alter(stage_of("2.8"), (99, "m", {"retention.ms": value})) == [error]

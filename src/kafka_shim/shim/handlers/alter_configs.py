@@ -134,9 +134,6 @@ def _resource_response(
 
 def _check_request_as_zookeeper(request: AlterConfigsRequest, context: RequestContext) -> None:
     """Raise the errors for which a ZooKeeper broker fails the whole request."""
-    for resource in request.resources:
-        if not _is_alterable_type(resource.resource_type, context):
-            raise unalterable_type_error(resource.resource_type)
     null_outcome = context.facts.configs.alter_configs_null_value_effect
     if null_outcome != "fail resource" and any(
         config.value is None for resource in request.resources for config in resource.configs
@@ -144,6 +141,9 @@ def _check_request_as_zookeeper(request: AlterConfigsRequest, context: RequestCo
         if null_outcome == "close":
             raise CloseConnection("a setting in AlterConfigs has no value")
         raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
+    for resource in request.resources:
+        if not _is_alterable_type(resource.resource_type, context):
+            raise unalterable_type_error(resource.resource_type)
 
 
 def _is_alterable_type(kind: int, context: RequestContext) -> bool:
