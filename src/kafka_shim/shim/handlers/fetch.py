@@ -355,7 +355,8 @@ class _Fetch:
             )
         if reader.bytes_max - bytes_left < LONG_BYTES:
             self._context.accepts_chunks = False
-        failures.sort(key=lambda row: row[1].error_code != ErrorCode.UNKNOWN_TOPIC_ID)
+        if not reader.is_follower:  # the ids of consumers are resolved before anything else
+            failures.sort(key=lambda row: row[1].error_code != ErrorCode.UNKNOWN_TOPIC_ID)
         return read_rows + failures
 
     def _missing_partition_keeps_position(self, topic: str | None) -> bool:
