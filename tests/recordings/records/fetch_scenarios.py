@@ -172,18 +172,6 @@ def waiting_followers(play: Play) -> None:
             play.call(f"{min_bytes} in {wait_ms} ms, {version}", ApiKey.FETCH, version, request)
 
 
-def unknown_ids(play: Play) -> None:
-    """Consumers and brokers fetch unknown ids before and after a missing partition."""
-    topic, unknown = filled(play, batches=1), play.unknown()
-    wanted = [(unknown, (0, 7)), (topic, (0, 7)), (unknown, (0, 1))]
-    for version in play.versions(ApiKey.FETCH):
-        for replica in (-1, 1, 7) if version > LAST_WITH_NAMES else ():
-            rows = [(name, [part(index) for index in indexes]) for name, indexes in wanted]
-            request = play.fetch_request(rows)
-            request.replica_id, request.replica_state = replica, ReplicaState(replica_id=replica)
-            play.call(f"replica {replica}, {version}", ApiKey.FETCH, version, request)
-
-
 def follower_epochs(play: Play) -> None:
     """Brokers that are no replicas send leader epochs."""
     topic = filled(play)
@@ -378,7 +366,6 @@ SCENARIOS = (
     isolation,
     followers,
     waiting_followers,
-    unknown_ids,
     follower_epochs,
     sessions,
     session_changes_form,

@@ -177,3 +177,27 @@ def test_followers_serve_consumers_since_version_11() -> None:
     assert fetched(ask(stage, fetch_request("t"), version=11, principal=ADMIN)) == {"t": 0}
     stage.session(ADMIN).node_id = 3
     assert fetched(ask(stage, fetch_request("t"), version=11, principal=ADMIN)) == {"t": 6}
+
+
+@pytest.mark.parametrize(
+    ("replica", "rows"),
+    [(-1, ["topic", "unknown", "unknown", "topic"]), (7, ["topic", "unknown", "topic", "unknown"])],
+)
+def test_brokers_get_failed_partitions_in_the_order_of_the_request(
+    replica: int, rows: list[str]
+) -> None:
+    """A real 3.9.1 returns the same; for consumers, it collects unknown ids first."""
+    stage = Stage("3.9")
+    names = {stage.topic("a").topic_id: "topic", b"\x77" * 16: "unknown"}
+    topic, unknown = names
+    request = FetchRequest(
+        replica_state=ReplicaState(replica_id=replica),
+        max_bytes=1000,
+        topics=[
+            FetchTopic(topic_id=topic_id, partitions=[FetchPartition(partition=index)])
+            for topic_id, index in ((unknown, 0), (topic, 0), (topic, 7), (unknown, 1))
+        ],
+    )
+    response = stage.ask(ApiKey.FETCH, 15, request)
+    found = [names[row.topic_id] for row in response.responses for _ in row.partitions]
+    assert found == rows
