@@ -135,7 +135,7 @@ dist/kafka-shim: $(BINARY_SOURCES)
 
 BINARY_TESTS := tests/cli tests/shim/control/test_control_port.py tests/shim/storage/test_serving.py
 
-PACKAGE ?= npm junit5 go
+PACKAGE ?= npm junit5 go authorizer-tck
 # as npm names it, without Node
 PLATFORM = $$($(PYTHON) -c 'import platform, sys; \
   print(sys.platform, "x64" if platform.machine() in ("x86_64", "AMD64") else "arm64", sep="-")')

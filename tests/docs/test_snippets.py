@@ -62,7 +62,7 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
         [("docs/guides/faults.md", language) for language in ("java", "go", "js")], (_FAULTS,)
     ),
     ("packages/authorizer-tck/README.md", "java"): (
-        f"{_KIT}::test_the_test_on_the_package_s_page_is_one_of_the_package",
+        f"{_KIT}::test_the_test_on_the_package_s_page_is_that_of_the_example",
     ),
     ("docs/guides/authorizer-tck.md", ""): (f"{_KIT}::test_the_commands_of_the_guide",),
     ("tests/recordings/README.md", "py"): (

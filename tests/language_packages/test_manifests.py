@@ -53,6 +53,18 @@ def test_maven_s_versions_are_that_of_the_project(path: str) -> None:
     assert named == [VERSION, VERSION]
 
 
+def test_jars_are_released_in_the_same_way() -> None:
+    """Two packages can share a profile of Maven only with a parent that is published, too."""
+    profiles = [
+        ET.canonicalize(ET.tostring(each), strip_text=True)
+        for name in ("authorizer-tck", "junit5")
+        for each in ET.parse(PACKAGES / name / "pom.xml").iter(f"{POM}profile")
+        if each.findtext(f"{POM}id") == "release"
+    ]
+    assert len(profiles) == 2
+    assert len(set(profiles)) == 1
+
+
 def test_go_s_versions_are_that_of_the_project() -> None:
     modules = [*PACKAGES.rglob("go.mod"), *(ROOT / "examples").rglob("go.mod")]
     named = [

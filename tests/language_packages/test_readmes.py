@@ -61,6 +61,7 @@ def test_built_packages_bring_the_binary(tmp_path: Path) -> None:
     binary = logging_command(tmp_path, log)
     succeed(f"{ROOT}/.ci/build-packages linux-x64={binary}", tmp_path, **variables)
     assert sorted(path.name for path in dist.iterdir()) == [
+        f"kafka-authorizer-tck-{VERSION}.jar",
         f"kafka-shim-{VERSION}.tgz",
         f"kafka-shim-junit5-{VERSION}-linux-x86_64.jar",
         f"kafka-shim-junit5-{VERSION}.jar",

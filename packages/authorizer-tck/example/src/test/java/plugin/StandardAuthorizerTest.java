@@ -1,5 +1,6 @@
-package io.github.kafkashim.tck;
+package plugin;
 
+import io.github.kafkashim.tck.AuthorizerRules;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.apache.kafka.metadata.authorizer.StandardAuthorizer;
