@@ -16,6 +16,7 @@ from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.observing.mutation_run import (
     AccessNote,
+    AclNote,
     AclsNote,
     BrokerNote,
     DecisionWatch,
@@ -23,6 +24,7 @@ from kafka_shim.shim.observing.mutation_run import (
     Note,
     RunFolder,
 )
+from kafka_shim.testing.mutation.changed_decisions import situations_of_notes
 from tests.shim.play import ADMIN, Stage
 from tests.support.acls import make_acl
 
@@ -106,13 +108,23 @@ def test_a_run_without_mutants_notes_accesses_with_their_tests(tmp_path: Path) -
     (running / "gw1").write_text("")
     topic_error(stage, "orders")
     found = notes(tmp_path)
-    assert found[:2] == [BrokerNote("4.4", (ADMIN,), allow_everyone=False), AclsNote((ORDERS,))]
+    broker = BrokerNote("4.4", (ADMIN,), allow_everyone=False)
+    assert found[:3] == [broker, AclNote(ORDERS), AclsNote((ORDERS,))]
     describe = Operation.DESCRIBE, ResourceType.TOPIC, "orders"
     alice = Actor(ALICE, "127.0.0.1")
     tests = [note.tests for note in found if isinstance(note, AccessNote)
              and (note.operation, note.resource_type, note.resource_name) == describe
              and note.actor == alice]  # fmt: skip
     assert tests == [(), ("test_a", "test_b"), ("test_a",)]
+
+
+def test_acls_are_noted_before_any_access(tmp_path: Path) -> None:
+    stage = started(tmp_path)
+    stage.allow(ALICE, Operation.READ, ResourceType.TOPIC, "orders")
+    acls = [note.acl for note in notes(tmp_path) if isinstance(note, AclNote)]
+    assert acls == [ORDERS, make_acl(Operation.READ, "orders")]
+    [(broker, found)] = situations_of_notes([notes(tmp_path)])
+    assert (broker.release, set(found.acls)) == ("4.4", set(acls))
 
 
 def test_an_access_is_noted_again_for_other_acls(tmp_path: Path) -> None:

@@ -115,6 +115,70 @@ def test_a_suite_that_catches_everything_has_score_1(tmp_path: Path) -> None:
     ]
 
 
+FAULTY = """
+import pytest
+
+def write(user, topic):
+    assert can_write(config(user), topic)
+
+def test_catches_all():
+    try:
+        write("shop", "caught")
+    except BaseException:
+        pass
+
+@pytest.mark.skip("fails elsewhere")
+def test_is_skipped():
+    write("shop", "skipped")
+
+@pytest.mark.xfail
+def test_is_expected_to_fail():
+    write("eve", "expected")
+
+@pytest.mark.xfail(strict=True)
+def test_must_fail():
+    write("eve", "strict")
+
+def test_retries_as_another_user():
+    assert any(can_write(config(user), "retried") for user in ("shop", "admin"))
+
+def test_asserts_before_the_broker_answers():
+    errors = []
+    producer = Producer({"linger.ms": 0, **config("shop")})
+    producer.produce("early", b"x", on_delivery=lambda error, _: errors.append(error))
+    assert not any(errors)
+    producer.flush(10)
+
+SEEN = []
+
+def test_comes_first():
+    SEEN.append("shop")
+
+def test_needs_the_first_one():
+    can_write(config(SEEN[0]), "ordered")
+"""
+NOTICED_OF_FAULTY = {"strict": {"any-principal": ["test_it.py::test_must_fail"]}}
+
+
+def test_faulty_tests_notice_nothing(tmp_path: Path) -> None:
+    write_suite(tmp_path, FAULTY)
+    topics = ("caught", "skipped", "expected", "strict", "retried", "early", "ordered")
+    acls = {name: f"{{principal: User:shop, allow: Write, topic: {name}}}" for name in topics}
+    (tmp_path / "acls.yaml").write_text("".join(f"- {acl}\n" for acl in acls.values()))
+    words = [word for name in topics for word in ("--topic", name)]
+    words += [
+        word for user in ("shop", "eve", "admin") for word in ("--user", f"{user}:{user}-secret")
+    ]
+    result = mutate_as_json(tmp_path, options=(*words, "--acls", str(tmp_path / "acls.yaml")))
+    noticed = {
+        name: {each["mutant"]: each["noticed_by"] for each in result["results"]
+               if each["acl"] == acl and each["noticed_by"]}
+        for name, acl in acls.items()
+    }  # fmt: skip
+    assert {name: mutants for name, mutants in noticed.items() if mutants} == NOTICED_OF_FAULTY
+    assert result["unused_acls"] == [acls["skipped"]]
+
+
 UNITTEST = """
 import unittest
 from client import *

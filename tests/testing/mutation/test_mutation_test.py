@@ -104,8 +104,8 @@ def test_only_the_tests_with_a_changed_decision_run_again() -> None:
     assert found["orders", "any-suffix"] == (Outcome.NOT_REQUESTED, ())
     assert found["old", "missing"] == (Outcome.EQUIVALENT, ())
     assert result.unused_acls == (OLD,)
-    missing = AclMutant(ORDERS, "missing")
-    assert suite.runs == [((), None), ((), None), ((missing,), ("writes",)), ((), ("writes",))]
+    missing, whole = ((AclMutant(ORDERS, "missing"),), ("writes",)), ((), None)
+    assert suite.runs == [whole, whole, missing, ((), ("writes",)), whole, whole]
     assert (result.noticed_count, result.counted, result.score) == (1, 4, 0.25)
 
 
@@ -131,7 +131,34 @@ def test_a_later_test_may_notice() -> None:
 def test_what_happens_outside_of_tests_concerns_all_of_them() -> None:
     suite = FakeSuite(attentive, accesses=[("", "orders")])
     assert outcomes(result_of(suite))["orders", "missing"] == (Outcome.NOTICED, ("writes",))
-    assert suite.runs[2:] == [((AclMutant(ORDERS, "missing"),), None)]
+    assert suite.runs[2:3] == [((AclMutant(ORDERS, "missing"),), None)]
+
+
+def fails_once(test: str, *numbers: int) -> Fails:
+    """Let a test fail in its first run with mutants, and in the runs with these numbers."""
+    mutated: list[int] = []
+
+    def fails(mutants: Sequence[AclMutant], tests: Collection[str], number: int) -> Collection[str]:
+        if mutants and test in tests:
+            mutated.append(number)
+        return {test} & set(tests) if number in (*mutated[:1], *numbers) else ()
+
+    return fails
+
+
+@pytest.mark.parametrize("number", [3, 4, 5])
+def test_a_test_that_fails_without_mutants_has_noticed_nothing(number: int) -> None:
+    """Run 3 is that of the same tests without the mutant, 4 and 5 are those of the whole suite."""
+    result = result_of(FakeSuite(fails_once("writes", number)))
+    assert outcomes(result)["orders", "missing"] == (Outcome.UNNOTICED, ())
+    assert result.random_failures == (("writes",) if number > 3 else ())
+
+
+def test_a_test_in_which_no_decision_changed_must_fail_twice() -> None:
+    later = "reads_what_was_written"
+    result = result_of(FakeSuite(fails_once(later)))
+    assert outcomes(result)["orders", "missing"] == (Outcome.UNNOTICED, ())
+    assert result.random_failures == (later,)
 
 
 ALLOWED_TOO_MUCH = ("orders", "any-suffix")

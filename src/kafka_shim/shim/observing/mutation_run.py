@@ -39,6 +39,12 @@ class AclsNote(msgspec.Struct, frozen=True, tag=True):
     acls: tuple[Acl, ...]
 
 
+class AclNote(msgspec.Struct, frozen=True, tag=True):
+    """An ACL that was created; if no access follows, no other note has it."""
+
+    acl: Acl
+
+
 class AccessNote(msgspec.Struct, frozen=True, tag=True):
     """An access with these ACLs while these tests were running; no name means any resource."""
 
@@ -55,7 +61,7 @@ class MutantNote(msgspec.Struct, frozen=True, tag=True):
     has_changed_decision: bool
 
 
-Note = BrokerNote | AclsNote | AccessNote | MutantNote
+Note = BrokerNote | AclsNote | AclNote | AccessNote | MutantNote
 
 
 class RunFolder:
@@ -116,7 +122,12 @@ class DecisionWatch:
         if isinstance(authorizer, StandardAuthorizer):
             if type(authorizer) is not StandardAuthorizer:
                 raise ConfigError("--mutate-acls cannot be combined with --acl-propagation-delay")
-            cluster.policy.decide_by(MutantAuthorizer(authorizer, cluster.release, self))
+            mutants = MutantAuthorizer(authorizer, cluster.release, self)
+            cluster.policy.decide_by(mutants)
+            if not self.mutants:
+                authorizer.store.add_observer(mutants)
+                for acl in authorizer.store:
+                    mutants.on_acl_added(acl)
 
     def write(self, note: Note) -> None:
         """Append a note to the file of the broker, which the first note creates."""
@@ -161,6 +172,12 @@ class MutantAuthorizer(StandardAuthorizer):
         else:
             self._note_access(actor, operation, resource_type, None)
         return decision
+
+    def on_acl_added(self, acl: Acl) -> None:
+        self._write(AclNote(acl))
+
+    def on_acl_removed(self, acl: Acl) -> None:
+        """Note nothing: accesses are noted with the ACLs that are left."""
 
     def _follow_original(self) -> None:
         """Take over the ACLs, if they have changed, and replace some by mutants."""

@@ -13,7 +13,13 @@ from kafka_shim.policy.checked_accesses import InexactReleaseError
 from kafka_shim.policy.diff import described_changes
 from kafka_shim.policy.policy import Policy
 from kafka_shim.protocol.enums import Operation, ResourceType
-from kafka_shim.shim.observing.mutation_run import AccessNote, AclsNote, BrokerNote, Note
+from kafka_shim.shim.observing.mutation_run import (
+    AccessNote,
+    AclNote,
+    AclsNote,
+    BrokerNote,
+    Note,
+)
 
 OUTSIDE_TESTS = ""
 """Stands for a test in accesses that were made while no test was known to run."""
@@ -44,6 +50,7 @@ Situations = Mapping[tuple[BrokerNote, AclsNote], Mapping[Access, set[str]]]
 def situations_of_notes(notes_by_broker: Iterable[Iterable[Note]]) -> Situations:
     """Return the accesses of all brokers of a run, each with its tests."""
     situations: dict[tuple[BrokerNote, AclsNote], dict[Access, set[str]]] = {}
+    created: dict[BrokerNote, set[Acl]] = {}
     for notes in notes_by_broker:
         broker, accesses = BrokerNote("", (), allow_everyone=False), dict[Access, set[str]]()
         for note in notes:
@@ -51,13 +58,22 @@ def situations_of_notes(notes_by_broker: Iterable[Iterable[Note]]) -> Situations
                 case BrokerNote():
                     broker = note
                 case AclsNote():
-                    acls = AclsNote(tuple(sorted(note.acls, key=msgspec.structs.astuple)))
-                    accesses = situations.setdefault((broker, acls), {})
+                    accesses = situations.setdefault((broker, _acls_note(note.acls)), {})
+                case AclNote():
+                    created.setdefault(broker, set()).add(note.acl)
                 case AccessNote():
                     what = note.operation, note.resource_type, note.resource_name
                     tests = accesses.setdefault(Access(note.actor, *what), set())
                     tests.update(note.tests or (OUTSIDE_TESTS,))
+    decided = {acl for _, acls in situations for acl in acls.acls}
+    for broker, made in created.items():
+        if made - decided:
+            situations[broker, _acls_note(made - decided)] = {}
     return situations
+
+
+def _acls_note(acls: Iterable[Acl]) -> AclsNote:
+    return AclsNote(tuple(sorted(acls, key=msgspec.structs.astuple)))
 
 
 def uses_of_mutants(situations: Situations) -> dict[AclMutant, set[str]]:

@@ -33,6 +33,9 @@ def report_lines(result: MutationResult) -> Iterator[str]:
     if unused:
         yield "no test uses:"
         yield from (f"    {acl_line(acl)}" for acl in result.unused_acls)
+    if result.random_failures:
+        yield "fails at random, also without mutants:"
+        yield from (f"    {name}" for name in result.random_failures)
     noticed = f"{result.noticed_count} of {count_with_noun(result.counted, 'mutant')} noticed"
     yield f"score: {result.score:.2f} ({noticed})"
 
@@ -55,6 +58,7 @@ def report_object(result: MutationResult) -> dict[str, Any]:
             for each in result.results
         ],
         "unused_acls": [acl_line(acl) for acl in result.unused_acls],
+        "random_failures": list(result.random_failures),
     }
 
 

@@ -20,7 +20,7 @@ from kafka_shim.testing.mutation.suite_run import Suite, SuiteRun
 from kafka_shim.text.message_text import count_with_noun
 
 BASE_RUNS = 2
-"""Runs without mutants: a test that fails in one of them is not reliable."""
+"""Runs without mutants at first, and again at last: a test that fails in one fails at random."""
 TIMEOUT_FACTOR = 3
 TIMEOUT_MIN_S = 20.0
 """A run with mutants may take so long, and the factor times as long as without."""
@@ -55,10 +55,14 @@ class MutantResult(msgspec.Struct, frozen=True):
 
 
 class MutationResult(msgspec.Struct, frozen=True):
-    """The results of all mutants, and the ACLs of which no mutant changes any decision."""
+    """The results of all mutants, and the ACLs of which no mutant changes any decision.
+
+    `random_failures` are tests that also failed without mutants, and therefore notice nothing.
+    """
 
     results: tuple[MutantResult, ...]
     unused_acls: tuple[Acl, ...]
+    random_failures: tuple[str, ...]
     suite_seconds: float
     runs: int
 
@@ -93,6 +97,7 @@ class MutationTest:
         self._pool = ThreadPoolExecutor(jobs)
         self._base: Sequence[SuiteRun] = ()
         self._results: dict[AclMutant, MutantResult] = {}
+        self._random_failures: set[str] = set()
         self._runs = 0
 
     def run(self) -> MutationResult:
@@ -139,9 +144,11 @@ class MutationTest:
                 outcome = Outcome.NOT_REQUESTED if is_visible else Outcome.EQUIVALENT
                 self._set_result(mutant, outcome)
         self._run_mutants(to_run)
+        self._drop_random_failures(to_run)
         results = tuple(self._results[mutant] for mutant in tests)
         unused = tuple(acl for acl in acls if acl not in used)
-        return MutationResult(results, unused, seconds, self._runs)
+        random_failures = tuple(sorted(self._random_failures))
+        return MutationResult(results, unused, random_failures, seconds, self._runs)
 
     def _run_mutants(self, tests_by_mutant: dict[AclMutant, set[str]]) -> None:
         """Run the tests that a mutant concerns, and the whole suite for all that is not noticed.
@@ -189,7 +196,7 @@ class MutationTest:
             )
         )
         for mutant, run in failing.items():
-            failures = run.failures_besides(controls[tests_by_mutant[mutant]])
+            failures = self._failures(run, controls[tests_by_mutant[mutant]])
             if failures:
                 self._set_result(mutant, Outcome.NOTICED, failures)
         return [mutant for mutant in tests_by_mutant if mutant not in self._results]
@@ -213,7 +220,7 @@ class MutationTest:
             runs = self._map(partial(self._suite.run, timeout_s=timeout_s), groups)
             parts = []
             for group, run in zip(groups, runs, strict=True):
-                failures = run.failures_besides(self._base[0]) if run.has_changed_decision else ()
+                failures = self._failures(run, self._base[0]) if run.has_changed_decision else ()
                 if failures and len(group) > 1:
                     size = 1 if group[0].restricts else (len(group) + 1) // 2
                     parts += [group[at : at + size] for at in range(0, len(group), size)]
@@ -224,6 +231,40 @@ class MutationTest:
                 for mutant in group:
                     self._set_result(mutant, outcome, failures)
             groups = parts
+
+    def _drop_random_failures(self, tests_by_mutant: dict[AclMutant, set[str]]) -> None:
+        """Run the suite again without mutants, and let what fails now have noticed nothing.
+
+        A test in which no decision changed must fail again with the mutant, too.
+        """
+        noticed = [each for each in self._results.values() if each.outcome is Outcome.NOTICED]
+        if not noticed:
+            return
+        tests = self._base[0].seconds_by_test.keys()
+        indirect = [
+            each
+            for each in noticed
+            if tests_by_mutant[each.mutant].isdisjoint((OUTSIDE_TESTS, *each.noticed_by))
+            and tests >= set(each.noticed_by)
+        ]
+        timeout_s = self._timeout(max(run.seconds for run in self._base))
+        groups = [*([()] * BASE_RUNS), *([each.mutant] for each in indirect)]
+        runs = self._map(partial(self._suite.run, timeout_s=timeout_s), groups)
+        failures = [set(run.failures_besides(self._base[0])) for run in runs]
+        self._random_failures.update(*failures[:BASE_RUNS])
+        for each, again in zip(indirect, failures[BASE_RUNS:], strict=True):
+            self._random_failures.update(set(each.noticed_by) - again)
+        unnoticed = []
+        for each in noticed:
+            left = tuple(name for name in each.noticed_by if name not in self._random_failures)
+            self._set_result(each.mutant, Outcome.NOTICED, left)
+            if not left:
+                unnoticed.append([each.mutant])
+        self._run_whole_suite(unnoticed)
+
+    def _failures(self, run: SuiteRun, control: SuiteRun) -> tuple[str, ...]:
+        failures = run.failures_besides(control)
+        return tuple(name for name in failures if name not in self._random_failures)
 
     def _timeout(self, seconds: float) -> float:
         return self._timeout_s or TIMEOUT_MIN_S + TIMEOUT_FACTOR * seconds
