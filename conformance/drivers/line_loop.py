@@ -19,6 +19,10 @@ ACL_FIELDS = (
 )
 
 
+NOT_SHOWN = {"class": "NotShown", "code": None, "text": "the tool shows nothing about it"}
+"""The error of an item that a tool leaves out."""
+
+
 class UnsupportedError(Exception):
     """The client does not support the command."""
 
@@ -49,11 +53,44 @@ def commands_of(
     return found | {"open": open_client, "close": close}
 
 
+class Tool:
+    """The commands of a tool: a subclass has a method for each view and change that the tool has.
+
+    Views are named by their kind (`_topics`, `_groups`, `_brokers`, `_acls`) and return what the
+    tool lists. `_describe` returns the details of an item, and `_set` changes a setting of a topic.
+    """
+
+    def list(self, kind: str) -> Any:
+        return {"names": list(self._part(kind)())}
+
+    def describe(self, kind: str, names: Sequence[str]) -> Any:
+        shown, details = self.list(kind)["names"], self._part("describe")
+        return items(names, lambda name: details(kind, name) if name in shown else NOT_SHOWN)
+
+    def change(self, names: Sequence[str], setting: str, value: str) -> Any:
+        change = self._part("set")
+        return items(names, lambda name: change(name, setting, value))
+
+    def close(self) -> None:
+        """Stop the tool, if it runs."""
+
+    def _part(self, name: str) -> Callable[..., Any]:
+        part: Callable[..., Any] | None = getattr(self, f"_{name}", None)
+        if part is None:
+            raise UnsupportedError
+        return part
+
+
+def plain_error(error: Exception) -> dict[str, Any]:
+    """Return an error of which only the text is known."""
+    return {"class": type(error).__name__, "code": None, "text": str(error)}
+
+
 def serve(
     name: str,
     version: str,
     commands: Mapping[str, Command],
-    error_of: ErrorOf,
+    error_of: ErrorOf = plain_error,
     capabilities: Collection[str] | None = None,
 ) -> None:
     """Answer commands until standard input ends; the fields of a line are a command's arguments."""

@@ -15,6 +15,7 @@ from kafka_shim.conformance.cases import all_cases
 from kafka_shim.conformance.profile import TOOLS
 from kafka_shim.conformance.runner import run_cases
 from kafka_shim.protocol.api_versions import RELEASES
+from tests.clients.toolchains import need
 from tests.docs.shown import ROOT
 
 PAGE = ROOT / "docs" / "guides" / "tools.md"
@@ -86,6 +87,17 @@ def test_the_results_of_kaskade(tmp_path: Path, release: str) -> None:
     subprocess.run([python, "-m", "pip", "install", "-q", f"kaskade=={release}"], check=True)
     found = results_of_driver([python, str(DRIVERS / "kaskade_tool.py")])
     assert found == shown_results()[f"kaskade {release}"]
+
+
+@pytest.mark.heavy
+def test_the_results_of_kafka_console(tmp_path: Path) -> None:
+    need("kafka-console", "npm")
+    [name] = [tool for tool in shown_results() if tool.startswith("kafka-console ")]
+    install = ["npm", "install", "--silent", "--no-audit", "--no-fund", name.replace(" ", "@")]
+    subprocess.run(install, cwd=tmp_path, check=True)
+    tool = str(tmp_path / "node_modules" / ".bin" / "kafka-console")
+    found = results_of_driver([sys.executable, str(DRIVERS / "kafka_console_tool.py"), tool])
+    assert found == shown_results()[name]
 
 
 def test_the_page_has_all_situations() -> None:
