@@ -71,6 +71,8 @@ def direct_cases() -> Iterator[Json]:
     yield from _everyone_allowed()
     yield from _super_user_lists()
     yield from _similar_texts()
+    yield from _single_questions()
+    yield from _new_operations()
     yield from _contract()
     yield from _unimportant()
     yield from _resource_type_cases()
@@ -184,6 +186,38 @@ def _similar_texts() -> Iterator[Json]:
     yield case("principals", "letters that look alike", acls, steps)
 
 
+def _single_questions() -> Iterator[Json]:
+    """Yield cases in which each decision looks like one before it."""
+    user, group, topic = ["User:a"], ["Group:a", "Group:*"], ResourceType.TOPIC
+    for permission in ("ALLOW", "DENY"):
+        acls = [acl(), acl(principal="Group:a"), acl(permission, principal="User:*")]
+        steps = [access([*user, *group], [ADDRESS], topic, [Operation.READ], ["a", "b"])]
+        yield case("principals", f"{permission} of User:* for other types", acls[2:], steps)
+        yield case("principals", f"{permission} of User:* for all types", acls, steps)
+    hosts = ["10.0.0.1", "10.0.0.2", "10.0.0.1"]
+    steps = [access(user, [host], topic, [Operation.READ], ["a"]) for host in hosts]
+    steps += [access(user, [host], topic, [Operation.READ], None) for host in hosts]
+    for permission, rest in (("ALLOW", []), ("DENY", [acl()])):
+        acls = [*rest, acl(permission, host="10.0.0.1")]
+        yield case("decisions-apart", f"{permission} from one of two hosts", acls, steps)
+
+
+def _new_operations() -> Iterator[Json]:
+    """Yield ALL of operations that came after most authorizers were written."""
+    for kind, new, releases in (
+        (ResourceType.USER, (13, 14), ["3.9", "4.3", "4.4"]),
+        (ResourceType.TRANSACTIONAL_ID, (15,), ["4.3", "4.4"]),
+    ):
+        asked = access(["User:a", "User:b"], [ADDRESS], kind, [*map(Operation, new)], ["n"])
+        acls = [acl(name="n", kind=kind.name, operation="ALL")]
+        acls += [acl(name="n", kind=kind.name, operation="DESCRIBE", principal="User:b")]
+        denied = acl("DENY", "n", kind=kind.name, operation="ALL")
+        names = ", ".join(asked["operations"])
+        for title, given in (("ALL", acls), ("DENY of ALL", [*acls, denied])):
+            made = case("operation-exact", f"{title} and {names}", given, [asked])
+            yield made | {"releases": releases}
+
+
 def _contract() -> Iterator[Json]:
     count: Json = {"count": True}
     listing: Json = {"list": ANYTHING}
@@ -225,6 +259,8 @@ def _contract() -> Iterator[Json]:
     ):
         create = {"create": [acl(name="b"), wrong, acl(name="c")]}
         yield case("invalid-acls", title, [acl()], [create, listing])
+    changed = {"list": ANYTHING, "meanwhile": [acl(name="new"), acl(name="newer")]}
+    yield case("acl-storage", "ACLs are created while a list is read", three, [changed])
     overlapping = {
         "delete": [[*ANYTHING[:6], "a"], [*ANYTHING[:4], "TOPIC", "ANY", None], ANYTHING]
     }
@@ -274,6 +310,9 @@ def _unimportant() -> Iterator[Json]:
     yield case(
         "batches", "no action", acls, [access(who, [ADDRESS], ResourceType.TOPIC, topics, [])]
     )
+    types = {"types": [kind.name for kind in (ResourceType.TOPIC, ResourceType.GROUP)]}
+    mixed = access(who, [ADDRESS], ResourceType.TOPIC, topics, names) | types
+    yield case("batches", "actions on several types", [*acls, acl(kind="GROUP")], [mixed])
     many = [f"n{number}" for number in range(400)]
     some = [acl(name=name) for name in many[::3]]
     yield case(

@@ -54,7 +54,7 @@ def access(
     return {
         "who": list(principals),
         "from": list(addresses),
-        "type": kind.name,
+        "types": [kind.name],
         "operations": [operation.name for operation in operations],
         **({} if names is None else {"names": list(names)}),
     }

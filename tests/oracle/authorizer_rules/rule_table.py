@@ -73,7 +73,7 @@ NAMED_RULES: Final = (
     ),
     NamedRule(
         "operation-exact",
-        "ALLOW of an operation implies no other operation but these",
+        "ALLOW of an operation implies no other operation but these, and that of ALL implies each",
         "KIP-133, KIP-140",
         "ALLOW of .* implies DESCRIBE|ALLOW covers other operations",
     ),

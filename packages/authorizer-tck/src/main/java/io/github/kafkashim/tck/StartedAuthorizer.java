@@ -8,8 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.apache.kafka.common.ClusterResource;
 import org.apache.kafka.common.Endpoint;
@@ -36,7 +34,6 @@ import org.apache.kafka.server.authorizer.AuthorizerServerInfo;
 
 /** An instance of the tested class, configured and started as a broker does, and asked by steps. */
 final class StartedAuthorizer implements AutoCloseable {
-    private static final int TIMEOUT_SECONDS = 20;
     private static final String OK = "ok";
 
     private final Authorizer authorizer;
@@ -83,7 +80,8 @@ final class StartedAuthorizer implements AutoCloseable {
             } else if (step.has("delete")) {
                 return delete(step.rows("delete"));
             } else if (step.has("list")) {
-                return rows(authorizer.acls(filter(Step.list(step.json().get("list")))));
+                Iterable<AclBinding> found = authorizer.acls(filter(Step.list(step.json().get("list"))));
+                return rows(found, step.has("meanwhile") ? step.texts("meanwhile") : List.of());
             } else if (step.has("count")) {
                 return count();
             }
@@ -126,25 +124,23 @@ final class StartedAuthorizer implements AutoCloseable {
         for (String principal : step.texts("who")) {
             for (String address : step.texts("from")) {
                 var context = Context.of(step, principal, address);
+                List<Step.Access> accesses = step.accesses(principal, address);
                 if (step.has("names")) {
-                    answer.append(authorize(context, step));
+                    answer.append(authorize(context, accesses, !step.isSet("unlogged")));
                 } else {
-                    step.texts("operations").forEach(each -> answer.append(byResourceType(context, each, step.text("type"))));
+                    accesses.forEach(each -> answer.append(byResourceType(context, each.operation(), each.type())));
                 }
             }
         }
         return answer.toString();
     }
 
-    private String authorize(Context context, Step step) {
-        ResourceType type = ResourceType.valueOf(step.text("type"));
-        boolean logged = !step.isSet("unlogged");
+    private String authorize(Context context, List<Step.Access> accesses, boolean isLogged) {
         List<Action> actions = new ArrayList<>();
-        for (String operation : step.texts("operations")) {
-            for (String name : step.texts("names")) {
-                var resource = new ResourcePattern(type, name, PatternType.LITERAL);
-                actions.add(new Action(AclOperation.valueOf(operation), resource, logged ? 1 : 7, logged, logged));
-            }
+        for (Step.Access each : accesses) {
+            var resource = new ResourcePattern(ResourceType.valueOf(each.type()), each.name(), PatternType.LITERAL);
+            var operation = AclOperation.valueOf(each.operation());
+            actions.add(new Action(operation, resource, isLogged ? 1 : 7, isLogged, isLogged));
         }
         try {
             StringBuilder answer = new StringBuilder();
@@ -196,18 +192,16 @@ final class StartedAuthorizer implements AutoCloseable {
             result.aclBindingDeleteResults().stream()
                     .filter(each -> each.exception().isEmpty())
                     .forEach(each -> deleted.add(each.aclBinding()));
-            results.add(result.exception().isPresent() ? code(result.exception().get()) : rows(deleted));
+            results.add(result.exception().isPresent() ? code(result.exception().get()) : rows(deleted, List.of()));
         }
         return results;
     }
 
     private static <T> T result(CompletionStage<T> stage) throws Exception {
         try {
-            return stage.toCompletableFuture().get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+            return stage.toCompletableFuture().get();
         } catch (ExecutionException failed) {
             throw failed.getCause() instanceof Exception error ? error : failed;
-        } catch (TimeoutException late) {
-            throw new IllegalStateException("a result was not there within " + TIMEOUT_SECONDS + " s", late);
         }
     }
 
@@ -215,15 +209,20 @@ final class StartedAuthorizer implements AutoCloseable {
         return Errors.forException(error).name();
     }
 
-    private static List<String> rows(Iterable<AclBinding> bindings) {
+    /** Returns ACLs as texts; ACLs that are created `meanwhile`, after the first one was read, may be among them. */
+    private List<String> rows(Iterable<AclBinding> bindings, List<String> meanwhile) throws Exception {
         List<String> rows = new ArrayList<>();
         for (AclBinding each : bindings) {
+            if (rows.isEmpty() && !meanwhile.isEmpty()) {
+                create(meanwhile);
+            }
             var entry = each.entry();
             var pattern = each.pattern();
             rows.add(String.join("|", entry.permissionType().name(), entry.principal(), entry.host(),
                     entry.operation().name(), pattern.resourceType().name(), pattern.patternType().name(),
                     pattern.name()));
         }
+        rows.removeAll(meanwhile);
         rows.sort(null);
         return rows;
     }

@@ -1,9 +1,11 @@
 package io.github.kafkashim.tck;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /** One step of a case: accesses that are decided, or ACLs that are created, deleted, listed or counted. */
 record Step(Map<String, Object> json) {
@@ -64,17 +66,23 @@ record Step(Map<String, Object> json) {
         return list(json.get(key));
     }
 
-    /** Returns all combinations, in the order of the answers: by principal, address, operation and name. */
+    /** Returns all combinations, in the order of the answers: by principal, address, operation, name and type. */
     List<Access> accesses() {
-        List<String> names = has("names") ? texts("names") : java.util.Collections.singletonList(null);
         List<Access> accesses = new ArrayList<>();
         for (String principal : texts("who")) {
             for (String address : texts("from")) {
-                for (String operation : texts("operations")) {
-                    for (String name : names) {
-                        accesses.add(new Access(principal, address, operation, text("type"), name));
-                    }
-                }
+                accesses.addAll(accesses(principal, address));
+            }
+        }
+        return accesses;
+    }
+
+    List<Access> accesses(String principal, String address) {
+        List<String> names = has("names") ? texts("names") : Collections.singletonList(null);
+        List<Access> accesses = new ArrayList<>();
+        for (String operation : texts("operations")) {
+            for (String name : names) {
+                texts("types").forEach(type -> accesses.add(new Access(principal, address, operation, type, name)));
             }
         }
         return accesses;
@@ -87,17 +95,24 @@ record Step(Map<String, Object> json) {
 
     /** Returns in words how an answer differs from Kafka's. */
     String difference(Object answer, Object expected) {
-        if (has("create")) {
-            return "createAcls returned " + answer + ", but Kafka " + expected;
-        }
-        if (has("count")) {
-            return "aclCount returned " + answer + ", but there are " + expected + " ACLs";
-        }
         if (has("who")) {
             return accessDifference((String) answer, (String) expected);
         }
-        return (has("list") ? "acls of " + json.get("list") : "deleteAcls of " + json.get("delete")) + " returned "
-                + answer + ", but Kafka " + expected;
+        String method = has("create") ? "createAcls" : has("delete") ? "deleteAcls of " + json.get("delete")
+                : has("count") ? "aclCount" : "acls of " + json.get("list");
+        if (!(answer instanceof List<?> results && expected instanceof List<?> right && results.size() == right.size())) {
+            return method + " returned " + answer + ", but Kafka " + expected;
+        }
+        List<Integer> different = IntStream.range(0, right.size())
+                .filter(at -> !results.get(at).equals(right.get(at))).boxed().toList();
+        int first = different.get(0);
+        String what = has("create") ? " for " + texts("create").get(first) : "";
+        return method + " returned " + results.get(first) + what + ", but Kafka " + right.get(first)
+                + more(different.size(), right.size());
+    }
+
+    private static String more(int different, int all) {
+        return different == 1 ? "" : " (and " + (different - 1) + " more of " + all + ")";
     }
 
     private String accessDifference(String answer, String expected) {
@@ -112,9 +127,8 @@ record Step(Map<String, Object> json) {
             }
         }
         int first = different.get(0);
-        String more = different.size() == 1 ? "" : " (and " + (different.size() - 1) + " more of " + accesses.size() + ")";
         return accesses.get(first) + ": " + word(answer.charAt(first)) + (hasCircumstance() ? ", but otherwise " : ", but with Kafka ")
-                + word(expected.charAt(first)) + more;
+                + word(expected.charAt(first)) + more(different.size(), accesses.size());
     }
 
     private static String word(char answer) {

@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -26,8 +28,17 @@ class WrongAuthorizersTest {
     }
 
     @Test
-    void thereAreTwentyAndFiveLaterOnes() {
-        assertEquals(25, isNamedByItsRule().count());
+    void allWrongAuthorizersAreFound() {
+        assertEquals(31, isNamedByItsRule().count());
+    }
+
+    @Test
+    void onlyTheFirstAnswerThatNeverComesIsAwaitedForLong() {
+        Kit kit = new Kit(LaterWrongAuthorizers.NeverDeletes.class, Map.of(), null);
+        Kit.Rule rule = Kit.rules().stream().filter(each -> each.name().equals("acl-results")).findFirst().orElseThrow();
+        List<String> texts = kit.play(rule).stream().map(Kit.CaseResult::text).filter(Objects::nonNull).toList();
+        assertEquals("no answer within 30 s", texts.get(0));
+        assertEquals(Set.of("no answer within 2 s"), Set.copyOf(texts.subList(1, texts.size())));
     }
 
     private static List<String> brokenRules(Class<?> type) {
