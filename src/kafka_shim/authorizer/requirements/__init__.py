@@ -1,7 +1,8 @@
 """The table of all permission checks of client-facing APIs, in each release.
 
 Each module has a subject. The rows of an API are in the order of the checks. Nothing else in the
-project defines which permissions a request needs.
+project defines which permissions a request needs. To add a check, add its row, check it in the
+handler, and add a request that needs it to `QUESTIONS` of tests/recordings/conformance/matrix.
 """
 
 from collections.abc import Mapping

@@ -5,7 +5,7 @@ pytest fixture, the body of `POST /brokers`, the types for TypeScript, and the r
 
 To add an option, add a row, and read the value where it has an effect. `Config.properties` has the
 value by the name in `setting`, or else the row names a field of Config. Then write the generated
-files.
+files, with the commands in CONTRIBUTING.md's table.
 """
 
 import enum

@@ -103,7 +103,9 @@ class Matrix:
     def _scene(self, bound: BoundRequirement, version: int, case: Case) -> Scenario:
         self._scenes += 1
         names = Names(f"m{self._scenes}")
-        question = QUESTIONS[bound.requirement.id](names)
+        ask = QUESTIONS.get(bound.requirement.id)
+        assert ask is not None, f"{bound.requirement.id}: add a question to *_questions.py"
+        question = ask(names)
         steps = [self._step(asking) for asking in question.before]
         api = bound.requirement.api.wire_name
         steps.append(Step(USER, api, version, dict(question.request), takes=dict(question.takes)))
