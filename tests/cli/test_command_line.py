@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -252,8 +253,7 @@ def test_examples_in_the_help_can_be_parsed(
     found = examples(LEAVES[program])
     assert found, "add one to cli/help_examples.py"
     for example in found:
-        words = shlex.split(example)[1:]
-        words = words[: words.index(">")] if ">" in words else words
+        words = list(takewhile(lambda word: word not in {">", ">>"}, shlex.split(example)[1:]))
         args = _parse_command_line(words)
         assert example.startswith(program), example
         assert args.command == program.split()[1]

@@ -13,11 +13,15 @@ _FILES: Final = frozenset({"FILE", "PATH", "TRACE", "EXPECTATIONS", "source"})
 _FOLDERS: Final = frozenset({"DIR", "FOLDER", "LAKE"})
 
 DESCRIPTION = """\
-Print a script that completes commands, options, their values and file names.
+Print a script that completes commands, options, their values and file names. This requires the
+extra `completion`.
 
-  kafka-shim completion bash > ~/.local/share/bash-completion/completions/kafka-shim
+  kafka-shim completion bash >> ~/.bashrc
   kafka-shim completion zsh > ~/.zfunc/_kafka-shim
   kafka-shim completion fish > ~/.config/fish/completions/kafka-shim.fish
+
+For zsh, create the folder ~/.zfunc, and write `fpath+=~/.zfunc` into ~/.zshrc, in a line before
+`compinit`.
 """
 
 

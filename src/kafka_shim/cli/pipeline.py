@@ -10,9 +10,14 @@ from kafka_shim.cli.usage import UsageError, run_reporting_errors
 
 _JOBS = "kafka_shim.pipeline.cli"
 _FORM = "json"
+DESCRIPTION = """\
+Analyse traces: what an ACL change would break, unused ACLs, least ACLs. The jobs require the extra
+`local` (DuckDB, no Java) or `pipeline` (Spark, Java 17 or newer).
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     _pipeline_cli_module().add_arguments(parser)
 
 

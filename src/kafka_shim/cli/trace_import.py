@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from kafka_shim.traces.importers.log_import import ImportReport
 
 FORMS = ("pcap", "request-log", "audit-log")
-FORMS_HELP = """Format of the source. pcap: a network capture, pcap or pcapng.
+FORMS_HELP = """Format of the source. pcap: a network capture, pcap or pcapng;
+requires the extra `capture`.
 request-log: a broker's request log in JSON (KIP-673). audit-log: a broker's authorizer log
 (decisions only)"""
 UNREAD_MAX = 1.0
