@@ -17,6 +17,8 @@ PAGE = """
     {PLAINTEXT}   PLAINTEXT        no authentication, everything allowed
     {SASL_PLAINTEXT}   SASL_PLAINTEXT   users admin, alice, bob, carol; passwords NAME-secret
 
+  Their ACLs and the topics are in examples/demo.yaml. Your own file: kafka-shim serve --state FILE
+
   Two clients have just sent a record to the topic orders:
 
 {clients}
