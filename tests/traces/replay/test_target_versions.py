@@ -207,7 +207,10 @@ def test_messages_of_old_clients_become_batches(tmp_path: Path) -> None:
     with shims(1, seed=2, release=NEW) as target:
         report = replay(tmp_path, target.plaintext, target.sasl)
     text = "\n".join(report_lines(report))
-    assert kinds_of(report) == {("ApiVersions", "release"), ("Metadata", "release")}, text
+    apis = ("ApiVersions", "Metadata", "Produce", "Fetch")
+    assert kinds_of(report) == {(api, "release") for api in apis}, text
+    assert report.removed_versions == 4  # Produce 0 and 2, and Fetch 0 and 3
+    assert ", 4 requests in versions that the target lacks" in text
     assert report.compared_records == 3 * 6, text
     assert not report.unreplayable_requests
 

@@ -268,6 +268,8 @@ class Replayer:
             self.report.add_missing_api(request_id_of_event(event))
             self._comparison.missing.add(frame)
             return
+        if version > recorded_version:
+            self.report.add_removed_version(request_id_of_event(event), version)
         if version != recorded_version:
             if connection.due_responses_contain_ids:
                 self._exchange_due(connection)  # they may have the names of topic ids

@@ -66,6 +66,7 @@ class ReplayReport(msgspec.Struct):
     unanswered_requests: int = 0
     unrecorded_responses: int = 0
     reduced_topics: int = 0
+    removed_versions: int = 0
     compared_records: int = 0
     uncompared: Counter[str] = msgspec.field(default_factory=Counter)
     asked_again: Counter[str] = msgspec.field(default_factory=Counter)
@@ -101,6 +102,14 @@ class ReplayReport(msgspec.Struct):
         """Count a request that is not sent, since the target lacks its API."""
         self.skip_request("the target lacks the API")
         self._add_kinds(request_id, [Difference("api", f"v{request_id.version}", MISSING)])
+
+    def add_removed_version(self, request_id: RequestId, oldest: int) -> None:
+        """Count a request that is sent in the target's oldest version of the API, since it is of an
+        older one, which its client would send to the target, too.
+        """
+        self.removed_versions += 1
+        there = f"v{oldest} and later"
+        self._add_kinds(request_id, [Difference("version", f"v{request_id.version}", there)])
 
     def skip_request(self, reason: str) -> None:
         self.skipped[reason] += 1
@@ -163,6 +172,7 @@ class ReplayReport(msgspec.Struct):
             "not_compared": dict(self.uncompared),
             "asked_again": dict(self.asked_again),
             "reduced_topics": self.reduced_topics,
+            "removed_versions": self.removed_versions,
             "seconds": round(self.seconds, 3),
             "recorded_seconds": round(self.recorded_seconds, 3),
             "differences": [

@@ -47,6 +47,8 @@ def _verdict(report: ReplayReport) -> str:
         text = f"{report.differing_responses:,} of {compared} differ ({causes})"
     else:
         text = f"none of {compared} differs"
+    if report.removed_versions:
+        text += f", {report.removed_versions:,} requests in versions that the target lacks"
     if report.log_differences:
         text += f", {report.log_differences:,} differences of logs"
     if report.consequences:
