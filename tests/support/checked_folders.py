@@ -24,10 +24,9 @@ DEFAULTS = ("", "not heavy")
 """Expressions of markers that choose no tests."""
 
 PIPELINE = pytest.mark.folders(
-    *(
-        f"src/kafka_shim/{room}"
-        for room in ("authorizer", "pipeline", "policy", "protocol", "trace_format", "traces")
-    ),
+    *(f"src/kafka_shim/{room}" for room in ("authorizer", "pipeline", "policy", "protocol")),
+    *(f"src/kafka_shim/traces/{room}" for room in ("captures", "identities", "importers")),
+    "src/kafka_shim/trace_format",
     "tests/pipeline",
 )
 """Of tests that run many jobs: what jobs are made of."""
