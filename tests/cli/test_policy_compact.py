@@ -42,6 +42,8 @@ def test_all_replaces_all_operations_and_the_rest_is_covered(
     ]
     assert printed.err == (
         "2 ACLs instead of 11; every decision stays; none of them can be left out\n"
+        "left out: 1 DENY ACL, which would overrule ALLOW ACLs that somebody adds later:\n"
+        "  {principal: User:c, deny: Write, topic: t}\n"
     )
     (tmp_path / "few.yaml").write_text(printed.out)
     assert main(["policy", "equivalent", str(file), str(tmp_path / "few.yaml")]) == 0
@@ -95,3 +97,22 @@ def test_a_deny_is_left_out_with_the_allow_that_it_limits() -> None:
         "- {principal: User:a, deny: [Write, Describe], transactional_id: t}\n"
     )
     assert compacted_acls(authorizer(acls), NEWEST) == set()
+
+
+def test_denies_that_would_overrule_later_allows_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "denies.yaml"
+    file.write_text(
+        "- {principal: User:a, deny: Read, topic: pay}\n"
+        "- {principal: User:b, deny: Read, topic: t}\n"
+        "- {principal: User:b, deny: Read, topic: t, host: 10.0.0.1}\n"
+        "- {principal: User:b, allow: All, topic: t}\n"
+    )
+    assert main(["policy", "compact", str(file)]) == 0
+    printed = capsys.readouterr()
+    assert "pay" not in printed.out
+    assert printed.err.splitlines()[1:] == [
+        "left out: 1 DENY ACL, which would overrule ALLOW ACLs that somebody adds later:",
+        "  {principal: User:a, deny: Read, topic: pay}",
+    ]

@@ -2,11 +2,14 @@
 
 import argparse
 import sys
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.store import AclStore
 from kafka_shim.cli import EXIT_FAILURE
 from kafka_shim.cli.policy_options import (
     add_cluster_and_rule_arguments,
@@ -16,11 +19,14 @@ from kafka_shim.cli.policy_options import (
 from kafka_shim.cli.usage import UsageError
 from kafka_shim.policy.checked_accesses import InexactReleaseError
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
+from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.policy.least.compaction import compacted_acls
 from kafka_shim.policy.plan_file import plan_object, write_plan
 from kafka_shim.policy.planned_change import plan_change
+from kafka_shim.policy.redundant_acls import find_superseding_acl
 from kafka_shim.policy.relations import Relation, check_relation
-from kafka_shim.text.message_text import count_with_noun
+from kafka_shim.protocol.enums import Permission
+from kafka_shim.text.message_text import count_with_noun, escaped
 
 DESCRIPTION = """\
 Print fewer ACLs that decide every access like the given ACLs, as `policy equivalent` proves. None
@@ -78,4 +84,26 @@ def run(args: argparse.Namespace) -> int:
         " none of them can be left out",
         file=sys.stderr,
     )
+    for line in _dropped_deny_lines(given.acls, acls, release):
+        print(escaped(line), file=sys.stderr)
     return 0
+
+
+def _dropped_deny_lines(
+    given: Iterable[Acl], compacted: Collection[Acl], release: str
+) -> Iterator[str]:
+    """Yield the DENYs that hold nothing back today, but would hold back ALLOWs of tomorrow."""
+    store = AclStore(compacted)
+    dropped = [
+        acl
+        for acl in dict.fromkeys(given)
+        if acl.permission is Permission.DENY
+        and acl not in compacted
+        and find_superseding_acl(acl, store, release) is None
+    ]
+    if dropped:
+        yield (
+            f"left out: {count_with_noun(len(dropped), 'DENY ACL')}, which would overrule ALLOW"
+            " ACLs that somebody adds later:"
+        )
+    yield from (f"  {acl_line(acl)}" for acl in dropped)
