@@ -1,4 +1,5 @@
 import json
+import re
 import resource
 import shlex
 import subprocess
@@ -382,3 +383,49 @@ def test_hosts_of_no_client_and_the_host_of_a_remedy_are_stated(
     with pytest.raises(SystemExit, match="2"):
         explain(*question("carol", "Write", "orders"), "--host", "localhost")
     assert "--host: invalid host `localhost`: expected the address" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("acls", "words", "note"),
+    [
+        (
+            "- {principal: 'User:*', deny: Delete, topic: audit}",
+            ("--api", "DeleteTopics", "--resource", "topic:audit"),
+            "  note: the added ACL allows Delete on all topics",
+        ),
+        (
+            "- {principal: 'User:*', deny: Read, topic: fin-, pattern: prefixed}",
+            ("--operation", "Read", "--resource", "topic:fin-report"),
+            (
+                "  note: without the DENY of Read, ALLOWs also apply to other principals and to all"
+                " names with the prefix `fin-`"
+            ),
+        ),
+        (
+            "- {principal: User:etl, allow: Read, topic: raw, host: 10.0.0.1}",
+            ("--operation", "Read", "--resource", "topic:raw"),
+            (
+                "  note: the added ACL allows Read from every host, while other ACLs of the"
+                " principal name hosts"
+            ),
+        ),
+        (
+            "- {principal: User:bob, allow: Read, topic: raw}",
+            ("--operation", "Read", "--resource", "topic:raw"),
+            None,
+        ),
+    ],
+)
+def test_a_remedy_says_what_else_it_opens(
+    acls: str,
+    words: tuple[str, ...],
+    note: str | None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "acls.yaml"
+    path.write_text(acls)
+    assert main(["explain", "--acls", str(path), "--principal", "User:etl", *words]) == 3
+    lines = capsys.readouterr().out.splitlines()
+    notes = [line for line in lines if re.match("  note: (the added|without the)", line)]
+    assert notes == ([] if note is None else [note])

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from kafka_shim.authorizer.access_plan import AlternativeActions
+from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.decide import PROBED_NAME
@@ -30,7 +31,7 @@ from kafka_shim.authorizer.model import (
 )
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.authorizer.store import AclStore
-from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
+from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 _EXACT_SEARCH_MAX = 6
 """Of up to this many connected steps, every subset is tried; more are left out one by one."""
@@ -65,8 +66,8 @@ class Remedy(msgspec.Struct, frozen=True):
     """ACLs to remove and to add together, so that a request succeeds.
 
     If it is not `complete`, the broker may check further names after the change, which depend on
-    its state, or the request has more denials than it covers. `advice` is about what the client
-    needs next; empty if nothing is known.
+    its state, or the request has more denials than it covers. `advice` is about what else
+    the change opens, and what the client needs next; empty if nothing is known.
     """
 
     remove: tuple[Acl, ...]
@@ -106,6 +107,57 @@ def required_access_for_need(actor: Actor, need: AlternativeActions) -> Required
     """Return the access that meets a requirement of a request."""
     checks = zip(need.actions, need.is_any_name, strict=True)
     return RequiredAccess(actor, tuple((CheckedAction(*check),) for check in checks))
+
+
+def what_else_steps_open(
+    authorizer: Authorizer, steps: Iterable[Step], accesses: Iterable[RequiredAccess]
+) -> tuple[str, ...]:
+    """Return what the steps allow beyond the accesses, a text for each ACL that is broader.
+
+    Of a removed DENY, this is the part beyond the accesses that other ACLs may allow.
+    """
+    wanted = list(accesses)
+    checks = [check for each in wanted for way in each.alternatives for check in way]
+    named_types = {check.action.resource_type for check in checks} - {ResourceType.CLUSTER}
+    texts: dict[str, None] = {}
+    for step in steps:
+        acl = step.acl
+        wider = []
+        if step.is_addition:
+            if acl.resource_type is ResourceType.CLUSTER and named_types:
+                kinds = " and ".join(
+                    f"{kind.name.lower().replace('_', ' ')}s" for kind in sorted(named_types)
+                )
+                wider.append(f"on all {kinds}")
+            if acl.host == WILDCARD and _is_limited_to_hosts(authorizer, acl):
+                wider.append("from every host, while other ACLs of the principal name hosts")
+        else:
+            if acl.principal == ANY_USER:
+                wider.append("to other principals")
+            if acl.pattern_type is PatternType.PREFIXED:
+                wider.append(f"to all names with the prefix `{acl.resource_name}`")
+            elif acl.resource_name == WILDCARD:
+                wider.append("to all names")
+            if acl.operation is Operation.ALL:
+                wider.append("to all operations")
+        if wider:
+            name = camel_case(acl.operation)
+            head = (
+                f"the added ACL allows {name}"
+                if step.is_addition
+                else f"without the DENY of {name}, ALLOWs also apply"
+            )
+            texts[f"{head} {' and '.join(wider)}"] = None
+    return tuple(texts)
+
+
+def _is_limited_to_hosts(authorizer: Authorizer, acl: Acl) -> bool:
+    """Return whether the principal has ALLOWs on this resource, all for other hosts than `*`."""
+    selected = AclFilter(
+        acl.resource_type, acl.resource_name, PatternType.MATCH, principal=acl.principal
+    )
+    allows = [each for each in authorizer.acls(selected) if each.permission is Permission.ALLOW]
+    return bool(allows) and all(each.host != WILDCARD for each in allows)
 
 
 def steps_to_allow(

@@ -12,6 +12,7 @@ from kafka_shim.authorizer.explaining.api_explanation import (
     RequirementOutcome,
     explain_api_checks,
     steps_to_allow_request,
+    what_else_steps_for_request_open,
 )
 from kafka_shim.authorizer.explaining.explanation import Explanation, explain_decision
 from kafka_shim.authorizer.model import WILDCARD, Action, Actor
@@ -161,6 +162,7 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
     _require_resource_names_of_api(api, outcomes)
     allowed = _are_counting_outcomes_allowed(outcomes)
     steps = () if allowed else steps_to_allow_request(caller, outcomes)
+    opened = what_else_steps_for_request_open(caller, steps, outcomes)
     if args.json:
         _print_json(
             {
@@ -175,6 +177,7 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
                     requirement_outcome_object(outcome, source.cluster) for outcome in outcomes
                 ],
                 "to_allow": remedy_step_objects(steps, source.cluster),
+                "also_opens": list(opened),
             }
         )
         return _exit_code_for_expectation(args, allowed=allowed)
@@ -192,7 +195,7 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
     if not outcomes:
         print("no permission check: the API is open to everybody")
     if steps:
-        print("\n" + "\n".join(remedy_lines(steps, source.cluster)))
+        print("\n" + "\n".join(map(escaped, remedy_lines(steps, source.cluster, opened))))
         if advice := advice_text(api, [step.acl for step in steps if step.is_addition], None):
             print(f"note: {advice}")
     _print_assumption_notes(source, allowed=allowed)

@@ -48,14 +48,19 @@ def explanation_lines(
         for miss in explanation.inapplicable_acls:
             yield f"  {acl_line(miss.acl)}"
             yield f"    {miss.reason}"
-    yield from remedy_lines(explanation.steps_to_allow, bootstrap_server)
+    yield from remedy_lines(
+        explanation.steps_to_allow, bootstrap_server, explanation.steps_also_open
+    )
 
 
-def remedy_lines(steps: Sequence[Step], bootstrap_server: str | None) -> Iterator[str]:
-    """Yield the lines about steps that together allow an access or a request."""
+def remedy_lines(
+    steps: Sequence[Step], bootstrap_server: str | None, also_open: Iterable[str] = ()
+) -> Iterator[str]:
+    """Yield the lines about steps that together allow an access or a request, and what else."""
     if steps:
         yield "to allow it:" if len(steps) == 1 else "to allow it, all of:"
         yield from (f"  {step_command(step, bootstrap_server)}" for step in steps)
+        yield from (f"  note: {text}" for text in also_open)
 
 
 def requirement_outcome_lines(outcome: RequirementOutcome) -> Iterator[str]:
@@ -135,6 +140,7 @@ def explanation_object(explanation: Explanation, bootstrap_server: str | None) -
         ],
         "acls_of_other_principals": explanation.other_principals_acl_count,
         "to_allow": remedy_step_objects(explanation.steps_to_allow, bootstrap_server),
+        "also_opens": list(explanation.steps_also_open),
     }
 
 

@@ -12,7 +12,13 @@ import msgspec
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.explaining.explanation import Explanation, explain_decision
 from kafka_shim.authorizer.model import WILDCARD, Action, Actor, Decision
-from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, Step, steps_to_allow
+from kafka_shim.authorizer.remedy import (
+    CheckedAction,
+    RequiredAccess,
+    Step,
+    steps_to_allow,
+    what_else_steps_open,
+)
 from kafka_shim.authorizer.requirement import BoundRequirement, DenialEffect, NeedAlternative
 from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
@@ -96,11 +102,26 @@ def steps_to_allow_request(
     caller: Caller, outcomes: Iterable[RequirementOutcome]
 ) -> tuple[Step, ...]:
     """Return the smallest change of ACLs after which all rows that count allow the request."""
-    counted = [outcome for outcome in outcomes if outcome.counts_for_result]
-    accesses = [
-        access for outcome in counted for case in outcome.name_outcomes for access in case.accesses
+    return steps_to_allow(
+        caller.authorizer, _accesses_that_count(outcomes), caller.host_for_new_acls
+    )
+
+
+def what_else_steps_for_request_open(
+    caller: Caller, steps: Iterable[Step], outcomes: Iterable[RequirementOutcome]
+) -> tuple[str, ...]:
+    """Return what these steps for the request open beyond its accesses."""
+    return what_else_steps_open(caller.authorizer, steps, _accesses_that_count(outcomes))
+
+
+def _accesses_that_count(outcomes: Iterable[RequirementOutcome]) -> list[RequiredAccess]:
+    return [
+        access
+        for outcome in outcomes
+        if outcome.counts_for_result
+        for case in outcome.name_outcomes
+        for access in case.accesses
     ]
-    return steps_to_allow(caller.authorizer, accesses, caller.host_for_new_acls)
 
 
 def _resource_types_that_must_be_named(bound: BoundRequirement) -> tuple[ResourceType, ...]:

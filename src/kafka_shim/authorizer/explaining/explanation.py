@@ -18,7 +18,13 @@ from kafka_shim.authorizer.operations import (
     operations_whose_allow_includes,
     operations_whose_deny_includes,
 )
-from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, Step, steps_to_allow
+from kafka_shim.authorizer.remedy import (
+    CheckedAction,
+    RequiredAccess,
+    Step,
+    steps_to_allow,
+    what_else_steps_open,
+)
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import PatternType, Permission
 from kafka_shim.text.message_text import count_with_noun
@@ -35,7 +41,8 @@ class Explanation(msgspec.Struct, frozen=True):
     """A decision with everything that bears on it.
 
     `inapplicable_acls` are those for the principal; ACLs on the resource for other principals are
-    only counted. All `steps_to_allow` together would allow the action.
+    only counted. All `steps_to_allow` together would allow the action, and `steps_also_open` says
+    what else.
     """
 
     actor: Actor
@@ -45,6 +52,7 @@ class Explanation(msgspec.Struct, frozen=True):
     inapplicable_acls: tuple[InapplicableAcl, ...]
     other_principals_acl_count: int
     steps_to_allow: tuple[Step, ...]
+    steps_also_open: tuple[str, ...] = ()
 
 
 def explain_decision(
@@ -68,6 +76,7 @@ def explain_decision(
             misses.append(
                 InapplicableAcl(acl, _why_acl_does_not_apply(authorizer, actor, action, acl))
             )
+    steps = () if decision.allowed else steps_to_allow(authorizer, (access,), host_for_new_acls)
     return Explanation(
         actor,
         action,
@@ -75,7 +84,8 @@ def explain_decision(
         tuple(acl for acl in applying if acl != decision.acl),
         tuple(misses),
         other_principals,
-        () if decision.allowed else steps_to_allow(authorizer, (access,), host_for_new_acls),
+        steps,
+        what_else_steps_open(authorizer, steps, (access,)),
     )
 
 

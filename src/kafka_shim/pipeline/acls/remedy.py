@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, narrowest_allow_acl
-from kafka_shim.authorizer.remedy import Step, steps_to_allow
+from kafka_shim.authorizer.remedy import Step, steps_to_allow, what_else_steps_open
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.required_access import required_access_of_row
 from kafka_shim.pipeline.engines.engine import BatchFunction
@@ -21,7 +21,7 @@ from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
 CHECK = ("host", "api_key", "instead", "rule")
 """The fields of an element of `checks`: a different access that was denied."""
 _ACCESS_AND_CHECKS = ["principal", "operation", "resource_type", "resource_name", "checks"]
-REMEDY = [("remedy", pa.string()), ("not_known", pa.string())]
+REMEDY = [("remedy", pa.string()), ("also_opens", pa.string()), ("not_known", pa.string())]
 NOT_NEEDED = "none: these ACLs allow it"
 _DEFAULT_DENY = "DefaultDeny"
 _AFTER_DENY = "whether other DENYs apply, and whether an ALLOW does"
@@ -35,6 +35,7 @@ class Remedy(msgspec.Struct, frozen=True):
 
     steps: tuple[Step, ...]
     unknown_further_steps: str = ""
+    also_opens: tuple[str, ...] = ()
 
 
 def remedy_mapper(acl_set: AclSet | None, schema: pa.Schema) -> BatchFunction:
@@ -64,7 +65,8 @@ def remedy_mapper(acl_set: AclSet | None, schema: pa.Schema) -> BatchFunction:
             )
             not_known = (each.unknown_further_steps for each in remedies)
             arrays = [batch.column(name) for name in schema.names[: -len(REMEDY)]]
-            arrays += [pa.array(texts, pa.string()) for texts in (steps, not_known)]
+            opened = ("; ".join(each.also_opens) for each in remedies)
+            arrays += [pa.array(texts, pa.string()) for texts in (steps, opened, not_known)]
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     return with_remedies
@@ -88,7 +90,9 @@ def complete_remedy(
 
     The rows have the same principal, operation and resource, and the columns of `DECISION_COLUMNS`.
     """
-    return Remedy(steps_to_allow(authorizer, map(required_access_of_row, denied_rows)))
+    accesses = list(map(required_access_of_row, denied_rows))
+    steps = steps_to_allow(authorizer, accesses)
+    return Remedy(steps, also_opens=what_else_steps_open(authorizer, steps, accesses))
 
 
 def remedy_from_recorded_rules(denied_rows: Sequence[dict[str, Any]]) -> Remedy:
@@ -102,9 +106,13 @@ def remedy_from_recorded_rules(denied_rows: Sequence[dict[str, Any]]) -> Remedy:
         for check in next(way for way in access.alternatives if not way[0].any_name):
             acl = narrowest_allow_acl(check.action, access.actor.principal)
             steps.append(Step(is_addition=True, acl=acl))
+    opened = what_else_steps_open(
+        StandardAuthorizer(), steps, map(required_access_of_row, denied_rows)
+    )
     if named:
-        return Remedy(tuple(steps), _AFTER_DENY)
-    return Remedy(tuple(steps), "" if set(rules) == {_DEFAULT_DENY} else _WITHOUT_RULE)
+        return Remedy(tuple(steps), _AFTER_DENY, opened)
+    unknown = "" if set(rules) == {_DEFAULT_DENY} else _WITHOUT_RULE
+    return Remedy(tuple(steps), unknown, opened)
 
 
 def _step_text(step: Step) -> str:

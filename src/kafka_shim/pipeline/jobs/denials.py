@@ -45,7 +45,8 @@ def denials(engine: DuckDbEngine, accesses: str, present_acls: AclSet | None = N
     denials.
     `remedy` has steps such as `remove RULE; add RULE`, where a rule is
     `TYPE|name|pattern|principal|host|operation|permission`. If `present_acls` is given, the steps
-    together allow the access from all `hosts`. Otherwise `not_known` says what else may be needed.
+    together allow the access from all `hosts`, and `also_opens` says what else
+    they open. Otherwise `not_known` says what else may be needed.
     """
     from kafka_shim.pipeline.acls.remedy import CHECK, remedy_mapper
 
@@ -102,7 +103,16 @@ def denials_by_interval(engine: SqlEngine, accesses: Relation, interval: str) ->
     )
 
 
-_SHOWN = ("principal", *RESOURCE, "requests", "first_seen", "last_seen", "remedy", "not_known")
+_SHOWN = (
+    "principal",
+    *RESOURCE,
+    "requests",
+    "first_seen",
+    "last_seen",
+    "remedy",
+    "also_opens",
+    "not_known",
+)
 _TREND_SHOWN = ("time", "principal", *RESOURCE, "requests")
 _TREND_COLUMNS = ("time", "role", "allowed", "principal", *RESOURCE)
 

@@ -26,6 +26,7 @@ from kafka_shim.authorizer.remedy import (
     RequiredAccess,
     required_access_for_need,
     steps_to_allow,
+    what_else_steps_open,
 )
 from kafka_shim.authorizer.requirement import BoundRequirement
 from kafka_shim.authorizer.requirements import (
@@ -56,7 +57,8 @@ class RequestNeeds(NamedTuple):
 
 class RequestRemedy(msgspec.Struct):
     """ACLs to add and to remove together, as rules of a state file. If it is not `complete`, the
-    broker may check further names after the change. `advice` is about what the client needs next.
+    broker may check further names after the change. `advice` is about what else the change
+    opens, and what the client needs next.
     """
 
     remove: list[dict[str, Any]]
@@ -123,7 +125,9 @@ class DeniedRequest:
         if not steps:
             return None
         remedy = Remedy.from_steps(steps, complete=needs.complete)
-        return msgspec.structs.replace(remedy, advice=advice_text(self._api, remedy.add, client))
+        opened = what_else_steps_open(authorizer, steps, accesses)
+        advice = advice_text(self._api, remedy.add, client)
+        return msgspec.structs.replace(remedy, advice="; ".join(filter(None, (*opened, advice))))
 
 
 def denied_request(context: RequestContext) -> DeniedRequest:
