@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
@@ -16,12 +17,17 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.cli import main
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.acls.guards import allows_held_back
+from kafka_shim.pipeline.acls.guards import (
+    acls_that_alone_allow_access,
+    acls_that_open_access,
+    allows_held_back,
+)
 from kafka_shim.pipeline.acls.removable import usage_of_each_acl
 from kafka_shim.policy.formats import format_acls_losslessly, parse_distinct_acls
 from kafka_shim.policy.formats.kafka_commands import format_command
-from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
-from tests.pipeline.traces import random_trace
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from tests.pipeline.traces import TraceMaker, random_trace
+from tests.support.acls import make_acl
 
 USERS, HOSTS = ("User:a", "User:b"), ("h1", "h2")
 NAMES = ("orders", "orders-secret", "other", "x")
@@ -147,3 +153,73 @@ def test_no_job_proposes_to_remove_the_deny_of_the_demo(
             "overrules {principal: User:bob, allow: Read, topic: orders, pattern: prefixed}"
             in output
         )
+
+
+def test_acls_that_change_access_are_told_from_those_that_do_not() -> None:
+    rng = random.Random(7)
+    address = {"h1": "10.0.0.1", "h2": "10.0.0.2", "*": "*"}
+    world = [(user, address[host], what, name) for user, host, what, name in WORLD]
+
+    def addressed_policy() -> list[Acl]:
+        """Hosts that no client can have have no effect."""
+        return [msgspec.structs.replace(acl, host=address[acl.host]) for acl in random_policy(rng)]
+
+    def decisions(acls: list[Acl]) -> list[bool]:
+        return [is_allowed(access, acls, False) for access in world]
+
+    told = {True: 0, False: 0}
+    for _ in range(300):
+        acls = addressed_policy()
+        before = decisions(acls)
+        allows = [acl for acl in acls if acl.permission is Permission.ALLOW]
+        alone = acls_that_alone_allow_access(AclSet(tuple(acls)), allows)
+        idle = set(allows) - set(alone)
+        assert decisions([acl for acl in acls if acl not in idle]) == before
+        added = rng.choice(addressed_policy())
+        opening = acls_that_open_access(AclSet(tuple(acls)), [added])
+        if added.permission is Permission.ALLOW and not opening:
+            assert decisions([*acls, added]) == before
+        told[bool(idle)] += 1
+        told[bool(opening)] += 1
+    assert min(told.values()) > 50
+
+
+def test_removals_that_take_access_away_are_listed_apart(tmp_path: Path, capsys: Any) -> None:
+    """Describe on the group was observed, Delete was not: the trace does not show its use."""
+    acls = [
+        make_acl(Operation.READ, "orders"),
+        make_acl(Operation.DESCRIBE, "orders"),
+        make_acl(Operation.DELETE, "orders"),
+    ]
+    path = tmp_path / "acls.csv"
+    path.write_text(format_acls_losslessly(acls, "csv"))
+    maker = TraceMaker(tmp_path / "trace", StandardAuthorizer(store=AclStore(acls)))
+    for operation in (Operation.READ, Operation.DESCRIBE):
+        asked = [(operation, ResourceType.TOPIC, "orders")]
+        maker.ask("User:alice", "h", ApiKey.FETCH, asked)
+    maker.close()
+    words = ["pipeline", "unused-acls", str(tmp_path / "trace"), "--accept-incomplete"]
+    assert main([*words, "--acls", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    harmless = lines.index("1 of these change no access, observed or not:")
+    taking = next(n for n, line in enumerate(lines) if "take away access" in line)
+    commands = {n: line for n, line in enumerate(lines) if "--remove" in line}
+    assert {n: "Delete" in line for n, line in commands.items()} == {
+        harmless + 1: False,
+        taking + 1: True,
+    }
+
+
+def test_added_acls_that_open_access_are_named(tmp_path: Path, capsys: Any) -> None:
+    """Today's ACL is for one host, and the least ACL for the same access is for all."""
+    acls = [make_acl(Operation.READ, "orders", host="h")]
+    path = tmp_path / "acls.csv"
+    path.write_text(format_acls_losslessly(acls, "csv"))
+    maker = TraceMaker(tmp_path / "trace", StandardAuthorizer(store=AclStore(acls)))
+    maker.ask("User:alice", "h", ApiKey.FETCH, [(Operation.READ, ResourceType.TOPIC, "orders")])
+    maker.close()
+    words = ["pipeline", "least-acls", str(tmp_path / "trace"), "--accept-incomplete"]
+    assert main([*words, "--against", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert "1 to add would open what today's ACLs deny" in text
+    assert "  {principal: User:alice, allow: Read, topic: orders}" in text

@@ -10,6 +10,8 @@ from kafka_shim.authorizer.operations import (
     operations_whose_deny_includes,
 )
 from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.policy.checked_accesses import InexactReleaseError
+from kafka_shim.policy.redundant_acls import AclRemovalEffects
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 _CHECKED = tuple(each for each in Operation if each > Operation.ALL)
@@ -47,6 +49,48 @@ def reasons_to_keep_closed(present: AclSet, wanted: Iterable[Acl]) -> dict[Acl, 
         elif present.allow_everyone_if_no_acl and _pattern(acl) not in patterns:
             reasons[acl] = "without any ACL, its resources would be open to everyone"
     return reasons
+
+
+def acls_that_open_access(present: AclSet, added: Iterable[Acl]) -> list[Acl]:
+    """Return the added ACLs that allow something, observed or not, that the present ones deny.
+
+    Of a release whose decisions cannot be computed for all names, return all of them.
+    """
+    before = set(present.acls)
+    new = [acl for acl in added if acl not in before]
+    authorizer = present.build_authorizer()
+    opening = []
+    for acl in new:
+        authorizer.store.add(acl)
+        try:
+            effects = AclRemovalEffects(authorizer, present.release)
+            if effects.unchanged_decisions(acl) is None:
+                opening.append(acl)
+        except InexactReleaseError:
+            return new
+        finally:
+            authorizer.store.remove(acl)
+    return opening
+
+
+def acls_that_alone_allow_access(present: AclSet, removed: Iterable[Acl]) -> list[Acl]:
+    """Return the removed ACLs without which the others decide some access differently.
+
+    Each ACL before it that changes nothing is gone, too. Of a release whose decisions cannot be
+    computed for all names, return all of them.
+    """
+    going = list(removed)
+    try:
+        effects = AclRemovalEffects(present.build_authorizer(), present.release)
+        deciding = []
+        for acl in going:
+            if effects.unchanged_decisions(acl) is None:
+                deciding.append(acl)
+            else:
+                effects.remove_for_good(acl)
+    except InexactReleaseError:
+        return going
+    return deciding
 
 
 def _pattern(acl: Acl) -> tuple[ResourceType, PatternType, str]:

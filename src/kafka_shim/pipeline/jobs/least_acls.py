@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.acls.guards import reasons_to_keep_closed
+from kafka_shim.pipeline.acls.guards import acls_that_open_access, reasons_to_keep_closed
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.input_verdict import (
@@ -26,7 +26,7 @@ from kafka_shim.pipeline.report.outcome import (
 from kafka_shim.pipeline.rows.access_roles import PASSED, REFUSED
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
 from kafka_shim.policy.formats.kafka_commands import format_command
-from kafka_shim.policy.formats.trace_rule import parse_acl_rule
+from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 from kafka_shim.text.message_text import count_with_noun
 
@@ -143,6 +143,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         outcome.totals["incomplete_input"] = problems
         outcome.notes += incomplete_notes(problems, "no commands are printed")
         outcome.notes += _change_commands(present.acls, acls, needed, with_commands=not problems)
+        outcome.notes += _opening_notes(present, acls)
     if args.format:
         outcome.text = _format_acls(acls, args.format)
     return outcome
@@ -311,6 +312,19 @@ def _change_commands(
             f"not known whether {count} other ACLs are needed: {reason}"
             for reason, count in reasons.items()
         ),
+    ]
+
+
+def _opening_notes(present: AclSet, wanted: list[Acl]) -> list[str]:
+    """Return the ACLs to add that allow more than today's, such as every host instead of one."""
+    opening = acls_that_open_access(present, wanted)
+    if not opening:
+        return []
+    more = len(opening) - NOTED
+    return [
+        f"{len(opening)} to add would open what today's ACLs deny, such as other hosts:",
+        *(f"  {format_acl_rule(acl)}" for acl in opening[:NOTED]),
+        *([f"  and {more} more"] if more > 0 else []),
     ]
 
 

@@ -2,12 +2,12 @@
 
 import argparse
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.acls.guards import allows_held_back
+from kafka_shim.pipeline.acls.guards import acls_that_alone_allow_access, allows_held_back
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.input_verdict import (
@@ -318,7 +318,7 @@ def _prove_removals(
         if head["considered"]
         else "no ACL can be removed: no access was judged"
     )
-    outcome.notes += [f"  {row['remove']}" for row in rows if row["remove"]]
+    outcome.notes += _removal_notes(present, rows)
     outcome.notes += _held_back_notes(engine, usage)
     if _may_have_allowed_unlogged_producers(observation, present, removable):
         outcome.notes.append(
@@ -328,6 +328,23 @@ def _prove_removals(
     for reason, count in _count_unknown_usage_by_reason(engine, usage).items():
         outcome.notes.append(f"not known whether {count} other ACLs are needed: {reason}")
     outcome.totals["changes"] = changes
+
+
+def _removal_notes(present: AclSet, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the removable ACLs' commands: first those that change no decision, observed or not."""
+    removable = {row["acl"] for row in rows}
+    going = [acl for acl in present.acls if format_acl_rule(acl) in removable]
+    alone = set(map(format_acl_rule, acls_that_alone_allow_access(present, going)))
+    for title, of_title in (
+        ("change no access, observed or not", [row for row in rows if row["acl"] not in alone]),
+        (
+            "take away access that was not observed, but may be needed, as by a monthly job",
+            [row for row in rows if row["acl"] in alone],
+        ),
+    ):
+        if of_title:
+            yield f"{len(of_title)} of these {title}{':' if of_title[0]['remove'] else ''}"
+        yield from (f"  {row['remove']}" for row in of_title if row["remove"])
 
 
 def _held_back_notes(engine: DuckDbEngine, usage: str) -> Iterator[str]:
