@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -136,3 +137,48 @@ def test_a_check_does_not_pass_because_of_a_log_with_denials_only(
     assert "the log has denials only" in capsys.readouterr().out
     assert main([*words, "--fail-on", "loss", "--accept-incomplete"]) == 0
     assert main(["pipeline", "what-breaks", str(trace), "--acls", acls, "--fail-on", "loss"]) == 0
+
+
+def ready(trace: Path, *options: str) -> int:
+    words = ["pipeline", "readiness", str(trace), "--from-release", "3.9", "--to-release", "4.4"]
+    return main([*words, "--fail-on", "any", *options])
+
+
+def test_an_incomplete_input_is_not_called_ready(tmp_path: Path, capsys: Any) -> None:
+    trace = tmp_path / "copy"
+    shutil.copytree(Path(__file__).parents[2] / "examples" / "trace", trace)
+    assert ready(trace) == 0
+    assert "ready for 4.4" in capsys.readouterr().out
+    (segment,) = segments(trace)
+    segment.write_bytes(segment.read_bytes()[: segment.stat().st_size * 2 // 3])
+    assert ready(trace) == 3
+    text = capsys.readouterr().out
+    assert "incomplete input: 1 segment without an index at the end" in text
+    assert "ready for" not in text
+    assert ready(trace, "--accept-incomplete") == 0
+
+
+def test_a_log_without_clients_is_not_called_ready(trace: Path, capsys: Any) -> None:
+    assert ready(trace) == 3
+    assert "incomplete input: no client was observed" in capsys.readouterr().out
+
+
+def test_findings_of_an_incomplete_input_say_so(
+    trace: Path, acls: str, tmp_path: Path, capsys: Any
+) -> None:
+    words = ["pipeline", "findings", str(trace), "--acls", acls]
+    assert main([*words, "--history", str(tmp_path / "first.json")]) == 0
+    assert "incomplete" not in capsys.readouterr().out
+    history = ["--history", str(tmp_path / "second.json"), "--min-period", "1000 days"]
+    assert main([*words, *history]) == 0
+    text = capsys.readouterr().out
+    assert "incomplete input: the accesses cover" in text
+    assert "the ACLs below may be in use" in text
+
+
+def test_a_first_segment_that_is_not_given_is_stated(trace: Path, acls: str, capsys: Any) -> None:
+    """--record-keep deletes old segments, so the rest is complete for its own period."""
+    segments(trace)[0].unlink()
+    found, text = unused(capsys, trace, acls, "--min-period", "1 day")
+    assert found["incomplete_input"] == []
+    assert "1 earlier segment of the trace not given" in text

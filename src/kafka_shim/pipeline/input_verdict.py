@@ -9,12 +9,14 @@ from kafka_shim.pipeline.intervals import parse_interval_seconds
 from kafka_shim.pipeline.rows.access_roles import LEFT_OUT, UNIDENTIFIED
 from kafka_shim.text.message_text import count_with_noun
 from kafka_shim.trace_format.segments import (
+    count_segments_before_first,
     find_missing_segments,
     is_closed_segment,
     segment_paths,
 )
 
 MIN_PERIOD = "7 days"
+NOTHING_JUDGED = "no access was judged"
 
 
 def add_accept_incomplete_option(job: argparse.ArgumentParser) -> None:
@@ -44,6 +46,7 @@ def count_segment_problems(paths: list[str]) -> dict[str, int]:
     return {
         "unclosed_segments": sum(not is_closed_segment(path) for path in segments),
         "missing_segments": len(find_missing_segments(segments)),
+        "segments_before_first": count_segments_before_first(segments),
     }
 
 
@@ -65,7 +68,7 @@ def input_problems(totals: dict[str, Any], min_period: str | None = None) -> lis
         f"{count_with_noun(missing, 'segment')} missing between others": missing,
         "the log has denials only": totals["log_has_denials_only"],
         f"the principal of {count_with_noun(unknown, 'access')} is unknown": unknown,
-        "no access was judged": not totals["considered"],
+        NOTHING_JUDGED: not totals["considered"],
     }
     problems = [text for text, is_present in texts.items() if is_present]
     if min_period is not None and totals["first_seen"]:

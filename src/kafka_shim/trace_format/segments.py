@@ -124,16 +124,25 @@ def is_closed_segment(path: Path) -> bool:
 
 def find_missing_segments(paths: Iterable[Path]) -> list[Path]:
     """Return the segments that are missing between others of the same writer."""
+    return [
+        folder / segment_name(writer, number)
+        for (folder, writer), found in _numbers_by_writer(paths).items()
+        for number in sorted({*range(min(found), max(found))} - found)
+    ]
+
+
+def count_segments_before_first(paths: Iterable[Path]) -> int:
+    """Return how many segments of all writers are before their first ones: deleted, or lost."""
+    return sum(min(found) for found in _numbers_by_writer(paths).values())
+
+
+def _numbers_by_writer(paths: Iterable[Path]) -> dict[tuple[Path, str], set[int]]:
     numbers: dict[tuple[Path, str], set[int]] = {}
     for path in paths:
         if match := _NAME.fullmatch(path.name):
             key = (path.parent, match["writer"])
             numbers.setdefault(key, set()).add(int(match["number"]))
-    return [
-        folder / segment_name(writer, number)
-        for (folder, writer), found in numbers.items()
-        for number in sorted({*range(min(found), max(found))} - found)
-    ]
+    return numbers
 
 
 def segment_name(writer: str, number: int) -> str:

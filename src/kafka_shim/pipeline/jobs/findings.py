@@ -75,7 +75,8 @@ def denial_findings(denial_rows: Iterable[dict[str, Any]]) -> Iterator[Finding]:
     for row in denial_rows:
         name = f"{row['resource_type']}:{row['resource_name']}"
         subject = f"{row['principal']} {row['operation']} {name}"
-        yield Finding(DENIED, subject, _iso_text(row["last_seen"]), row["remedy"])
+        detail = row["remedy"] + (f" ({row['also_opens']})" if row["also_opens"] else "")
+        yield Finding(DENIED, subject, _iso_text(row["last_seen"]), detail)
 
 
 def missing_topic_findings(
@@ -167,7 +168,9 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     if problems and args.pull_request:
         outcome.notes += incomplete_notes(problems, "no pull request is written")
         outcome.has_failing_findings |= bool(args.fail_on)
-    elif args.pull_request:
+    elif any(finding.kind == UNUSED for finding in found):
+        outcome.notes += incomplete_notes(problems, "the ACLs below may be in use")
+    if args.pull_request and not problems:
         removed = removable_acls(present, found, needed_earlier)
         _write_pull_request(args, observation, present, removed, found, outcome)
     still_open = [finding for status, finding in statuses if status != RESOLVED]

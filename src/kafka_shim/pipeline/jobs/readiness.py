@@ -14,6 +14,12 @@ import msgspec
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
+from kafka_shim.pipeline.input_verdict import (
+    NOTHING_JUDGED,
+    add_accept_incomplete_option,
+    incomplete_notes,
+    input_problems,
+)
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import pa
 from kafka_shim.pipeline.options import (
@@ -207,6 +213,7 @@ def _add_options(job: argparse.ArgumentParser) -> None:
     job.add_argument("--to-release", dest="target", required=True, metavar="RELEASE", help=TO_HELP)
     add_present_acl_options(job, "to use instead of the observed decisions")
     add_fail_option(job)
+    add_accept_incomplete_option(job)
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
@@ -216,7 +223,11 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     decided_needs = None if is_lake else _added_needs_with_decisions(args, trace_input)
     found = readiness(engine, clients, decided_needs, args.present, args.target)
     outcome = table_outcome_with_fail_option(args, trace_input, found, _SHOWN)
-    if not outcome.rows and not args.parquet:
+    problems = [] if args.accept_incomplete else _input_problems(args, trace_input, clients)
+    outcome.totals["incomplete_input"] = problems
+    outcome.notes += incomplete_notes(problems, "what is not listed may break, too")
+    outcome.has_failing_findings |= bool(args.fail_on and problems)
+    if not outcome.rows and not args.parquet and not problems:
         checks = "" if decided_needs is None else ", and no new permission check would be denied"
         outcome.notes.append(
             f"ready for {args.target}: no client sends a version that it lacks{checks}, as far as"
@@ -238,6 +249,15 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         text = f"the decisions of {unknown} checks that are new in {args.target}; add --acls FILE"
         outcome.notes.append(f"unknown: {text}")
     return outcome
+
+
+def _input_problems(args: argparse.Namespace, trace_input: "TraceInput", clients: str) -> list[str]:
+    """Return what the input lacks: requests that may be missing, or all of them."""
+    totals = trace_input.cached_observation(args).totals_and_settings
+    problems = [each for each in input_problems(totals) if each != NOTHING_JUDGED]
+    if not trace_input.engine.count_rows(clients):
+        problems.append("no client was observed")
+    return problems
 
 
 def _count_unknown_requests(engine: DuckDbEngine, decided_needs: str) -> int:

@@ -99,11 +99,14 @@ def _accesses_of_top_principals_text(total: dict[str, Any]) -> str:
 
 
 def damage_notes(totals: dict[str, Any]) -> list[str]:
-    """Return a note if parts of the trace could not be read."""
-    if not totals["damaged_blocks"]:
-        return []
-    size = f"{totals['damaged_blocks']} damaged places ({totals['damaged_bytes']} bytes)"
-    return [f"{size} left out; `kafka-shim pipeline damage` lists them"]
+    """Return notes about parts of the trace that are absent or could not be read."""
+    notes = []
+    if totals["damaged_blocks"]:
+        size = f"{totals['damaged_blocks']} damaged places ({totals['damaged_bytes']} bytes)"
+        notes.append(f"{size} left out; `kafka-shim pipeline damage` lists them")
+    if earlier := totals.get("segments_before_first"):
+        notes.append(f"{count_with_noun(earlier, 'earlier segment')} of the trace not given")
+    return notes
 
 
 def access_outcome_with_observation_notes(
