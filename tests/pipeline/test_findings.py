@@ -127,6 +127,8 @@ def test_a_pull_request_removes_only_what_no_decision_depends_on(
     assert commands.count("--remove --force") == len(unused) > 0
     proof = (pull_request / "PROOF.md").read_text()
     assert "no decision differs" in proof
+    taking = proof.count("; takes away access")
+    assert f"{taking} of the removals take away access that was not observed" in proof
     for acl in unused:
         assert acl in proof
     words = ["pipeline", "what-breaks", recorded.long, "--json"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.pipeline.acl_change_files import write_acl_change_files
 from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.acls.guards import acls_that_alone_allow_access
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.findings_history import (
     NEW,
@@ -261,15 +262,22 @@ def _write_pull_request(
             else "no pull request: no access was judged"
         )
         return
+    alone = set(map(format_acl_rule, acls_that_alone_allow_access(present, removed)))
     period = f"{head['first_seen']} to {head['last_seen']}"
     proof = [
         f"{len(removed)} of {len(present.acls)} ACLs are removed.",
         f"Accesses: {head['considered']}, {period}, {sources_text(head['sources'])}.",
         "Each was decided with all ACLs and with the remaining ones: no decision differs.",
         "Nothing that is denied now becomes allowed, observed or not: every DENY stays.",
-        "A request that was not observed may need an ACL that is removed.",
+        f"{len(alone)} of the removals take away access that was not observed, but may be needed.",
+        "The other removals change no access, observed or not.",
         *outcome.notes[1:-1],
-        *(f"`{finding.subject}`: {finding.detail}" for finding in found if finding.kind == UNUSED),
+        *(
+            f"`{finding.subject}`: {finding.detail}"
+            + ("; takes away access" if finding.subject in alone else "")
+            for finding in found
+            if finding.kind == UNUSED
+        ),
     ]
     files = write_acl_change_files(Path(args.pull_request), remaining, removed, proof)
     outcome.notes.append(f"{', '.join(files)} written to {args.pull_request}")

@@ -377,6 +377,7 @@ def _note_totals(
         outcome.notes += lines[:PRINCIPALS_NOTED]
         if len(lines) > PRINCIPALS_NOTED:
             outcome.notes.append(f"  and of {len(lines) - PRINCIPALS_NOTED} more; --json has all")
+    outcome.notes.append("accesses outside the trace are not compared; `policy diff` compares all")
     problems = problems_unless_accepted(args, head)
     outcome.totals["incomplete_input"] = problems
     outcome.notes += incomplete_notes(problems, "what is not listed may fail, too")
