@@ -65,7 +65,7 @@ def cells(results: Sequence[CaseResult]) -> dict[str, str]:
 
 def results_of_driver(words: Sequence[str]) -> dict[str, str]:
     found: list[CaseResult] = []
-    asyncio.run(run_cases(words, all_cases(TOOLS), RELEASES[-1], found.append, jobs=4))
+    asyncio.run(run_cases(words, all_cases(TOOLS), RELEASES[-1], found.append, jobs=1))
     return cells(found)
 
 
