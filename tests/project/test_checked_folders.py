@@ -46,8 +46,8 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def counts(checkout: Path, *words: str) -> dict[str, int]:
-    """Return the counts of the summary line of a run."""
+def output(checkout: Path, *words: str) -> str:
+    """Return what a run prints."""
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir=.", *words],
         cwd=checkout,
@@ -56,9 +56,14 @@ def counts(checkout: Path, *words: str) -> dict[str, int]:
         text=True,
         check=False,
     )
-    summary = done.stdout.splitlines()[-1]
-    found = re.findall(r"(\d+) (passed|failed|skipped|deselected)", summary)
-    assert found, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def counts(checkout: Path, *words: str) -> dict[str, int]:
+    """Return the counts of the summary line of a run."""
+    text = output(checkout, *words)
+    found = re.findall(r"(\d+) (passed|failed|skipped|deselected)", text.splitlines()[-1])
+    assert found, text
     return {name: int(number) for number, name in found}
 
 
@@ -99,11 +104,12 @@ def test_chosen_tests_run_and_check_nothing(chosen: list[str], checkout: Path) -
     assert counts(checkout, *chosen)["passed"] >= 1
 
 
-def test_workers_leave_out_the_same(checkout: Path) -> None:
-    spread = ("-p", "xdist", "-n", "2")
+@pytest.mark.parametrize("spread", [[], ["-p", "xdist", "-n", "2"]])
+def test_the_summary_counts_what_is_left_out(spread: list[str], checkout: Path) -> None:
     assert counts(checkout, "--all-folders", *spread) == {"passed": 3}
     assert checked(checkout) == ["test_go.py"]
-    assert counts(checkout, *spread) == {"passed": 1}
+    assert "2 slow tests left out" in output(checkout, *spread)
+    assert "left out" not in output(checkout, "--all-folders", *spread)
 
 
 def test_without_git_all_tests_run(tmp_path: Path) -> None:

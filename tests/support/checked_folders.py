@@ -20,6 +20,7 @@ CHECKED = ROOT / "tests" / "checked_folders.json"
 MARKER = "folders"
 OPTION = "--all-folders"
 WHOLE = "is_whole_run"
+LEFT_OUT = "left_out"
 DEFAULTS = ("", "not heavy")
 """Expressions of markers that choose no tests."""
 
@@ -45,6 +46,7 @@ class CheckedFolders:
         self._outcomes: defaultdict[str, set[str]] = defaultdict(set)
         self._digests: dict[str, str] = {}
         self._is_whole = is_whole_run(config)
+        self._left_out = 0
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -52,7 +54,7 @@ class CheckedFolders:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Leave out the tests whose digest is known; the summary line counts them."""
+        """Leave out the tests whose digest is known; the summary counts them."""
         if not self._is_whole:
             return
         digests = current_digests(self._config.rootpath, items)
@@ -64,6 +66,7 @@ class CheckedFolders:
                 item.user_properties.append((MARKER, digests[file]))
                 if known.get(file) == digests[file]:
                     unchanged.append(item)
+        self._left_out = len(unchanged)
         if unchanged:
             self._config.hook.pytest_deselected(items=unchanged)
             items[:] = [item for item in items if item not in set(unchanged)]
@@ -77,7 +80,10 @@ class CheckedFolders:
 
     def pytest_sessionfinish(self) -> None:
         """Keep the digests of files of which all tests ran and passed."""
-        if not (self._is_whole and self._config.getoption(OPTION)) or is_worker(self._config):
+        if is_worker(self._config):
+            self._config.workeroutput[LEFT_OUT] = self._left_out  # type: ignore[attr-defined]
+            return
+        if not (self._is_whole and self._config.getoption(OPTION)):
             return
         known = self._known()
         for file, outcomes in self._outcomes.items():
@@ -87,6 +93,16 @@ class CheckedFolders:
         root = self._config.rootpath
         there = {file: known[file] for file in sorted(known) if (root / file).exists()}
         self._checked.write_text(json.dumps(there, indent=1) + "\n")
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take the number of a worker; each collects all tests."""
+        self._left_out = max(self._left_out, getattr(node, "workeroutput", {}).get(LEFT_OUT, 0))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._left_out:
+            text = f"{self._left_out} slow tests left out: what they depend on passed; {OPTION}"
+            terminalreporter.write_line(f"{text} runs them")
 
     def _known(self) -> dict[str, str]:
         try:
