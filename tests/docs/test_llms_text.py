@@ -1,7 +1,7 @@
 """llms.txt of the site lists every page of the documentation, with an address and a description."""
 
 import re
-from importlib.util import module_from_spec, spec_from_file_location
+from typing import Any
 
 from tests.docs.index import listed_pages
 from tests.docs.shown import ROOT
@@ -9,12 +9,7 @@ from tests.docs.shown import ROOT
 SITE = "https://example.org/"
 
 
-def test_llms_text_lists_every_page_with_a_description() -> None:
-    spec = spec_from_file_location("site_hooks", ROOT / "docs" / "site" / "hooks.py")
-    assert spec is not None
-    assert spec.loader is not None
-    hooks = module_from_spec(spec)
-    spec.loader.exec_module(hooks)
+def test_llms_text_lists_every_page_with_a_description(hooks: Any) -> None:
     listed = {page.path for page in listed_pages()}
     text = hooks.llms_text((ROOT / "docs" / "README.md").read_text(), SITE, listed)
     lines = text.splitlines()

@@ -8,7 +8,7 @@ those accesses are decided again that the step can affect.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, combinations, islice
 from typing import NamedTuple
 
@@ -116,39 +116,43 @@ def what_else_steps_open(
 
     Of a removed DENY, this is the part beyond the accesses that other ACLs may allow.
     """
-    wanted = list(accesses)
-    checks = [check for each in wanted for way in each.alternatives for check in way]
+    checks = [check for each in accesses for way in each.alternatives for check in way]
     named_types = {check.action.resource_type for check in checks} - {ResourceType.CLUSTER}
     texts: dict[str, None] = {}
     for step in steps:
-        acl = step.acl
-        wider = []
+        name = camel_case(step.acl.operation)
         if step.is_addition:
-            if acl.resource_type is ResourceType.CLUSTER and named_types:
-                kinds = " and ".join(
-                    f"{kind.name.lower().replace('_', ' ')}s" for kind in sorted(named_types)
-                )
-                wider.append(f"on all {kinds}")
-            if acl.host == WILDCARD and _is_limited_to_hosts(authorizer, acl):
-                wider.append("from every host, while other ACLs of the principal name hosts")
+            wider = [*_wider_parts_of_allow(authorizer, step.acl, named_types)]
+            head = f"the added ACL allows {name}"
         else:
-            if acl.principal == ANY_USER:
-                wider.append("to other principals")
-            if acl.pattern_type is PatternType.PREFIXED:
-                wider.append(f"to all names with the prefix `{acl.resource_name}`")
-            elif acl.resource_name == WILDCARD:
-                wider.append("to all names")
-            if acl.operation is Operation.ALL:
-                wider.append("to all operations")
+            wider = [*_wider_parts_of_deny(step.acl)]
+            head = f"without the DENY of {name}, ALLOWs also apply"
         if wider:
-            name = camel_case(acl.operation)
-            head = (
-                f"the added ACL allows {name}"
-                if step.is_addition
-                else f"without the DENY of {name}, ALLOWs also apply"
-            )
             texts[f"{head} {' and '.join(wider)}"] = None
     return tuple(texts)
+
+
+def _wider_parts_of_allow(
+    authorizer: Authorizer, acl: Acl, named_types: Collection[ResourceType]
+) -> Iterator[str]:
+    """Yield what an added ACL allows beyond the access for which it is added."""
+    if acl.resource_type is ResourceType.CLUSTER and named_types:
+        kinds = (f"{kind.name.lower().replace('_', ' ')}s" for kind in sorted(named_types))
+        yield f"on all {' and '.join(kinds)}"
+    if acl.host == WILDCARD and _is_limited_to_hosts(authorizer, acl):
+        yield "from every host, while other ACLs of the principal name hosts"
+
+
+def _wider_parts_of_deny(acl: Acl) -> Iterator[str]:
+    """Yield what a removed DENY held back beyond the access for which it is removed."""
+    if acl.principal == ANY_USER:
+        yield "to other principals"
+    if acl.pattern_type is PatternType.PREFIXED:
+        yield f"to all names with the prefix `{acl.resource_name}`"
+    elif acl.resource_name == WILDCARD:
+        yield "to all names"
+    if acl.operation is Operation.ALL:
+        yield "to all operations"
 
 
 def _is_limited_to_hosts(authorizer: Authorizer, acl: Acl) -> bool:

@@ -23,7 +23,7 @@ def _list_or_item(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "array", "minItems": 1, "items": schema}]}
 
 
-def _one_or_list(schema: Schema) -> Schema:
+def _repeatable(schema: Schema) -> Schema:
     return {"anyOf": [schema, {"type": "array", "items": schema}]}
 
 
@@ -82,10 +82,10 @@ def expectations_schema() -> Schema:
     file = _object(
         {
             "expect": {**entries, "minItems": 1},
-            "include": _one_or_list(_TEXT),
-            "acls": _one_or_list(_TEXT),
+            "include": _repeatable(_TEXT),
+            "acls": _repeatable(_TEXT),
             "release": {"$ref": "#/$defs/release"},
-            "super-users": _one_or_list(_PRINCIPAL),
+            "super-users": _repeatable(_PRINCIPAL),
         },
         anyOf=[{"required": ["expect"]}, {"required": ["include"]}],
     )
@@ -114,7 +114,7 @@ def _expectation() -> Schema:
     expectation = _object(
         {
             "principal": _list_or_item(_PRINCIPAL),
-            "nobody-but": _one_or_list(_PRINCIPAL),
+            "nobody-but": _repeatable(_PRINCIPAL),
             "only": _list_or_item(_PRINCIPAL),
             "may": {"$ref": "#/$defs/operations"},
             "may-not": {"$ref": "#/$defs/operations"},

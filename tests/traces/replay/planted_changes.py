@@ -17,6 +17,17 @@ Change = Callable[[ApiKey, Any, Any], bool]
 """Changes a response in place, given the API and the request; returns whether it did."""
 
 
+def of_response(wanted: ApiKey, change: Callable[[Any], None]) -> Change:
+    """Return a change of each response to an API."""
+
+    def plant(api: ApiKey, _: Any, response: Any) -> bool:
+        if api == wanted:
+            change(response)
+        return api == wanted
+
+    return plant
+
+
 class ChangedBroker:
     """Passes requests to a broker, and its responses back with changes."""
 

@@ -40,7 +40,7 @@ from kafka_shim.traces.replay.report_text import report_lines
 from tests.cli.conftest import Running
 from tests.support.acl_filters import ANY_ACL
 from tests.support.record_requests import fetch_request, produce_request
-from tests.traces.replay.planted_changes import Change, changed_broker
+from tests.traces.replay.planted_changes import Change, changed_broker, of_response
 from tests.traces.replay.recorded_clients import replay, shims
 
 pytestmark = pytest.mark.usefixtures("short_waits")
@@ -186,11 +186,8 @@ def truncate(batches: list[bytes]) -> list[bytes]:
     return [batch for batch in batches if next(iterate_batches(batch)).base_offset < RECORDS]
 
 
-def commit_elsewhere(api: ApiKey, _: Any, response: Any) -> bool:
-    if api != ApiKey.OFFSET_FETCH:
-        return False
+def commit_elsewhere(response: Any) -> None:
     response.groups[0].topics[0].partitions[0].committed_offset -= 1
-    return True
 
 
 def end_earlier(api: ApiKey, request: Any, response: Any) -> bool:
@@ -219,28 +216,20 @@ def deny(api: ApiKey, _: Any, response: Any) -> bool:
     return api == ApiKey.FETCH
 
 
-def lose_topic(api: ApiKey, _: Any, response: Any) -> bool:
-    if api == ApiKey.METADATA:
-        response.topics = []
-    return api == ApiKey.METADATA
+def lose_topic(response: Any) -> None:
+    response.topics = []
 
 
-def lose_acl(api: ApiKey, _: Any, response: Any) -> bool:
-    if api == ApiKey.DESCRIBE_ACLS:
-        response.resources = []
-    return api == ApiKey.DESCRIBE_ACLS
+def lose_acl(response: Any) -> None:
+    response.resources = []
 
 
-def lose_api(api: ApiKey, _: Any, response: Any) -> bool:
-    if api == ApiKey.API_VERSIONS:
-        del response.api_keys[3]
-    return api == ApiKey.API_VERSIONS
+def lose_api(response: Any) -> None:
+    del response.api_keys[3]
 
 
-def create_otherwise(api: ApiKey, _: Any, response: Any) -> bool:
-    if api == ApiKey.CREATE_TOPICS:
-        response.topics[0].num_partitions += 1
-    return api == ApiKey.CREATE_TOPICS
+def create_otherwise(response: Any) -> None:
+    response.topics[0].num_partitions += 1
 
 
 RECORDS_FIELD = ("Fetch", "responses[].partitions[].records", "data")
@@ -255,15 +244,24 @@ RECORDS_FIELD = ("Fetch", "responses[].partitions[].records", "data")
         (changed_batches(change_value), RECORDS_FIELD),
         (changed_batches(change_header), RECORDS_FIELD),
         (changed_batches(truncate), RECORDS_FIELD),
-        (commit_elsewhere, ("OffsetFetch", "committed_offset", "data")),
+        (
+            of_response(ApiKey.OFFSET_FETCH, commit_elsewhere),
+            ("OffsetFetch", "committed_offset", "data"),
+        ),
         (end_earlier, ("ListOffsets", "topics[].partitions[].offset", "data")),
         (begin_later, ("Fetch", "responses[].partitions[].log_start_offset", "data")),
         (delete_less, ("DeleteRecords", "topics[].partitions[].low_watermark", "data")),
         (deny, ("Fetch", "responses[].partitions[].error_code", "permission")),
-        (lose_topic, ("Metadata", "topics[]", "data")),
-        (lose_acl, ("DescribeAcls", "resources[]", "permission")),
-        (lose_api, ("ApiVersions", "api_keys[]", "release")),
-        (create_otherwise, ("CreateTopics", "topics[].num_partitions", "settings")),
+        (of_response(ApiKey.METADATA, lose_topic), ("Metadata", "topics[]", "data")),
+        (
+            of_response(ApiKey.DESCRIBE_ACLS, lose_acl),
+            ("DescribeAcls", "resources[]", "permission"),
+        ),
+        (of_response(ApiKey.API_VERSIONS, lose_api), ("ApiVersions", "api_keys[]", "release")),
+        (
+            of_response(ApiKey.CREATE_TOPICS, create_otherwise),
+            ("CreateTopics", "topics[].num_partitions", "settings"),
+        ),
     ],
 )
 def test_a_planted_change_is_found(trace: Path, change: Change, kind: tuple[str, str, str]) -> None:

@@ -47,7 +47,7 @@ from kafka_shim.protocol.records.complete_batches import complete_batches
 from kafka_shim.shim.config import parse_address
 from tests.support.acl_filters import ANY_ACL
 from tests.support.record_requests import fetch_request, produce_request
-from tests.traces.replay.planted_changes import Change
+from tests.traces.replay.planted_changes import Change, of_response
 from tests.traces.replay.recorded_clients import shims
 from tests.traces.replay.test_planted_changes import (
     RECORDS_FIELD,
@@ -158,15 +158,6 @@ def of_records(change: Callable[[list[Record]], None], offset: int = 0) -> Chang
                 for batch in complete_batches(row.records)
             )
         return api == ApiKey.FETCH
-
-    return plant
-
-
-def of_response(wanted: ApiKey, change: Callable[[Any], None]) -> Change:
-    def plant(api: ApiKey, _: Any, response: Any) -> bool:
-        if api == wanted:
-            change(response)
-        return api == wanted
 
     return plant
 
