@@ -461,7 +461,7 @@ class Replayer:
         except ConnectionLostError as error:
             self._give_up_connection(None, connection, str(error))
 
-    def _flush_connection(self, event: Event, connection: ReplayConnection) -> None:
+    def _flush_connection(self, event: Event | None, connection: ReplayConnection) -> None:
         try:
             connection.flush()
         except ConnectionLostError as error:
@@ -471,13 +471,8 @@ class Replayer:
         self, connection: ReplayConnection, *, until_can_send_more: bool = False
     ) -> None:
         """Send queued requests; receive and compare due responses, until more can be sent."""
-        if not connection.due_responses:
-            try:
-                connection.flush()
-            except ConnectionLostError as error:
-                self._give_up_connection(None, connection, str(error))
-            return
-        self._flush_connection(connection.due_responses[0][0], connection)
+        due = connection.due_responses
+        self._flush_connection(due[0][0] if due else None, connection)
         while (
             connection.due_responses
             and connection.is_usable
