@@ -1,10 +1,10 @@
 """`kafka-shim requirements`: which permissions each API needs, and the error of a denial."""
 
 import argparse
-import difflib
 import json
 from typing import Any, NamedTuple
 
+from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
 from kafka_shim.authorizer.explaining import requirements_text as text
 from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
 from kafka_shim.authorizer.requirement import (
@@ -16,7 +16,13 @@ from kafka_shim.authorizer.requirement import (
     bind_to_release,
 )
 from kafka_shim.authorizer.requirements import TABLE, requirements_of_served_versions
-from kafka_shim.protocol.api_versions import RELEASES, parse_minor_release, served_versions
+from kafka_shim.cli.usage import (
+    UsageError,
+    parse_api_name,
+    parse_release_option,
+    run_reporting_errors,
+)
+from kafka_shim.protocol.api_versions import RELEASES, served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 
 
@@ -30,24 +36,17 @@ class RequirementFilter(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--api", metavar="NAME", help="Only this API, by name or key: Fetch, 1")
     parser.add_argument(
-        "--api", type=_parse_api, metavar="NAME", help="Only this API, by name or key: Fetch, 1"
-    )
-    parser.add_argument(
-        "--operation",
-        type=_parse_operation,
-        metavar="NAME",
-        help="Only rows with this operation: READ, ALTER, ...",
+        "--operation", metavar="NAME", help="Only rows with this operation: READ, ALTER, ..."
     )
     parser.add_argument(
         "--resource-type",
-        type=_parse_resource_type,
         metavar="TYPE",
         help="Only rows with this resource type: TOPIC, GROUP, ...",
     )
     parser.add_argument(
         "--kafka-version",
-        type=_parse_release,
         metavar="RELEASE",
         help="Print one line for each check of this Kafka release: the permission and the error"
         " (default: all releases, in detail)",
@@ -58,8 +57,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the selected rows; return 0."""
-    choice = RequirementFilter(args.api, args.operation, args.resource_type, args.kafka_version)
+    return run_reporting_errors(args, _print_requirements)
+
+
+def _print_requirements(args: argparse.Namespace) -> int:
+    choice = _filter_of_options(args)
     rows, free = (
         _requirements_matching(choice),
         _chosen_open_apis(choice),
@@ -75,6 +77,19 @@ def run(args: argparse.Namespace) -> int:
     else:
         print("\n".join(text.detailed_lines(rows, free)))
     return 0
+
+
+def _filter_of_options(args: argparse.Namespace) -> RequirementFilter:
+    api, operation, resource = args.api, args.operation, args.resource_type
+    try:
+        return RequirementFilter(
+            None if api is None else parse_api_name(api),
+            None if operation is None else parse_operation(operation),
+            None if resource is None else parse_resource_type(resource),
+            parse_release_option(args.kafka_version),
+        )
+    except AclTextError as error:
+        raise UsageError(str(error)) from error
 
 
 def _requirements_matching(choice: RequirementFilter) -> list[Requirement]:
@@ -182,42 +197,3 @@ def _denial_object(denial: Denial) -> dict[str, Any]:
 
 def _version_bounds(versions: VersionRange) -> tuple[int, int | None]:
     return versions[0], None if versions[1] == NEWEST else versions[1]
-
-
-def _parse_api(word: str) -> ApiKey:
-    if word.isascii() and word.isdigit() and int(word) in set(ApiKey):
-        return ApiKey(int(word))
-    keys = {key.wire_name: key for key in ApiKey}
-    return keys[_match_name(word, "API", list(keys), "`kafka-shim requirements` lists all")]
-
-
-def _parse_operation(word: str) -> Operation:
-    return Operation[
-        _match_name(word, "operation", [operation.name for operation in Operation][3:])
-    ]
-
-
-def _parse_resource_type(word: str) -> ResourceType:
-    return ResourceType[
-        _match_name(word, "resource type", [kind.name for kind in ResourceType][2:])
-    ]
-
-
-def _match_name(word: str, kind: str, names: list[str], advice: str = "") -> str:
-    """Return the name that is meant, whatever its case and separators."""
-    plain = {name.replace("_", "").upper(): name for name in names}
-    normalized = word.upper().replace("-", "").replace("_", "")
-    if normalized in plain:
-        return plain[normalized]
-    close = [plain[name] for name in difflib.get_close_matches(normalized, plain)]
-    if close:
-        advice = f"did you mean {' or '.join(f'`{name}`' for name in close)}?"
-    advice = advice or f"expected one of {', '.join(names)}"
-    raise argparse.ArgumentTypeError(f"unknown {kind} `{word}`; {advice}")
-
-
-def _parse_release(word: str) -> str:
-    try:
-        return parse_minor_release(word)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
