@@ -6,9 +6,8 @@ closed, or every element gets the same error. Checking an ACL affects only that 
 
 import re
 from collections.abc import Sequence
-from enum import IntEnum
 from functools import lru_cache
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import msgspec
 
@@ -19,10 +18,10 @@ from kafka_shim.authorizer.operations import (
     acl_operations_of_release,
     acl_resource_types_of_release,
 )
+from kafka_shim.protocol.code_names import enum_member
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
-E = TypeVar("E", bound=IntEnum)
 _Members = tuple[ResourceType, PatternType, Operation, Permission]
 # module constants: enum attribute lookup is slow on CPython 3.11
 _CLOSE_CONNECTION = InvalidCodeHandling.CLOSE_CONNECTION
@@ -289,24 +288,16 @@ def _supported_pattern_types(rules: AclRules) -> tuple[PatternType, ...]:
 
 @lru_cache(maxsize=1024)  # finding a member of an enum takes long
 def _supported_members(codes: tuple[int, int, int, int], rules: AclRules) -> _Members:
-    resource_type = _member(ResourceType, codes[0])
-    operation = _member(Operation, codes[2])
+    resource_type = enum_member(ResourceType, codes[0])
+    operation = enum_member(Operation, codes[2])
     if resource_type is not ResourceType.ANY and resource_type not in acl_resource_types_of_release(
         rules
     ):
         resource_type = ResourceType.UNKNOWN
     if operation is not Operation.ANY and operation not in acl_operations_of_release(rules):
         operation = Operation.UNKNOWN
-    pattern_type = _member(PatternType, codes[1])
-    return resource_type, pattern_type, operation, _member(Permission, codes[3])
-
-
-def _member(enum: type[E], code: int) -> E:
-    """Return the member with this code, or UNKNOWN (0) for unknown codes."""
-    try:
-        return enum(code)
-    except ValueError:
-        return enum(0)
+    pattern_type = enum_member(PatternType, codes[1])
+    return resource_type, pattern_type, operation, enum_member(Permission, codes[3])
 
 
 def _invalid_request_error(message: str) -> AclElementError:

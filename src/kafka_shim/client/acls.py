@@ -4,13 +4,11 @@ Unknown enum codes of newer brokers become UNKNOWN, as in Kafka's own client.
 """
 
 from collections.abc import Iterable, Sequence
-from enum import IntEnum
-from typing import TypeVar
 
 from kafka_shim.authorizer.model import Acl, AclFilter
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.client.client import Client, ClientError
-from kafka_shim.protocol.code_names import error_name_with_code
+from kafka_shim.protocol.code_names import enum_member, error_name_with_code
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
@@ -24,8 +22,6 @@ from kafka_shim.protocol.messages.describe_acls import (
     DescribeAclsRequest,
     DescribeAclsResource,
 )
-
-E = TypeVar("E", bound=IntEnum)
 
 EVERY_ACL = AclFilter()
 
@@ -118,13 +114,13 @@ def _acl_from_response(
     entry: AclDescription | DeleteAclsMatchingAcl,
 ) -> Acl:
     return Acl(
-        _enum_member(ResourceType, resource.resource_type),
+        enum_member(ResourceType, resource.resource_type),
         resource.resource_name,
-        _enum_member(PatternType, resource.pattern_type),
+        enum_member(PatternType, resource.pattern_type),
         entry.principal,
         entry.host,
-        _enum_member(Operation, entry.operation),
-        _enum_member(Permission, entry.permission_type),
+        enum_member(Operation, entry.operation),
+        enum_member(Permission, entry.permission_type),
     )
 
 
@@ -150,10 +146,3 @@ def _check_error(code: int, message: str | None, task: str, operation: str) -> N
     if advice:
         parts.append(advice.format(operation=operation))
     raise ClientError("; ".join(parts), code)
-
-
-def _enum_member(enum: type[E], code: int) -> E:
-    try:
-        return enum(code)
-    except ValueError:
-        return enum(0)

@@ -3,10 +3,10 @@
 import base64
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from enum import IntEnum
 from typing import Any, NamedTuple
 
 from kafka_shim.conformance.driver import DriverResponse
+from kafka_shim.protocol.code_names import enum_member
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.records.batches import iterate_batches
@@ -246,18 +246,14 @@ def _acls_of_filter(result: Any) -> Iterator[tuple[str, ...]]:
 
 def _acl_fields(resource: Any, acl: Any) -> tuple[str, ...]:
     return (
-        _code_name(ResourceType, resource.resource_type),
+        enum_member(ResourceType, resource.resource_type).name,
         resource.resource_name,
-        _code_name(PatternType, resource.pattern_type),
+        enum_member(PatternType, resource.pattern_type).name,
         acl.principal,
         acl.host,
-        _code_name(Operation, acl.operation),
-        _code_name(Permission, acl.permission_type),
+        enum_member(Operation, acl.operation).name,
+        enum_member(Permission, acl.permission_type).name,
     )
-
-
-def _code_name(kind: type[IntEnum], code: int) -> str:
-    return next((each.name for each in kind if each == code), "UNKNOWN")
 
 
 def _is_shown_as(returned: Sequence[str], reported: Mapping[str, str]) -> bool:

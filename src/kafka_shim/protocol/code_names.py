@@ -1,8 +1,12 @@
 """Names of codes for people; unknown codes are shown as numbers. APIs by their names."""
 
+from enum import IntEnum
+from typing import TypeVar
+
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 
+E = TypeVar("E", bound=IntEnum)
 _API_KEYS = {key.wire_name.lower(): key for key in ApiKey}
 
 
@@ -17,6 +21,14 @@ def api_name_or_key(key: int) -> str:
         return ApiKey(key).wire_name
     except ValueError:
         return str(key)
+
+
+def enum_member(enum: type[E], code: int) -> E:
+    """Return the member with this code; UNKNOWN (0) for an unknown code."""
+    try:
+        return enum(code)
+    except ValueError:
+        return enum(0)
 
 
 def error_name(code: int) -> str:

@@ -1,15 +1,11 @@
 """A row of the access tables, whether it was recorded, logged or derived, and its names."""
 
-from enum import IntEnum
 from functools import cache
-from typing import TypeVar
 
 import msgspec
 
-from kafka_shim.protocol.code_names import api_name_or_key
+from kafka_shim.protocol.code_names import api_name_or_key, enum_member
 from kafka_shim.protocol.enums import Operation, ResourceType
-
-_E = TypeVar("_E", bound=IntEnum)
 
 DECISION_COLUMNS = (
     *("principal", "host", "api_key"),
@@ -42,7 +38,7 @@ api_name = cache(api_name_or_key)
 @cache
 def operation_name(code: int) -> str:
     """Return the operation's name; UNKNOWN for a code of a newer writer, whose access is kept."""
-    return _enum_member(Operation, code).name
+    return enum_member(Operation, code).name
 
 
 @cache
@@ -53,11 +49,4 @@ def resource_type_name(code: int) -> str:
 
 def resource_type_of(code: int) -> ResourceType:
     """Return the resource type; UNKNOWN for a code of a newer writer."""
-    return _enum_member(ResourceType, code)
-
-
-def _enum_member(enum: type[_E], code: int) -> _E:
-    try:
-        return enum(code)
-    except ValueError:
-        return enum(0)
+    return enum_member(ResourceType, code)
