@@ -10,7 +10,6 @@ from kafka_shim.authorizer.requirements import (
     CONSUMER_GROUP_DESCRIBE_GROUP,
     CONSUMER_GROUP_DESCRIBE_TOPIC,
 )
-from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.consumer_group_describe import (
     Assignment as AssignmentRow,
     ConsumerGroupDescribeRequest,
@@ -46,10 +45,6 @@ def handle(
 error_response = mirroring_error_builder(
     ConsumerGroupDescribeResponse, request_field_names={"groups": "group_ids"}
 )
-
-
-def _failed_group(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
-    return DescribedGroup(error_code=error, error_message=message, group_id=group_id)
 
 
 def _topic_names_of_group(group: ConsumerGroup, context: RequestContext) -> list[str]:
@@ -112,5 +107,5 @@ DESCRIPTION = GroupDescribeApi(
     find_group=Groups.find_consumer_group,
     topic_names_of_group=_topic_names_of_group,
     describe=_describe_group,
-    failed_row=_failed_group,
+    row_type=DescribedGroup,
 )

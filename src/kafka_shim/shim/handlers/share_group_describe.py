@@ -8,7 +8,6 @@ from kafka_shim.authorizer.requirements import (
     SHARE_GROUP_DESCRIBE_GROUP,
     SHARE_GROUP_DESCRIBE_TOPIC,
 )
-from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.share_group_describe import (
     Assignment as AssignmentRow,
     DescribedGroup,
@@ -38,10 +37,6 @@ def handle(
 error_response = mirroring_error_builder(
     ShareGroupDescribeResponse, request_field_names={"groups": "group_ids"}
 )
-
-
-def _failed_group(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
-    return DescribedGroup(error_code=error, error_message=message, group_id=group_id)
 
 
 def _assigned_topic_names_of_group(group: ShareGroup, context: RequestContext) -> list[str]:
@@ -86,5 +81,5 @@ DESCRIPTION = GroupDescribeApi(
     find_group=Groups.find_share_group,
     topic_names_of_group=_assigned_topic_names_of_group,
     describe=_describe_group,
-    failed_row=_failed_group,
+    row_type=DescribedGroup,
 )

@@ -12,7 +12,6 @@ from kafka_shim.authorizer.requirements import (
     STREAMS_GROUP_DESCRIBE_GROUP,
     STREAMS_GROUP_DESCRIBE_TOPIC,
 )
-from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages import streams_group_topology_description_update as stored
 from kafka_shim.protocol.messages.streams_group_describe import (
     Assignment as AssignmentRow,
@@ -75,10 +74,6 @@ def _add_topology_description(group_row: DescribedGroup, requests: MemberRequest
 error_response = mirroring_error_builder(
     StreamsGroupDescribeResponse, request_field_names={"groups": "group_ids"}
 )
-
-
-def _failed_group(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
-    return DescribedGroup(error_code=error, error_message=message, group_id=group_id)
 
 
 def _topic_names_of_topology(group: StreamsGroup, _context: RequestContext) -> list[str]:
@@ -183,7 +178,7 @@ DESCRIPTION = GroupDescribeApi(
     find_group=Groups.find_streams_group,
     topic_names_of_group=_topic_names_of_topology,
     describe=_describe_group,
-    failed_row=_failed_group,
+    row_type=DescribedGroup,
 )
 
 

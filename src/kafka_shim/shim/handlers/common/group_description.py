@@ -35,7 +35,7 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
     """One of these APIs; `protocol` is its groups' name in group.coordinator.rebalance.protocols.
 
     The caller must be allowed to describe the topics of `topic_names_of_group`. `describe` returns
-    a group's row (with authorized operations as bits), `failed_row` a row with an error.
+    a group's row (with authorized operations as bits), of the type `row_type`.
     """
 
     protocol: str
@@ -44,7 +44,7 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
     find_group: Callable[[Groups, str], Group | None]
     topic_names_of_group: Callable[[Group, RequestContext], Sequence[str]]
     describe: Callable[[Group, int, RequestContext], Row]
-    failed_row: Callable[[str, ErrorCode, str | None], Row]
+    row_type: Callable[..., Row]
 
     def describe_all(self, request: GroupDescribeRequest, context: RequestContext) -> list[Row]:
         """Return a row for each requested group.
@@ -61,7 +61,7 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         error = ErrorCode.GROUP_AUTHORIZATION_FAILED
         wants_operations = request.include_authorized_operations
-        rows = [self.failed_row(group_id, error, None) for group_id in denied]
+        rows = [self._failed_row(group_id, error, None) for group_id in denied]
         if not context.facts.groups.consumer_groups_are_preview:
             return rows + [
                 self._describe_group(group_id, context, wants_operations=wants_operations)
@@ -71,10 +71,13 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
         return rows + [
             self._describe_group(group_id, context, wants_operations=wants_operations)
             if index_of(group_id) == index
-            else self.failed_row(group_id, ErrorCode.GROUP_ID_NOT_FOUND, None)
+            else self._failed_row(group_id, ErrorCode.GROUP_ID_NOT_FOUND, None)
             for index in dict.fromkeys(map(index_of, allowed))
             for group_id in allowed
         ]
+
+    def _failed_row(self, group_id: str, error: ErrorCode, message: str | None) -> Row:
+        return self.row_type(error_code=error, error_message=message, group_id=group_id)
 
     def _describe_group(
         self, group_id: str, context: RequestContext, *, wants_operations: bool
@@ -83,16 +86,16 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
             context.group_coordinator_error(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
         )
         if error is not NO_ERROR:
-            return self.failed_row(group_id, error, None)
+            return self._failed_row(group_id, error, None)
         group = self.find_group(context.cluster.groups, group_id)
         if group is None:
             is_preview = context.facts.groups.consumer_groups_are_preview
             text = None if is_preview else f"there is no {self.protocol} group `{group_id}`"
-            return self.failed_row(group_id, ErrorCode.GROUP_ID_NOT_FOUND, text)
+            return self._failed_row(group_id, ErrorCode.GROUP_ID_NOT_FOUND, text)
         names = self.topic_names_of_group(group, context)
         if context.access.split_allowed(self.topic_requirement, names, str)[1]:
             text = "the group has topics that the caller may not describe"
-            return self.failed_row(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, text)
+            return self._failed_row(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, text)
         operations = NO_OPERATIONS
         if wants_operations:
             operations = context.access.authorized_operations(ResourceType.GROUP, group_id)
