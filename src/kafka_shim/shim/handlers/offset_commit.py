@@ -6,8 +6,6 @@ member with invalid topics is not reported. Version 0 writes to ZooKeeper, where
 version 10 identifies topics by id (KIP-848).
 """
 
-from collections.abc import Hashable
-
 from kafka_shim.authorizer.requirements import OFFSET_COMMIT_GROUP, OFFSET_COMMIT_TOPIC
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.offset_commit import (
@@ -18,7 +16,7 @@ from kafka_shim.protocol.messages.offset_commit import (
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.offset_commits import (
-    CommitRequestTopic,
+    CommitRows,
     PermittedCommit,
     commit_topic_errors,
     last_commit_of_each_partition,
@@ -35,29 +33,6 @@ TO_ZOOKEEPER = 0
 _TOO_LARGE = ErrorCode.OFFSET_METADATA_TOO_LARGE
 
 
-class _ResponseRows:
-    """The response while it is being put together: topics in the order of their first partition."""
-
-    def __init__(self) -> None:
-        self.topics: dict[Hashable, OffsetCommitResponseTopic] = {}
-        self.merges = True
-
-    def add_topic(self, topic: CommitRequestTopic) -> OffsetCommitResponseTopic:
-        """Add a topic if the response lacks it, and return its row."""
-        return self.topics.setdefault(
-            (topic.name, topic.topic_id) if self.merges else id(topic),
-            OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=[]),
-        )
-
-    def add_partition_result(self, topic: CommitRequestTopic, index: int, error: ErrorCode) -> None:
-        self.add_topic(topic).partitions.append(
-            OffsetCommitResponsePartition(partition_index=index, error_code=error)
-        )
-
-    def response(self) -> OffsetCommitResponse:
-        return OffsetCommitResponse(topics=list(self.topics.values()))
-
-
 def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommitResponse:
     facts = context.facts.groups
     denial = context.access.denial_error(OFFSET_COMMIT_GROUP, request.group_id)
@@ -68,7 +43,7 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
         return (
             response if facts.denied_commit_lists_each_partition else merge_response_rows(response)
         )
-    rows = _ResponseRows()
+    rows = CommitRows(OffsetCommitResponseTopic, OffsetCommitResponsePartition)
     permitted: list[PermittedCommit] = []
     by_id = context.version >= BY_ID_SINCE
     errors = commit_topic_errors(context, OFFSET_COMMIT_TOPIC, request.topics, by_id=by_id)
@@ -93,7 +68,7 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
         return error_response(request, ErrorCode.UNSUPPORTED_VERSION, None)
     else:
         _commit_to_zookeeper(request.group_id, permitted, rows, context)
-    response = rows.response()
+    response = OffsetCommitResponse(topics=list(rows.topics.values()))
     return response if facts.failed_commit_lists_each_partition else merge_response_rows(response)
 
 
@@ -104,7 +79,7 @@ error_response = mirroring_error_builder(OffsetCommitResponse)
 def _commit_to_group(
     request: OffsetCommitRequest,
     permitted: list[PermittedCommit],
-    rows: _ResponseRows,
+    rows: CommitRows[OffsetCommitResponseTopic],
     context: RequestContext,
 ) -> None:
     groups = context.cluster.groups
@@ -132,7 +107,10 @@ def _commit_to_group(
 
 
 def _commit_to_zookeeper(
-    group_id: str, permitted: list[PermittedCommit], rows: _ResponseRows, context: RequestContext
+    group_id: str,
+    permitted: list[PermittedCommit],
+    rows: CommitRows[OffsetCommitResponseTopic],
+    context: RequestContext,
 ) -> None:
     groups = context.cluster.groups
     fits = metadata_within_limit(permitted, context)

@@ -25,7 +25,7 @@ from kafka_shim.protocol.messages.txn_offset_commit import (
 from kafka_shim.protocol.records.batches import NO_PRODUCER
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.offset_commits import (
-    CommitRequestTopic,
+    CommitRows,
     PermittedCommit,
     commit_topic_errors,
     last_commit_of_each_partition,
@@ -52,25 +52,6 @@ _OFFSET_COMMIT_VERSION, _OFFSET_COMMIT_VERSION_BY_ID = 8, 10
 """The versions of OffsetCommit whose codes of a group are those of this API, and those by id."""
 
 
-class _ResponseRows:
-    """The response while it is being put together: topics in the order of their first partition."""
-
-    def __init__(self) -> None:
-        self.topics: dict[tuple[str, bytes], TxnOffsetCommitResponseTopic] = {}
-
-    def add_topic(self, topic: CommitRequestTopic) -> TxnOffsetCommitResponseTopic:
-        """Add a topic if the response lacks it, and return its row."""
-        return self.topics.setdefault(
-            (topic.name, topic.topic_id),
-            TxnOffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=[]),
-        )
-
-    def add_partition_result(self, topic: CommitRequestTopic, index: int, error: ErrorCode) -> None:
-        self.add_topic(topic).partitions.append(
-            TxnOffsetCommitResponsePartition(partition_index=index, error_code=error)
-        )
-
-
 def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffsetCommitResponse:
     denial = context.access.denial_error(
         TXN_OFFSET_COMMIT_TRANSACTIONAL_ID, request.transactional_id
@@ -84,7 +65,7 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
             if context.facts.records.denied_txn_commit_lists_each_partition
             else merge_response_rows(response)
         )
-    rows = _ResponseRows()
+    rows = CommitRows(TxnOffsetCommitResponseTopic, TxnOffsetCommitResponsePartition)
     permitted: list[PermittedCommit] = []
     by_id = context.version >= BY_ID_SINCE
     errors = commit_topic_errors(context, TXN_OFFSET_COMMIT_TOPIC, request.topics, by_id=by_id)

@@ -1,7 +1,7 @@
 """What OffsetCommit and TxnOffsetCommit have in common: their messages are of the same shape."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -11,11 +11,13 @@ from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
+    OffsetCommitResponseTopic,
 )
 from kafka_shim.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
     TxnOffsetCommitResponse,
+    TxnOffsetCommitResponseTopic,
 )
 from kafka_shim.shim.handlers.common.duplicates import last_row_per_key, rows_by_topic_deduplicated
 from kafka_shim.shim.handlers.common.topic_access import TopicErrors
@@ -28,6 +30,7 @@ from kafka_shim.shim.state.groups.offsets import (
 from kafka_shim.shim.state.topics import Topic
 
 Response = TypeVar("Response", OffsetCommitResponse, TxnOffsetCommitResponse)
+ResponseTopic = TypeVar("ResponseTopic", OffsetCommitResponseTopic, TxnOffsetCommitResponseTopic)
 CommitRequestTopic = OffsetCommitRequestTopic | TxnOffsetCommitRequestTopic
 CommitRequestPartition = OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
 
@@ -45,15 +48,6 @@ def merge_response_rows(response: Response) -> Response:
         for name, partitions in rows_by_topic_deduplicated(rows)
     ]
     return response
-
-
-def committed_offset(partition: CommitRequestPartition) -> CommittedOffset:
-    """Return the offset that a partition of the request commits."""
-    return CommittedOffset(
-        partition.committed_offset,
-        partition.committed_leader_epoch,
-        partition.committed_metadata or "",
-    )
 
 
 class PermittedCommit(msgspec.Struct, gc=False):
@@ -79,14 +73,30 @@ class PermittedCommit(msgspec.Struct, gc=False):
         return OffsetCommit(self.stored_topic_id, partition.partition_index, committed)
 
 
-class CommitResults(Protocol):
-    """The rows of a response while it is being put together."""
+class CommitRows(Generic[ResponseTopic]):
+    """The response while it is being put together: topics in the order of their first partition.
 
-    def add_topic(self, topic: CommitRequestTopic) -> object:
-        """Add a topic if the response lacks it."""
+    Equal topics of the request have one row if `merges`.
+    """
+
+    def __init__(
+        self, topic_type: type[ResponseTopic], partition_type: Callable[[int, int], Any]
+    ) -> None:
+        self.topics: dict[Hashable, ResponseTopic] = {}
+        self.merges = True
+        self._topic_type = topic_type
+        self._partition_type = partition_type
+
+    def add_topic(self, topic: CommitRequestTopic) -> ResponseTopic:
+        """Add a topic if the response lacks it, and return its row."""
+        return self.topics.setdefault(
+            (topic.name, topic.topic_id) if self.merges else id(topic),
+            self._topic_type(name=topic.name, topic_id=topic.topic_id, partitions=[]),
+        )
 
     def add_partition_result(self, topic: CommitRequestTopic, index: int, error: ErrorCode) -> None:
         """Add a row for a partition of a topic."""
+        self.add_topic(topic).partitions.append(self._partition_type(index, error))
 
 
 def commit_topic_errors(
@@ -111,7 +121,7 @@ def permitted_commits_adding_errors(
     context: RequestContext,
     errors: TopicErrors,
     request_topic: CommitRequestTopic,
-    results: CommitResults,
+    results: CommitRows[Any],
     *,
     by_id: bool,
     rejects_missing_partitions: bool,
