@@ -8,12 +8,11 @@ from kafka_shim.authorizer.requirements import (
     ADD_OFFSETS_TO_TXN_GROUP,
     ADD_OFFSETS_TO_TXN_TRANSACTIONAL_ID,
 )
-from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
+from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.add_offsets_to_txn import (
     AddOffsetsToTxnRequest,
     AddOffsetsToTxnResponse,
 )
-from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.coordinators import KeyType
@@ -25,9 +24,7 @@ FENCED_SINCE = 2
 def handle(request: AddOffsetsToTxnRequest, context: RequestContext) -> AddOffsetsToTxnResponse:
     context.access.require(ADD_OFFSETS_TO_TXN_TRANSACTIONAL_ID, request.transactional_id)
     context.access.require(ADD_OFFSETS_TO_TXN_GROUP, request.group_id)
-    error = context.transaction_coordinator_error(request.transactional_id)
-    if error is not NO_ERROR:
-        raise RequestRejected(error)
+    context.require_transaction_coordinator(request.transactional_id)
     coordinators = context.cluster.coordinators
     offsets = coordinators.get_or_create_topic(KeyType.GROUP).name
     index = coordinators.coordinator_partition_creating_topic(KeyType.GROUP, request.group_id).index

@@ -38,8 +38,7 @@ COORDINATOR_ERRORS = (ErrorCode.INVALID_REQUEST, ErrorCode.FENCED_STATE_EPOCH)
 def handle(
     request: AlterShareGroupOffsetsRequest, context: RequestContext
 ) -> AlterShareGroupOffsetsResponse:
-    if "share" not in context.cluster.groups.settings.enabled_protocols:
-        raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION, "share groups are disabled")
+    context.require_group_protocol("share", "share groups are disabled")
     denial = context.access.denial_error(ALTER_SHARE_GROUP_OFFSETS_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
         raise RequestRejected(denial, "READ on the group is denied")
@@ -49,9 +48,7 @@ def handle(
     ]
     if not request.group_id:
         raise RequestRejected(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
-    error = context.group_coordinator_error(request.group_id)
-    if error is not ErrorCode.NONE:
-        raise RequestRejected(error)
+    context.require_group_coordinator(request.group_id)
     group = context.cluster.member_requests.require_empty_share_group(request.group_id)
     rows: dict[str, AlterShareGroupOffsetsResponseTopic] = {}
     for topic, denial in zip(request.topics, errors, strict=True):

@@ -10,7 +10,7 @@ from kafka_shim.authorizer.requirements import (
     CONSUMER_GROUP_HEARTBEAT_REGEX,
     CONSUMER_GROUP_HEARTBEAT_TOPIC,
 )
-from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
+from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     Assignment as AssignmentRow,
     ConsumerGroupHeartbeatRequest,
@@ -31,16 +31,13 @@ MEMBER_ID_BY_CLIENT_SINCE = 1
 def handle(
     request: ConsumerGroupHeartbeatRequest, context: RequestContext
 ) -> ConsumerGroupHeartbeatResponse:
-    if "consumer" not in context.cluster.groups.settings.enabled_protocols:
-        raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
+    context.require_group_protocol("consumer")
     context.access.require(CONSUMER_GROUP_HEARTBEAT_GROUP, request.group_id)
     names = dict.fromkeys(request.subscribed_topic_names or [])
     if context.access.split_allowed(CONSUMER_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
         raise RequestRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     _check_heartbeat_fields(request, context)
-    error = context.group_coordinator_error(request.group_id)
-    if error is not NO_ERROR:
-        raise RequestRejected(error)
+    context.require_group_coordinator(request.group_id)
     response = context.cluster.member_requests.handle_consumer_heartbeat(
         request.group_id, _heartbeat_of_request(request, context)
     )

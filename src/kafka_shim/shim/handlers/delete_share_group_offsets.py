@@ -31,8 +31,7 @@ MESSAGES = {
 def handle(
     request: DeleteShareGroupOffsetsRequest, context: RequestContext
 ) -> DeleteShareGroupOffsetsResponse:
-    if "share" not in context.cluster.groups.settings.enabled_protocols:
-        raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION, "share groups are disabled")
+    context.require_group_protocol("share", "share groups are disabled")
     denial = context.access.denial_error(DELETE_SHARE_GROUP_OFFSETS_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
         raise RequestRejected(denial, "DELETE on the group is denied")
@@ -70,9 +69,7 @@ def _distinct_topic_names(
 def _empty_share_group(group_id: str, context: RequestContext) -> ShareGroup:
     if not group_id:
         raise RequestRejected(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
-    error = context.group_coordinator_error(group_id)
-    if error is not ErrorCode.NONE:
-        raise RequestRejected(error)
+    context.require_group_coordinator(group_id)
     group = context.cluster.groups.find_share_group(group_id)
     if group is None:
         raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, f"unknown share group `{group_id}`")

@@ -18,9 +18,7 @@ BUMPS_EPOCH_SINCE = 5
 
 def handle(request: EndTxnRequest, context: RequestContext) -> EndTxnResponse:
     context.access.require(END_TXN, request.transactional_id)
-    error = context.transaction_coordinator_error(request.transactional_id)
-    if error is not NO_ERROR:
-        raise RequestRejected(error)
+    context.require_transaction_coordinator(request.transactional_id)
     bumps_epoch = context.version >= BUMPS_EPOCH_SINCE
     error, producer_id, epoch = context.cluster.transactions.end_transaction(
         request.transactional_id,

@@ -11,7 +11,7 @@ from kafka_shim.authorizer.requirements import (
     INIT_PRODUCER_ID_TRANSACTIONAL,
     INIT_PRODUCER_ID_TWO_PHASE_COMMIT,
 )
-from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
+from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.init_producer_id import (
     InitProducerIdRequest,
     InitProducerIdResponse,
@@ -36,9 +36,7 @@ def handle(request: InitProducerIdRequest, context: RequestContext) -> InitProdu
     transactions = context.cluster.transactions
     if request.transactional_id is None:
         return InitProducerIdResponse(producer_id=transactions.new_producer_id(), producer_epoch=0)
-    error = context.transaction_coordinator_error(request.transactional_id)
-    if error is not NO_ERROR:
-        raise RequestRejected(error)
+    context.require_transaction_coordinator(request.transactional_id)
     error, producer_id, epoch = transactions.init_producer_id(
         request.transactional_id,
         request.transaction_timeout_ms,

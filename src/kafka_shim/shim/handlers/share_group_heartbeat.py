@@ -9,7 +9,7 @@ from kafka_shim.authorizer.requirements import (
     SHARE_GROUP_HEARTBEAT_GROUP,
     SHARE_GROUP_HEARTBEAT_TOPIC,
 )
-from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
+from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.share_group_heartbeat import (
     Assignment as AssignmentRow,
     ShareGroupHeartbeatRequest,
@@ -27,8 +27,7 @@ from kafka_shim.shim.state.groups.share.share_group import ShareHeartbeat
 def handle(
     request: ShareGroupHeartbeatRequest, context: RequestContext
 ) -> ShareGroupHeartbeatResponse:
-    if "share" not in context.cluster.groups.settings.enabled_protocols:
-        raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
+    context.require_group_protocol("share")
     context.access.require(SHARE_GROUP_HEARTBEAT_GROUP, request.group_id)
     if not request.member_id:
         raise RequestRejected(ErrorCode.INVALID_REQUEST)
@@ -36,9 +35,7 @@ def handle(
     if context.access.split_allowed(SHARE_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
         raise RequestRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     _check_heartbeat_fields(request)
-    error = context.group_coordinator_error(request.group_id)
-    if error is not NO_ERROR:
-        raise RequestRejected(error)
+    context.require_group_coordinator(request.group_id)
     heartbeat = ShareHeartbeat(
         member_id=request.member_id,
         member_epoch=request.member_epoch,

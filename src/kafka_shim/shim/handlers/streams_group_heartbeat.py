@@ -16,7 +16,7 @@ from kafka_shim.authorizer.requirements import (
     STREAMS_GROUP_HEARTBEAT_GROUP,
     STREAMS_GROUP_HEARTBEAT_TOPIC,
 )
-from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
+from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
@@ -68,8 +68,7 @@ from kafka_shim.shim.state.groups.streams.task_kinds import (
 def handle(
     request: StreamsGroupHeartbeatRequest, context: RequestContext
 ) -> StreamsGroupHeartbeatResponse:
-    if "streams" not in context.cluster.groups.settings.enabled_protocols:
-        raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
+    context.require_group_protocol("streams")
     context.access.require(STREAMS_GROUP_HEARTBEAT_GROUP, request.group_id)
     topology = None if request.topology is None else _topology_of_request(request.topology)
     if topology is not None:
@@ -81,9 +80,7 @@ def handle(
             raise RequestRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     _check_fields_supported(request, context)
     _check_heartbeat_fields(request, topology)
-    error = context.group_coordinator_error(request.group_id)
-    if error is not NO_ERROR:
-        raise RequestRejected(error)
+    context.require_group_coordinator(request.group_id)
     response = context.cluster.member_requests.handle_streams_heartbeat(
         request.group_id, _heartbeat_of_request(request, topology, context)
     )

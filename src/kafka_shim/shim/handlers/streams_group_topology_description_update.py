@@ -31,9 +31,7 @@ def handle(
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION, text)
     if not (request.member_id.strip() and request.group_id.strip()):
         raise RequestRejected(ErrorCode.INVALID_REQUEST, "the member id or the group id is empty")
-    error = context.group_coordinator_error(request.group_id)
-    if error is not ErrorCode.NONE:
-        raise RequestRejected(error)
+    context.require_group_coordinator(request.group_id)
     group = groups.find_streams_group(request.group_id)
     if group is None:
         text = f"unknown streams group `{request.group_id}`"

@@ -8,6 +8,7 @@ import msgspec
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.releases.facts import Facts
+from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.access import Access
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
@@ -89,6 +90,19 @@ class RequestContext(msgspec.Struct, eq=False):
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         return NO_ERROR if node_id == self.node_id else ErrorCode.NOT_COORDINATOR
 
+    def require_group_coordinator(self, group_id: str) -> None:
+        """Raise RequestRejected if another broker coordinates the group."""
+        _reject_error(self.group_coordinator_error(group_id))
+
+    def require_transaction_coordinator(self, transactional_id: str) -> None:
+        """Raise RequestRejected if another broker coordinates the transactional id."""
+        _reject_error(self.transaction_coordinator_error(transactional_id))
+
+    def require_group_protocol(self, name: str, message: str | None = None) -> None:
+        """Raise RequestRejected if group.coordinator.rebalance.protocols lacks a protocol."""
+        if name not in self.cluster.groups.settings.enabled_protocols:
+            raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION, message)
+
     def live_broker_endpoints(self) -> list[BrokerEndpoint]:
         """Return the endpoint of every live broker, for this connection's listener."""
         endpoints = []
@@ -110,3 +124,8 @@ class RequestContext(msgspec.Struct, eq=False):
     def live_broker_endpoints_among(self, node_ids: Container[int]) -> Iterator[BrokerEndpoint]:
         """Return the endpoints of some brokers, such as the leaders in a response (KIP-951)."""
         return (each for each in self.live_broker_endpoints() if each.node_id in node_ids)
+
+
+def _reject_error(error: ErrorCode) -> None:
+    if error is not NO_ERROR:
+        raise RequestRejected(error)

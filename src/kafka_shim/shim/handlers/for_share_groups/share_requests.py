@@ -17,8 +17,7 @@ def check_share_request(
 
     Raise RequestRejected for the first that fails.
     """
-    if "share" not in context.cluster.groups.settings.enabled_protocols:
-        raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
+    context.require_group_protocol("share")
     null_error = ErrorCode(context.facts.groups.share_session_null_id_error)
     if group_id is None:
         raise RequestRejected(null_error)
