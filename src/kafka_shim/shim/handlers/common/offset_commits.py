@@ -80,11 +80,11 @@ class CommitRows(Generic[ResponseTopic]):
     """
 
     def __init__(
-        self, topic_type: type[ResponseTopic], partition_type: Callable[[int, int], Any]
+        self, topic_type: Callable[..., ResponseTopic], partition_type: Callable[[int, int], Any]
     ) -> None:
         self.topics: dict[Hashable, ResponseTopic] = {}
         self.merges = True
-        self._topic_type = topic_type
+        self._topic_type: Callable[..., ResponseTopic] = topic_type
         self._partition_type = partition_type
 
     def add_topic(self, topic: CommitRequestTopic) -> ResponseTopic:
