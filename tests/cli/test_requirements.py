@@ -185,7 +185,7 @@ def test_json_without_matching_rows_is_an_empty_list(ask: Ask) -> None:
     [
         (["--api", "Ftch"], "unknown Kafka API `Ftch`; did you mean `Fetch`?"),
         (["--api", "999"], "unknown Kafka API `999`; see `kafka-shim requirements`"),
-        (["--operation", "ANY"], "unknown operation `ANY`; expected one of Read, Write, "),
+        (["--operation", "ANY"], "unknown operation `ANY`; expected one of All, Read, "),
         (["--resource-type", "topics"], "unknown resource type `topics`; did you mean `Topic`?"),
         (["--kafka-version", "9"], "unknown Kafka release `9`: expected one of 0.11, "),
         (["--json", "--markdown"], "`--markdown` cannot be combined with `--json`"),
