@@ -5,14 +5,20 @@ rejected with the advice to use `terraform show -json`, whose output is also rea
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, cast
 
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.policy.formats.documents import check_keys_are_known
-from kafka_shim.policy.formats.fields import ErrorCollector
+from kafka_shim.policy.formats.fields import (
+    AclTexts,
+    AclWithLine,
+    ErrorCollector,
+    parse_acl_texts,
+)
 from kafka_shim.policy.formats.hcl_blocks import (
     Block,
     Token,
@@ -30,7 +36,7 @@ from kafka_shim.policy.formats.values_with_lines import (
     line_of_mapping,
     load_json_with_lines,
 )
-from kafka_shim.protocol.enums import PatternType, ResourceType
+from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 
 _SUPPORTED_TYPES = ("kafka_acl", "confluent_kafka_acl")
 _META = ("count", "for_each", "provider", "depends_on")
@@ -49,6 +55,51 @@ class TerraformResource(NamedTuple):
     name: str
     attributes: Mapping[str, str | None]
     line: int
+
+
+def parse_acl_resources(
+    text: str,
+    resource_type: str,
+    keys: Sequence[str],
+    other_attributes: Sequence[str] = (),
+    defaults: Mapping[str, str] = MappingProxyType({}),
+) -> list[AclWithLine]:
+    """Return the ACLs of all resources of a type.
+
+    `keys` are the attributes of an ACL in the order of `parse_acl_texts`, `defaults` the values of
+    those that may be missing.
+    """
+    acls: list[AclWithLine] = []
+    mistakes = ErrorCollector()
+    for name, attributes, line in parse_resources_collecting_errors(
+        text, resource_type, (*keys, *other_attributes), mistakes
+    ):
+        with mistakes.collect_errors(line):
+            lines = [line_of_key(attributes, key) for key in keys]
+            texts = (
+                defaults[key]
+                if key in defaults and key not in attributes
+                else _require_text_attribute(attributes, key, name)
+                for key in keys
+            )
+            parts = cast("AclTexts", tuple(texts))
+            acls.append((parse_acl_texts(parts, f"resource {name}", lines), line))
+    mistakes.raise_collected_errors()
+    return acls
+
+
+def format_acl_resources(
+    acls: Iterable[Acl], resource_type: str, attributes_of: Callable[[Acl], Mapping[str, str]]
+) -> str:
+    """Return a resource for each ACL. Raise AclTextError for an operation that Terraform lacks."""
+    blocks = []
+    for acl in acls:
+        attributes = attributes_of(acl)
+        if acl.operation > Operation.IDEMPOTENT_WRITE:
+            raise AclTextError(f"{resource_type} has no operation {camel_case(acl.operation)}")
+        name = terraform_resource_name_for_acl(acl)
+        blocks.append(_format_resource_block(resource_type, name, attributes))
+    return "\n".join(blocks)
 
 
 def parse_resources_collecting_errors(
@@ -119,7 +170,7 @@ def module_source(block: Block) -> str:
     return unquote(values.get("source", '""')) or ""
 
 
-def require_text_attribute(
+def _require_text_attribute(
     attributes: Mapping[str, str | None], key: str, resource_name: str
 ) -> str:
     """Return a text attribute. Raise AclTextError if it is missing or an expression."""
@@ -132,7 +183,7 @@ def require_text_attribute(
     return value
 
 
-def format_resource_block(resource_type: str, name: str, attributes: Mapping[str, str]) -> str:
+def _format_resource_block(resource_type: str, name: str, attributes: Mapping[str, str]) -> str:
     """Return a resource block with attributes aligned as by `terraform fmt`."""
     width = max(map(len, attributes))
     lines = [f"  {key:<{width}} = {quote(value)}\n" for key, value in attributes.items()]

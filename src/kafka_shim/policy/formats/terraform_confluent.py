@@ -4,24 +4,12 @@ Cluster and credentials belong into the provider's block.
 """
 
 from collections.abc import Iterable
-from typing import cast
 
-from kafka_shim.authorizer.acl_names import AclTextError, camel_case
+from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.policy.formats.fields import (
-    AclTexts,
-    AclWithLine,
-    ErrorCollector,
-    parse_acl_texts,
-)
-from kafka_shim.policy.formats.hcl import (
-    format_resource_block,
-    parse_resources_collecting_errors,
-    require_text_attribute,
-    terraform_resource_name_for_acl,
-)
-from kafka_shim.policy.formats.values_with_lines import line_of_key
-from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.policy.formats.fields import AclWithLine
+from kafka_shim.policy.formats.hcl import format_acl_resources, parse_acl_resources
+from kafka_shim.protocol.enums import ResourceType
 
 _KIND = "confluent_kafka_acl"
 _KEYS = (
@@ -38,33 +26,17 @@ _CLUSTER_KEYS = ("kafka_cluster", "rest_endpoint", "http_endpoint", "credentials
 
 
 def parse_acls(text: str) -> list[AclWithLine]:
-    acls: list[AclWithLine] = []
-    mistakes = ErrorCollector()
-    for name, attributes, line in parse_resources_collecting_errors(
-        text, _KIND, (*_KEYS, *_CLUSTER_KEYS), mistakes
-    ):
-        with mistakes.collect_errors(line):
-            parts = cast(
-                "AclTexts", tuple(require_text_attribute(attributes, key, name) for key in _KEYS)
-            )
-            lines = [line_of_key(attributes, key) for key in _KEYS]
-            acls.append((parse_acl_texts(parts, f"resource {name}", lines), line))
-    mistakes.raise_collected_errors()
-    return acls
+    return parse_acl_resources(text, _KIND, _KEYS, _CLUSTER_KEYS)
 
 
 def format_acls(acls: Iterable[Acl]) -> str:
-    return "\n".join(
-        _format_acl_resource(terraform_resource_name_for_acl(acl), acl) for acl in acls
-    )
+    return format_acl_resources(acls, _KIND, _attributes_of_acl)
 
 
-def _format_acl_resource(name: str, acl: Acl) -> str:
+def _attributes_of_acl(acl: Acl) -> dict[str, str]:
     if acl.resource_type is ResourceType.USER:
         raise AclTextError("confluent_kafka_acl has no resource type User")
-    if acl.operation > Operation.IDEMPOTENT_WRITE:
-        raise AclTextError(f"confluent_kafka_acl has no operation {camel_case(acl.operation)}")
-    attributes = {
+    return {
         "resource_type": acl.resource_type.name,
         "resource_name": acl.resource_name,
         "pattern_type": acl.pattern_type.name,
@@ -73,4 +45,3 @@ def _format_acl_resource(name: str, acl: Acl) -> str:
         "operation": acl.operation.name,
         "permission": acl.permission.name,
     }
-    return format_resource_block(_KIND, name, attributes)
