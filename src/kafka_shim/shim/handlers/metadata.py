@@ -27,7 +27,6 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import serves_controller_requests
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.placement import place_replicas
 from kafka_shim.shim.state.topic_names import METADATA_LOG, name_error
 from kafka_shim.shim.state.topics import NO_ID, Partition, Topic
 
@@ -303,25 +302,4 @@ def _create_default_topic(cluster: Cluster, name: str) -> Topic | None:
         return None
     if name in cluster.topics.internal_names and cluster.coordinators.uses_broker_settings(name):
         return cluster.coordinators.create_internal_topic(name)
-    return _create_topic_from_settings(
-        cluster, name, "num.partitions", "default.replication.factor", {}
-    )
-
-
-def _create_topic_from_settings(
-    cluster: Cluster,
-    name: str,
-    partitions_setting: str,
-    replication_setting: str,
-    configs: dict[str, str],
-) -> Topic:
-    """Create a topic with partitions and replicas from broker settings.
-
-    It has at most one replica per broker, since test clusters are often smaller than the defaults.
-    """
-    alive = cluster.live_nodes()
-    factor = min(cluster.configs.effective_broker_int(replication_setting), len(alive))
-    assignments = place_replicas(
-        alive, cluster.configs.effective_broker_int(partitions_setting), factor, cluster.random
-    )
-    return cluster.topics.create_topic(name, assignments, configs)
+    return cluster.create_topic_with_defaults(name, {})
