@@ -15,6 +15,7 @@ from kafka_shim.policy.decision_function import DecisionFunction
 from kafka_shim.policy.formats.fields import AclWithLine
 from kafka_shim.policy.name_sets import NameSet, names_covered_by_pattern
 from kafka_shim.protocol.enums import Operation, Permission, ResourceType
+from kafka_shim.text.input_errors import ConfigError
 
 UNNAMED_PRINCIPAL = "User:\0nobody in particular"
 """A principal that no ACL names; stands for `User:*`."""
@@ -23,7 +24,7 @@ UNNAMED_HOST = "\0nowhere in particular"
 """A host that no ACL names; stands for `*`."""
 
 
-class InexactReleaseError(ValueError):
+class InexactReleaseError(ConfigError):
     """The release overlooks some ACLs, depending on other names.
 
     So no statement about all names holds.
@@ -34,7 +35,7 @@ def check_prefix_search(authorizer: DecisionFunction) -> None:
     """Raise InexactReleaseError if the release ends its search for prefixes too early."""
     if authorizer.rules.prefix_search_stops_early:
         raise InexactReleaseError(
-            "this release overlooks prefixed ACLs when other names lie in between, so nothing"
+            "Kafka 3.2 overlooks prefixed ACLs when other names lie in between, so nothing"
             " can be said about all names; choose another --kafka-version"
         )
 

@@ -5,7 +5,6 @@ from datetime import date
 
 import msgspec
 
-from kafka_shim.policy.checked_accesses import InexactReleaseError
 from kafka_shim.policy.coverage import PolicyCoverage
 from kafka_shim.policy.expectation_check import ExpectationChecker, Verdict
 from kafka_shim.policy.expectation_files import ExpectationFile, LocatedExpectation
@@ -66,17 +65,11 @@ def judge_expectations(
         for located in file.expectations:
             release = located.expectation.release
             if release not in checkers:
-                checkers[release] = _checker(msgspec.structs.replace(policy, release=release))
+                own = msgspec.structs.replace(policy, release=release)
+                checkers[release] = ExpectationChecker(own.authorizer())
             verdict = checkers[release].check_expectation(located.expectation)
             judged.append(JudgedExpectation(located, verdict))
             if coverage is not None:
                 coverage.add_expectation(located, checkers[release])
             report_count(len(judged))
     return judged
-
-
-def _checker(policy: Policy) -> ExpectationChecker:
-    try:
-        return ExpectationChecker(policy.authorizer())
-    except InexactReleaseError as error:
-        raise InexactReleaseError(f"Kafka {policy.release}: {error}") from error

@@ -14,7 +14,6 @@ from kafka_shim.cli.policy_options import (
 )
 from kafka_shim.cli.usage import UsageError, check_principal_option, parse_supported_operation
 from kafka_shim.policy.change_scope import ChangeScope
-from kafka_shim.policy.checked_accesses import InexactReleaseError
 from kafka_shim.policy.diff import (
     DescribedChange,
     DiffRules,
@@ -92,11 +91,8 @@ def run(args: argparse.Namespace) -> int:
     def granted_access(old: Policy, new: Policy) -> list[DescribedChange]:
         return find_granted_access(args.gate, old, new, scope, _operations_of_options(args))
 
-    try:
-        granted = granted_access(old, new)
-        require_known_mode(old, new, lambda *both: not granted_access(*both))
-    except InexactReleaseError as error:
-        raise UsageError(f"Kafka {new.release}: {error}") from error
+    granted = granted_access(old, new)
+    require_known_mode(old, new, lambda *both: not granted_access(*both))
     _print_result(args, granted, rules_of_both_sides(old, new))
     return EXIT_MISMATCH if granted else 0
 

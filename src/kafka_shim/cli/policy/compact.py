@@ -17,7 +17,6 @@ from kafka_shim.cli.policy_options import (
     write_assumption_notes,
 )
 from kafka_shim.cli.usage import UsageError
-from kafka_shim.policy.checked_accesses import InexactReleaseError
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
 from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.policy.least.compaction import compacted_acls
@@ -60,10 +59,7 @@ def run(args: argparse.Namespace) -> int:
     given = policy_of_options(args)
     write_assumption_notes(given)
     authorizer, release = given.authorizer(), given.release
-    try:
-        acls = compacted_acls(authorizer, release)
-    except InexactReleaseError as error:
-        raise UsageError(f"Kafka {release}: {error}") from error
+    acls = compacted_acls(authorizer, release)
     compacted = msgspec.structs.replace(given, acls=tuple(acls))
     result = check_relation(
         Relation.EQUIVALENT, authorizer, compacted.authorizer(), release, release

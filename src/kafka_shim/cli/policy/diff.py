@@ -18,7 +18,6 @@ from kafka_shim.cli.policy_options import (
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.trace_source import require_path_with_trace
 from kafka_shim.cli.usage import UsageError
-from kafka_shim.policy.checked_accesses import InexactReleaseError
 from kafka_shim.policy.diff import (
     DescribedChange,
     described_changes,
@@ -125,11 +124,8 @@ def _described_changes(
     used = None
     if trace is not None:
         used = count_allowed_accesses_in_trace(require_path_with_trace(trace))
-    try:
-        with ProgressBar("comparing", 0, delay_s=1.0) as progress:
-            return described_changes(old, new, used, progress)
-    except InexactReleaseError as error:
-        raise UsageError(f"Kafka {new.release}: {error}") from error
+    with ProgressBar("comparing", 0, delay_s=1.0) as progress:
+        return described_changes(old, new, used, progress)
 
 
 def _compared_policies(args: argparse.Namespace) -> tuple[Policy, Policy]:

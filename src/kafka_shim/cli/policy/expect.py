@@ -17,7 +17,6 @@ from kafka_shim.cli.policy_options import (
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.usage import UsageError
 from kafka_shim.policy.acl_files import read_accepted_acls
-from kafka_shim.policy.checked_accesses import InexactReleaseError
 from kafka_shim.policy.coverage import PolicyCoverage, empty_coverage
 from kafka_shim.policy.expectation_files import ExpectationFile, read_expectation_files
 from kafka_shim.policy.judged_expectations import (
@@ -158,11 +157,8 @@ def _judged_expectations(
             of_file = msgspec.structs.replace(of_file, acls=acls)
         policies.append((file, of_file))
     total = sum(len(each.expectations) for each in files)
-    try:
-        with ProgressBar("checking expectations", total, delay_s=1.0) as progress:
-            return judge_expectations(policies, coverage, progress)
-    except InexactReleaseError as error:
-        raise UsageError(str(error)) from error
+    with ProgressBar("checking expectations", total, delay_s=1.0) as progress:
+        return judge_expectations(policies, coverage, progress)
 
 
 def _with_more_super_users(

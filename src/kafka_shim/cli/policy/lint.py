@@ -15,7 +15,6 @@ from kafka_shim.cli.policy_options import (
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.usage import UsageError
 from kafka_shim.policy.acl_files import read_located_acls
-from kafka_shim.policy.checked_accesses import InexactReleaseError
 from kafka_shim.policy.lint import (
     FINDING_KINDS,
     LocatedAcl,
@@ -76,13 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     written, rules = _lint_input(args)
     release = rules.release
-    try:
-        with ProgressBar("checking ACLs", len(written), delay_s=1.0) as progress:
-            all_findings = list(
-                find_probable_mistakes(written, rules.authorizer(), release, progress)
-            )
-    except InexactReleaseError as error:
-        raise UsageError(f"Kafka {release}: {error}") from error
+    with ProgressBar("checking ACLs", len(written), delay_s=1.0) as progress:
+        all_findings = list(find_probable_mistakes(written, rules.authorizer(), release, progress))
     findings = [finding for finding in all_findings if finding.kind not in args.ignore]
     if args.format == "json":
         print(json_text(list(map(finding_object, findings))))

@@ -16,7 +16,6 @@ from kafka_shim.cli.resource_arguments import add_resource_arguments, resource_n
 from kafka_shim.cli.usage import UsageError, check_principal_option
 from kafka_shim.client.topics import topic_names
 from kafka_shim.policy.acl_folders import first_names_text
-from kafka_shim.policy.checked_accesses import InexactReleaseError
 from kafka_shim.policy.expectation import parse_names_of_resource_key
 from kafka_shim.policy.matrix import (
     MatrixResource,
@@ -100,10 +99,7 @@ def run(args: argparse.Namespace) -> int:
             f"{len(principals)} principals and {len(resources)} resources are too many for a"
             " table; choose some with --principal, --resource ..."
         )
-    try:
-        rows = access_matrix(policy.authorizer(), policy.release, principals, resources, operations)
-    except InexactReleaseError as error:
-        raise UsageError(f"Kafka {policy.release}: {error}") from error
+    rows = access_matrix(policy.authorizer(), policy.release, principals, resources, operations)
     shown = (resources, rows) if args.json else _leave_out_empty(args, resources, rows)
     print(_format_matrix(args, *shown, policy), end="")
     return 0

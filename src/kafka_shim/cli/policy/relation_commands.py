@@ -6,8 +6,6 @@ from typing import Any
 from kafka_shim.cli import EXIT_MISMATCH
 from kafka_shim.cli.policy.relation_sides import add_side_arguments, sides_of_arguments
 from kafka_shim.cli.policy_options import add_rule_arguments, require_known_mode
-from kafka_shim.cli.usage import UsageError
-from kafka_shim.policy.checked_accesses import InexactReleaseError
 from kafka_shim.policy.descriptions import access_object, decision_object, witness_lines
 from kafka_shim.policy.policy import Policy
 from kafka_shim.policy.relations import STATEMENTS, Relation, RelationResult, check_relation
@@ -45,11 +43,8 @@ def run(args: argparse.Namespace) -> int:
         sides = (first.authorizer(), second.authorizer())
         return check_relation(relation, *sides, first.release, second.release)
 
-    try:
-        result = check(first, second)
-        require_known_mode(first, second, lambda *each: check(*each).holds)
-    except InexactReleaseError as error:
-        raise UsageError(str(error)) from error
+    result = check(first, second)
+    require_known_mode(first, second, lambda *each: check(*each).holds)
     if args.json:
         print(json_text(_result_object(result, first, second)))
     else:

@@ -118,7 +118,7 @@ def _noticeable_changes(old: Policy, new: Policy) -> list[DescribedChange]:
     try:
         changes = unimplied_changes_most_used_first(described_changes(old, new))
     except InexactReleaseError as error:
-        raise ControlError(409, f"Kafka {new.release}: {error}") from error
+        raise ControlError(409, str(error)) from error
     return [each for each in changes if each.witness is not None]
 
 
