@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.shim.settings.input_files import read_distinct_acls_of_file
+from kafka_shim.shim.settings.input_files import read_acl_file_with_lines
 from tests.support.commands import SHIM, environment
 
 pytestmark = pytest.mark.client
@@ -72,7 +72,7 @@ def test_a_producer_and_consumer_need_four_acls(program: str, tmp_path: Path) ->
     path.write_text(done.stdout)
     found = {
         (a.principal, a.resource_name, a.operation.name)
-        for a in read_distinct_acls_of_file(str(path))
+        for a, _ in read_acl_file_with_lines(str(path))
     }
     assert found == {
         ("User:etl", "orders", "READ"),
@@ -179,7 +179,8 @@ LAYOUTS = Path(__file__).parents[1] / "recordings/audit/recorded_layouts"
 def test_a_log_of_a_real_broker_shows_the_acls_that_are_needed(tmp_path: Path) -> None:
     result = least_acls("--from-log", str(LAYOUTS / "strimzi.txt"), "--format", "list")
     assert result.returncode == 0, result.stderr
-    (acl,) = read_distinct_acls_of_file(str(written(tmp_path / "acls.txt", result.stdout)))
+    path = written(tmp_path / "acls.txt", result.stdout)
+    ((acl, _),) = read_acl_file_with_lines(str(path))
     assert (acl.principal, acl.resource_name) == ("User:alice", "a:b c")
     assert "the decisions on 4 accesses are the same" in result.stderr
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.schemas import definition_path, message_names, vendor
+from kafka_shim.schemas import definition_text, message_names, vendor
 from kafka_shim.schemas.facts import (
     ENUMS,
     parse_definition,
@@ -52,16 +52,16 @@ def test_definitions_contain_no_text_of_kafka() -> None:
         return set().union(*map(keys, value)) if isinstance(value, list) else set()
 
     for name in message_names():
-        text = definition_path(name).read_text()
-        assert "//" not in text
+        text = definition_text(name)
+        assert b"//" not in text
         assert not keys(json.loads(text)) & PROSE
 
 
 def test_every_request_has_its_response() -> None:
     for name in message_names():
         if name.endswith("Request"):
-            other = json.loads(definition_path(name.replace("Request", "Response")).read_text())
-            own = json.loads(definition_path(name).read_text())
+            other = json.loads(definition_text(name.replace("Request", "Response")))
+            own = json.loads(definition_text(name))
             assert own["apiKey"] == other["apiKey"]
             assert own["validVersions"] == other["validVersions"]
             assert own["flexibleVersions"] == other["flexibleVersions"]

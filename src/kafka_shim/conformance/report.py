@@ -68,11 +68,6 @@ class Report(msgspec.Struct, frozen=True):
         return ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in CaseOutcome)
 
     @property
-    def failing_result_count(self) -> int:
-        """The number of failures because of which a run without a baseline fails."""
-        return sum(row.fails_run for row in self.results)
-
-    @property
     def unexpected_result_count(self) -> int:
         """The number of cases because of which the run fails."""
         return sum(row.is_unexpected for row in self.results)

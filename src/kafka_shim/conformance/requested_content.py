@@ -269,11 +269,6 @@ def acl_of_filter(row: Any) -> Row:
     return (*resource, *_entry(row, row.principal_filter, row.host_filter))
 
 
-def filter_of_command(acl_filter: Mapping[str, Any]) -> Row:
-    """Return the fields of a filter in a command, in the same order."""
-    return _acl(acl_filter)
-
-
 def _entry(row: Any, principal: str | None, host: str | None) -> Row:
     return principal, host, row.operation, row.permission_type
 

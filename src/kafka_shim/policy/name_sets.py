@@ -140,11 +140,6 @@ class NameGlob:
         self._parts = text.split("*")
         self._whole = re.compile(".*".join(map(re.escape, self._parts)), re.DOTALL)
 
-    @property
-    def literal_prefix(self) -> str:
-        """Return the text before the first asterisk, with which all matching names begin."""
-        return self._parts[0]
-
     def matches(self, name: str) -> bool:
         """Return whether a name has this form."""
         return self._whole.fullmatch(name) is not None

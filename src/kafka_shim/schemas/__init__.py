@@ -19,13 +19,10 @@ def schemas_folder() -> "Path":
     return Path(__file__).parent
 
 
-def definition_path(message: str) -> "Path":
-    """Return the definition of a message by its full name, such as `CreateAclsRequest`."""
-    return schemas_folder() / "kafka" / f"{message}.json"
-
-
 def definition_text(message: str) -> bytes:
-    """Return the text of a message's definition, also where this package is in an archive."""
+    """Return the definition of a message by its full name, such as `CreateAclsRequest`, also where
+    this package is in an archive.
+    """
     loader = cast("SourceLoader", __spec__.loader)
     return loader.get_data(f"{__path__[0]}/kafka/{message}.json")
 

@@ -7,7 +7,7 @@ from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.policy.formats import kafka_list
 from kafka_shim.protocol.enums import Operation, PatternType
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.input_files import read_distinct_acls_of_file
+from kafka_shim.shim.settings.input_files import read_acl_file_with_lines
 from tests.support.acls import make_acl
 
 ACL = make_acl(Operation.READ, "t", principal="User:a", pattern_type=PatternType.PREFIXED)
@@ -32,14 +32,14 @@ SHORT = "{principal: User:a, allow: Read, topic: t, pattern: prefixed}"
 def test_every_format_is_read(tmp_path: Path, text: str) -> None:
     path = tmp_path / "acls"
     path.write_text(text)
-    assert read_distinct_acls_of_file(str(path)) == [ACL]
+    assert {acl for acl, _ in read_acl_file_with_lines(str(path))} == {ACL}
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "[]", "{acls: []}"])
 def test_a_file_without_acls_is_valid(tmp_path: Path, text: str) -> None:
     path = tmp_path / "acls"
     path.write_text(text)
-    assert read_distinct_acls_of_file(str(path)) == []
+    assert read_acl_file_with_lines(str(path)) == []
 
 
 @pytest.mark.parametrize(
@@ -60,13 +60,13 @@ def test_errors_are_reported(tmp_path: Path, text: str, complaint: str) -> None:
     path = tmp_path / "acls"
     path.write_text(text)
     with pytest.raises(ConfigError, match=complaint) as caught:
-        read_distinct_acls_of_file(str(path))
+        read_acl_file_with_lines(str(path))
     assert str(caught.value).startswith(f"--acls {path}: ")
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="No such file"):
-        read_distinct_acls_of_file(str(tmp_path / "none"))
+        read_acl_file_with_lines(str(tmp_path / "none"))
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match="not a text file"):
-        read_distinct_acls_of_file(str(tmp_path / "binary"))
+        read_acl_file_with_lines(str(tmp_path / "binary"))

@@ -66,11 +66,6 @@ class FieldSpec(NamedTuple):
     entity_type: str
 
     @property
-    def element_type_name(self) -> str:
-        """Kafka's name of the element type, such as `int32` or `AclCreation`."""
-        return self.struct.name if self.struct else self.element_kind
-
-    @property
     def may_be_null(self) -> bool:
         return self.nullable_versions.low <= self.nullable_versions.high or self.default is None
 

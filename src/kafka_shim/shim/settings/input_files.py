@@ -3,20 +3,11 @@
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.model import Acl
 from kafka_shim.policy.formats import parse_acls_with_lines
 from kafka_shim.policy.formats.documents import load_document
 from kafka_shim.policy.formats.fields import AclWithLine
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.text.input_files import read_text_file
-
-
-def read_distinct_acls_of_file(
-    path: str, option: str = "--acls", acl_format: str | None = None
-) -> list[Acl]:
-    """Return a file's distinct ACLs. Raise ConfigError, beginning with `option`, if invalid."""
-    acls_with_lines = read_acl_file_with_lines(path, option, acl_format)
-    return list(dict.fromkeys(acl for acl, _ in acls_with_lines))
 
 
 def read_acl_file_with_lines(

@@ -486,9 +486,6 @@ class Cluster:
         )
         return self.topics.create_topic(name, assignments, configs)
 
-    def listener_config(self, name: str) -> ListenerConfig:
-        return next(listener for listener in self.config.listeners if listener.name == name)
-
 
 def _nodes_by_id(config: Config) -> dict[int, Node]:
     """Return the brokers by their ids, which follow each other."""
