@@ -166,7 +166,6 @@ def test_the_columns_can_be_the_topics_of_a_cluster(
         (("--principal", "bob"), "--principal"),
         (("--topics-of-cluster",), "--topics-of-cluster needs --bootstrap-server"),
         (("--bootstrap-server", "127.0.0.1:1"), "name files or --bootstrap-server, not both"),
-        (("--kafka-version", "3.2"), "choose another --kafka-version"),
     ],
 )
 def test_usage_errors_are_reported(
@@ -176,3 +175,10 @@ def test_usage_errors_are_reported(
         matrix(*words)
     assert caught.value.code == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_release_without_exact_decisions_is_rejected(
+    matrix: Matrix, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert matrix("--kafka-version", "3.2") == 2
+    assert "choose another --kafka-version" in capsys.readouterr().err
