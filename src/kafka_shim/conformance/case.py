@@ -23,14 +23,14 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     the driver and `expected_requests` of the client are texts for reports. `commands` and
     `capabilities` are those of the contract that the case uses; a driver without one of them is
     reported as unsupported. `supports_release` returns whether the case can run with a release.
-    `needs_cluster_control` restricts `runs_on_real_cluster` to real brokers that were started for
-    the suite: the case stops brokers, moves leaders, or uses tokens.
+    `needs_cluster_control`: the case runs on real brokers, but only on those that were started for
+    the suite, since it stops brokers, moves leaders, or uses tokens.
     """
 
     id: str
     title: str
     origin: str
-    expected_response: str
+    expected_response: str = "ok"
     expected_requests: str = ""
     body: CaseBody
     commands: frozenset[str]
@@ -70,6 +70,8 @@ class CaseFamily:
         **case_fields: Any,
     ) -> None:
         """Add a case; `commands` and `capabilities` are separated by spaces."""
+        if case_fields.get("needs_cluster_control"):
+            case_fields["runs_on_real_cluster"] = True
         case = Case(
             id=f"{self.name}.{name}",
             title=title,

@@ -329,7 +329,7 @@ class CaseContext:
             if each.client_id != CLIENT_ID
         ]
 
-    async def run_successfully_unwrapping_single_item(
+    async def run_successfully(
         self, command: str, *, client: str = CLIENT, **fields: Any
     ) -> dict[str, Any]:
         """Send a command that must succeed; return its `ok`, or that of its only item."""
@@ -342,9 +342,7 @@ class CaseContext:
 
     async def consume_at_least_one_value(self, *, client: str = CLIENT, **fields: Any) -> None:
         """Have a consumer read. Raise UnmetExpectationError if it reports no value."""
-        consumed = await self.run_successfully_unwrapping_single_item(
-            "consume", client=client, **fields
-        )
+        consumed = await self.run_successfully("consume", client=client, **fields)
         if not consumed["values"]:
             raise UnmetExpectationError(
                 "the record that was written", "the client reported no record"

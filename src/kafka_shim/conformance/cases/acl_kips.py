@@ -115,7 +115,7 @@ async def _grant_everything_create_acls_open_client(context: CaseContext, *acls:
 
 async def expect_acl_created_exactly(acl: Acl, context: CaseContext) -> None:
     await _grant_everything_create_acls_open_client(context)
-    await context.run_successfully_unwrapping_single_item("create_acls", acls=[acl])
+    await context.run_successfully("create_acls", acls=[acl])
     _expect_equal_acls([acl], await acls_of_other_users_as_fields(context))
 
 
@@ -132,7 +132,6 @@ for _name, _acl, _what in (
         f"create_acls creates {_what} exactly as given",
         partial(expect_acl_created_exactly, _acl),
         origin="KIP-290" if _acl["pattern_type"] == "PREFIXED" else "KIP-140",
-        expected_response="ok",
         expected_requests="the ACL in CreateAcls is the one of the command",
         commands="create_acls",
         capabilities="prefixed-acls" if _acl["pattern_type"] == "PREFIXED" else "",
@@ -190,9 +189,7 @@ async def expect_acls_described_by_filter(
     acl_filter: Acl, expected_acls: tuple[Acl, ...], context: CaseContext
 ) -> None:
     await _grant_everything_create_acls_open_client(context, *_ALL_ACLS)
-    response = await context.run_successfully_unwrapping_single_item(
-        "describe_acls", filter=acl_filter
-    )
+    response = await context.run_successfully("describe_acls", filter=acl_filter)
     _expect_equal_acls(list(expected_acls), _without_acls_of_user(response["acls"]))
 
 
@@ -272,7 +269,6 @@ for _field, _name in (
     "acls.old-broker-literal",
     "create_acls creates a literal ACL on a broker without prefixed ACLs",
     origin="KIP-290",
-    expected_response="ok",
     expected_requests="CreateAcls v0",
     commands="create_acls",
     supports_release=has_only_literal_acls,
@@ -327,7 +323,7 @@ async def expect_match_filter_fails_on_broker_without_patterns(context: CaseCont
 )
 async def expect_any_filter_works_on_broker_without_patterns(context: CaseContext) -> None:
     await _grant_everything_create_acls_open_client(context, LITERAL, OTHER)
-    response = await context.run_successfully_unwrapping_single_item("describe_acls", filter=ANY)
+    response = await context.run_successfully("describe_acls", filter=ANY)
     _expect_equal_acls([LITERAL, OTHER], _without_acls_of_user(response["acls"]))
 
 

@@ -133,7 +133,7 @@ async def _prepare_denied_client(row: DeniedCommand, context: CaseContext) -> No
         await context.grant_to_user(*row.granted)
     await context.open_client(row.settings)
     for command, fields in row.before:
-        await context.run_successfully_unwrapping_single_item(command, **fields)
+        await context.run_successfully(command, **fields)
 
 
 async def _denied_name_response(row: DeniedCommand, context: CaseContext) -> DriverResponse:

@@ -68,9 +68,9 @@ def _is_fence_error(response: DriverResponse, *codes: int) -> bool:
 )
 async def expect_fenced_producer_reported(context: CaseContext) -> None:
     await open_topic_client(context, TRANSACTIONAL_PRODUCER)
-    await context.run_successfully_unwrapping_single_item("begin")
+    await context.run_successfully("begin")
     await context.open_client(TRANSACTIONAL_PRODUCER, client="other")
-    await context.run_successfully_unwrapping_single_item("begin", client="other")
+    await context.run_successfully("begin", client="other")
     response = await context.run_command("produce", **PRODUCE)
     if response.ok is not None:
         response = await context.run_command("commit")
@@ -209,13 +209,13 @@ async def expect_abort_recovery(context: CaseContext) -> None:
     await open_topic_client(context, TRANSACTIONAL_PRODUCER)
     denied = {"deny": ["Write"], "topic": PRODUCE["topic"]}
     await context.grant_to_user(denied)
-    await context.run_successfully_unwrapping_single_item("begin")
+    await context.run_successfully("begin")
     response = await context.run_command("produce", **PRODUCE)
     expect_client_error(response)
-    await context.run_successfully_unwrapping_single_item("abort")
+    await context.run_successfully("abort")
     await context.revoke_from_user(denied)
     for command, fields in _IN_TX:
-        await context.run_successfully_unwrapping_single_item(command, **fields)
+        await context.run_successfully(command, **fields)
 
 
 async def expect_consumer_recovery(
@@ -227,12 +227,12 @@ async def expect_consumer_recovery(
     injected_errors = inject_error_as_each_version_returns_it(context, api, error, match=_OF_CLIENT)
     for _ in range(_ROUNDS):
         await write_record_without_driver(context)
-        await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
+        await context.run_successfully("consume", **CONSUME)
         if injected_errors.fired_error_codes():
             break
         await context.let_client_run(_HEARTBEAT_S)
     await write_record_without_driver(context)
-    consumed = await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
+    consumed = await context.run_successfully("consume", **CONSUME)
     if not consumed["values"]:
         raise UnmetExpectationError(
             "values written after the error", "the client reported no value"
@@ -320,7 +320,7 @@ async def expect_fenced_static_member_reported(context: CaseContext) -> None:
     await write_record_without_driver(context)
     await context.consume_at_least_one_value(**CONSUME)
     await context.open_client(settings, client="other")
-    await context.run_successfully_unwrapping_single_item("consume", client="other", **CONSUME)
+    await context.run_successfully("consume", client="other", **CONSUME)
     response = await context.run_command("commit_offsets")
     if not _is_fence_error(response, 82, 25):  # a heartbeat may have been answered with it before
         response = await context.run_command("consume", **_SHORT)

@@ -40,10 +40,10 @@ _SLOW = {"metadata_max_age_ms": "300000"}
 
 async def _expect_new_record(command: str, context: CaseContext) -> None:
     if command == "produce":
-        await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
+        await context.run_successfully("produce", **PRODUCE)
         return
     await write_record_without_driver(context)
-    consumed = await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
+    consumed = await context.run_successfully("consume", **CONSUME)
     if not consumed["values"]:
         raise UnmetExpectationError("the value that was written", "the client reported no value")
 
@@ -87,7 +87,6 @@ for _command, _api, _version in (("produce", "Produce", 10), ("consume", "Fetch"
         f"{_command} finds the new leader if the {_api} response does not name it",
         partial(expect_new_leader_found_by_metadata, _command, _api),
         origin="KIP-951",
-        expected_response="ok",
         expected_requests=f"Metadata, and {_api} at the other broker",
         commands=f"produce {_command}",
         capabilities=_capability,
@@ -99,14 +98,12 @@ for _command, _api, _version in (("produce", "Produce", 10), ("consume", "Fetch"
         f"{_command} uses the leader in the {_api} response while Metadata names the old one",
         partial(expect_new_leader_found_by_response, _command),
         origin="KIP-951",
-        expected_response="ok",
         expected_requests=f"{_api} v{_version} or later, and then at the other broker",
         commands=f"produce {_command}",
         capabilities=_capability,
         setup=_TWO,
         supports_release=supports_api(_key, _version),
         level=RequirementLevel.SHOULD,
-        runs_on_real_cluster=True,
         needs_cluster_control=True,
     )
 
@@ -152,7 +149,6 @@ for _command in ("produce", "consume"):
         commands=f"produce {_command}",
         capabilities="classic-groups" if _command == "consume" else "",
         setup=_TWO,
-        runs_on_real_cluster=True,
         needs_cluster_control=True,
     )
 

@@ -43,12 +43,12 @@ async def expect_other_fetch_session(context: CaseContext) -> None:
     await context.write_record(TOPIC, b"before")
     await context.open_client()
     poll: dict[str, Any] = {"partitions": [f"{TOPIC}-0"], "count": 1, "seconds": 8}
-    await context.run_successfully_unwrapping_single_item("consume_assigned", **poll)
+    await context.run_successfully("consume_assigned", **poll)
     context.inject_fault("Fetch", error=_LOST.name)
     await context.run_command("consume_assigned", **{**poll, "seconds": 1})
     await context.write_record(TOPIC, b"afterwards")
     for _ in range(2):  # the first one may still report what was read before
-        consumed = await context.run_successfully_unwrapping_single_item("consume_assigned", **poll)
+        consumed = await context.run_successfully("consume_assigned", **poll)
         if consumed["values"]:
             break
     else:
@@ -115,7 +115,7 @@ async def expect_offset_of_each_partition(context: CaseContext) -> None:
     await context.grant_to_user(*EVERYTHING)
     await context.open_client()
     for partition in range(3):
-        await context.run_successfully_unwrapping_single_item(
+        await context.run_successfully(
             "alter_group_offsets",
             group=GROUP,
             topic=TOPIC,
@@ -149,11 +149,9 @@ async def expect_offset_of_transaction(context: CaseContext) -> None:
         ("commit", {}),
     )
     for command, fields in steps:
-        await context.run_successfully_unwrapping_single_item(command, **fields)
+        await context.run_successfully(command, **fields)
     await context.wait_for_applied_changes()
-    found = await context.run_successfully_unwrapping_single_item(
-        "group_offsets", group=GROUP, partitions=[f"{TOPIC}-0"]
-    )
+    found = await context.run_successfully("group_offsets", group=GROUP, partitions=[f"{TOPIC}-0"])
     if found != {"offset": 5}:
         raise UnmetExpectationError("the offset 5", f"the client reported {found}")
 

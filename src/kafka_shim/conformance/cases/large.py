@@ -35,9 +35,7 @@ async def expect_large_record_read(
     await context.write_record(TOPIC, b"x" * BYTES)
     await context.write_record(TOPIC, b"y")
     await context.open_client({"group_id": "readers"})
-    consumed = await context.run_successfully_unwrapping_single_item(
-        command, **fields, count=2, seconds=10
-    )
+    consumed = await context.run_successfully(command, **fields, count=2, seconds=10)
     lengths = [len(value) for value in consumed["values"]]
     if lengths != [BYTES, 1]:
         raise UnmetExpectationError(
@@ -76,12 +74,8 @@ async def expect_large_record(context: CaseContext) -> None:
     await context.create_topics(TOPIC)
     await context.grant_to_user(*EVERYTHING)
     await context.open_client({"group_id": "readers", **_LIMITS})
-    await context.run_successfully_unwrapping_single_item(
-        "produce", topic=TOPIC, values=["x" * BYTES]
-    )
-    consumed = await context.run_successfully_unwrapping_single_item(
-        "consume", topics=[TOPIC], count=1, seconds=10
-    )
+    await context.run_successfully("produce", topic=TOPIC, values=["x" * BYTES])
+    consumed = await context.run_successfully("consume", topics=[TOPIC], count=1, seconds=10)
     lengths = [len(value) for value in consumed["values"]]
     if lengths != [BYTES]:
         raise UnmetExpectationError(f"a value of {BYTES} bytes", f"the client reported {lengths}")
@@ -107,7 +101,7 @@ async def expect_too_large_record_rejected(context: CaseContext) -> None:
         raise UnmetExpectationError(
             "MESSAGE_TOO_LARGE (10) if it has a code", f"the client reported {error}"
         )
-    await context.run_successfully_unwrapping_single_item("produce", topic=TOPIC, values=["y"])
+    await context.run_successfully("produce", topic=TOPIC, values=["y"])
 
 
 CASES = _VERSIONS.cases

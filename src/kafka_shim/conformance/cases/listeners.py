@@ -20,7 +20,6 @@ _TLS = ClusterSetup(has_tls=True)
     "works.tls",
     "a client accepts a certificate that its trusted authority has issued",
     origin="TLS",
-    expected_response="ok",
     commands="produce",
     capabilities="tls",
     setup=_TLS,

@@ -99,7 +99,6 @@ for _name, _login, _capability in _MECHANISMS:
         f"a client logs in with {_login['mechanism']}",
         partial(expect_login_succeeds, {"login": _login}),
         origin="KIP-84" if _capability == "scram" else "KIP-43",
-        expected_response="ok",
         expected_requests=f"SaslHandshake {_login['mechanism']}",
         commands="produce",
         capabilities=_capability,
@@ -111,11 +110,9 @@ for _name, _login, _capability in _MECHANISMS:
     "works.oauthbearer",
     "a client logs in with a token",
     origin="KIP-255",
-    expected_response="ok",
     expected_requests="SaslHandshake OAUTHBEARER",
     commands="produce",
     capabilities="oauthbearer",
-    runs_on_real_cluster=True,
     needs_cluster_control=True,
 )
 async def expect_token_login_succeeds(context: CaseContext) -> None:
@@ -194,7 +191,6 @@ for _name, _login, _capability in _MECHANISMS:
     expected_response=REFUSED,
     commands="produce",
     capabilities="oauthbearer",
-    runs_on_real_cluster=True,
     needs_cluster_control=True,
 )
 async def expect_expired_token_rejected(context: CaseContext) -> None:
@@ -279,7 +275,6 @@ for _name, _api, _error, _what in (
     "session.ends",
     "a client whose session ends logs in again, on this connection or on a new one",
     origin="KIP-368",
-    expected_response="ok",
     expected_requests="SaslHandshake again",
     commands="produce",
     setup=_SHORT,
@@ -291,7 +286,7 @@ async def expect_reauthentication(context: CaseContext) -> None:
     await context.open_client()
     deadline = time.monotonic() + 2 * _SESSION_MS / 1000
     while time.monotonic() < deadline:
-        await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
+        await context.run_successfully("produce", **PRODUCE)
         await asyncio.sleep(0.3)
     if context.can_inspect_requests and len(context.client_requests(ApiKey.SASL_AUTHENTICATE)) < 2:
         raise UnmetExpectationError("a second authentication", "there was one")
@@ -301,7 +296,6 @@ async def expect_reauthentication(context: CaseContext) -> None:
     "session.reauthenticates",
     "a client re-authenticates on its open connection before its session ends",
     origin="KIP-368",
-    expected_response="ok",
     expected_requests="SaslHandshake twice on one connection",
     commands="produce",
     capabilities="reauthentication",
@@ -331,17 +325,16 @@ async def expect_reauthentication_on_open_connection(context: CaseContext) -> No
     capabilities="oauthbearer",
     setup=_SHORT,
     supports_release=_HAS_SESSIONS,
-    runs_on_real_cluster=True,
     needs_cluster_control=True,
 )
 async def expect_principal_change_noticed(context: CaseContext) -> None:
     await create_open_topic(context)
     await context.open_client(client="other")  # a slow start of the client is not the token's time
-    await context.run_successfully_unwrapping_single_item("produce", client="other", **PRODUCE)
+    await context.run_successfully("produce", client="other", **PRODUCE)
     await context.open_client(
         login=oauthbearer_login_fields(context, seconds=_SESSION_MS / 1000 + 1)
     )
-    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
+    await context.run_successfully("produce", **PRODUCE)
     await context.run_command("set_login", login=oauthbearer_login_fields(context, OTHER_USER))
     deadline = time.monotonic() + 2 * _SESSION_MS / 1000
     while time.monotonic() < deadline:
@@ -357,13 +350,12 @@ async def expect_principal_change_noticed(context: CaseContext) -> None:
     commands="produce",
     setup=_SHORT,
     supports_release=_HAS_SESSIONS,
-    runs_on_real_cluster=True,
     needs_cluster_control=True,
 )
 async def expect_password_change_noticed(context: CaseContext) -> None:
     await create_open_topic(context)
     await context.open_client()
-    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
+    await context.run_successfully("produce", **PRODUCE)
     await context.cluster_control.set_password(USER, WRONG)
     response = DriverResponse()
     deadline = time.monotonic() + 4 * _SESSION_MS / 1000
@@ -378,7 +370,6 @@ async def expect_password_change_noticed(context: CaseContext) -> None:
     "delegation-token",
     "a client logs in with a delegation token",
     origin="KIP-48",
-    expected_response="ok",
     commands="produce create_token",
     capabilities="delegation-tokens scram",
     setup=WITH_TOKENS,
@@ -388,7 +379,7 @@ async def expect_password_change_noticed(context: CaseContext) -> None:
 async def expect_delegation_token_login_succeeds(context: CaseContext) -> None:
     await create_open_topic(context)
     await context.open_client(client="owner")
-    created_token = await context.run_successfully_unwrapping_single_item(
+    created_token = await context.run_successfully(
         "create_token", client="owner", renewers=[], owner=None
     )
     await context.wait_for_applied_changes()
@@ -396,7 +387,7 @@ async def expect_delegation_token_login_succeeds(context: CaseContext) -> None:
         "SCRAM-SHA-256", created_token["token_id"], created_token["hmac"]
     )
     await context.open_client(login={**client_options, "is_delegation_token": True})
-    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
+    await context.run_successfully("produce", **PRODUCE)
 
 
 CASES = _LOGINS.cases

@@ -45,9 +45,9 @@ async def expect_producer_follows_moved_leader(
 ) -> None:
     await open_topic_client(context, settings)
     for _ in range(2):
-        await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
+        await context.run_successfully("produce", **PRODUCE)
         await context.cluster_control.move_leader(TOPIC)
-    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
+    await context.run_successfully("produce", **PRODUCE)
 
 
 for _name, _settings in (("producer", {}), ("idempotent-producer", IDEMPOTENT_PRODUCER)):
@@ -56,12 +56,10 @@ for _name, _settings in (("producer", {}), ("idempotent-producer", IDEMPOTENT_PR
         "a producer continues at the new leader",
         partial(expect_producer_follows_moved_leader, _settings),
         origin="KIP-951",
-        expected_response="ok",
         expected_requests="Produce at the other broker",
         commands="produce",
         capabilities="idempotence" if _settings else "",
         setup=_TWO,
-        runs_on_real_cluster=True,
         needs_cluster_control=True,
     )
 
@@ -74,17 +72,16 @@ for _name, _settings in (("producer", {}), ("idempotent-producer", IDEMPOTENT_PR
     expected_requests="Fetch at the other broker",
     commands="produce consume",
     setup=_TWO,
-    runs_on_real_cluster=True,
     needs_cluster_control=True,
 )
 async def expect_consumer_follows_moved_leader(context: CaseContext) -> None:
     await open_topic_client(context, READER)
     for _ in range(2):
         await write_record_without_driver(context)
-        await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
+        await context.run_successfully("consume", **CONSUME)
         await context.cluster_control.move_leader(TOPIC)
     await write_record_without_driver(context)
-    consumed = await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
+    consumed = await context.run_successfully("consume", **CONSUME)
     if consumed["values"] != ["a"]:
         raise UnmetExpectationError(
             "the value written after the move", f"the client reported {consumed}"
@@ -95,29 +92,25 @@ async def expect_consumer_follows_moved_leader(context: CaseContext) -> None:
     "leader-moved.list-offsets",
     "list_offsets continues at the new leader",
     origin="KIP-396",
-    expected_response="ok",
     commands="list_offsets produce",
     setup=_TWO,
-    runs_on_real_cluster=True,
     needs_cluster_control=True,
     level=RequirementLevel.SHOULD,
 )
 async def expect_list_offsets_follows_moved_leader(context: CaseContext) -> None:
     await open_topic_client(context)
-    await context.run_successfully_unwrapping_single_item("list_offsets", partitions=[f"{TOPIC}-0"])
+    await context.run_successfully("list_offsets", partitions=[f"{TOPIC}-0"])
     await context.cluster_control.move_leader(TOPIC)
-    await context.run_successfully_unwrapping_single_item("list_offsets", partitions=[f"{TOPIC}-0"])
+    await context.run_successfully("list_offsets", partitions=[f"{TOPIC}-0"])
 
 
 @_TROUBLE.case(
     "coordinator-moved.commit",
     "a consumer commits at the new coordinator",
     origin="coordinators",
-    expected_response="ok",
     expected_requests="FindCoordinator, and OffsetCommit at the other broker",
     commands="produce consume commit_offsets",
     setup=_TWO,
-    runs_on_real_cluster=True,
     needs_cluster_control=True,
 )
 async def expect_commit_at_moved_coordinator(context: CaseContext) -> None:
@@ -128,28 +121,26 @@ async def expect_commit_at_moved_coordinator(context: CaseContext) -> None:
     response = await context.run_command("commit_offsets")
     if response.ok is None:  # the member may have to join again first
         await write_record_without_driver(context)
-        await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
-        await context.run_successfully_unwrapping_single_item("commit_offsets")
+        await context.run_successfully("consume", **CONSUME)
+        await context.run_successfully("commit_offsets")
 
 
 @_TROUBLE.case(
     "coordinator-moved.transaction",
     "a transaction ends at the new coordinator",
     origin="KIP-98",
-    expected_response="ok",
     expected_requests="EndTxn at the other broker",
     commands="produce begin commit",
     capabilities="transactions",
     setup=_TWO,
-    runs_on_real_cluster=True,
     needs_cluster_control=True,
 )
 async def expect_transaction_ends_at_moved_coordinator(context: CaseContext) -> None:
     await open_topic_client(context, TRANSACTIONAL_PRODUCER)
-    await context.run_successfully_unwrapping_single_item("begin")
-    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
+    await context.run_successfully("begin")
+    await context.run_successfully("produce", **PRODUCE)
     await context.cluster_control.move_coordinator(KeyType.TRANSACTION, "tx")
-    await context.run_successfully_unwrapping_single_item("commit")
+    await context.run_successfully("commit")
 
 
 async def expect_broker_stops_survived(
@@ -157,7 +148,7 @@ async def expect_broker_stops_survived(
 ) -> None:
     """Stop each broker once, since the client may be connected to either."""
     await open_topic_client(context)
-    await context.run_successfully_unwrapping_single_item(command, **fields)
+    await context.run_successfully(command, **fields)
     for _ in range(2):
         stopped_node_id = await context.cluster_control.leader_id(TOPIC)
         await context.cluster_control.move_leader(TOPIC)
@@ -194,7 +185,6 @@ for _command, _fields in (
         expected_requests="requests to the running broker",
         commands=f"produce {_command}",
         setup=_TWO,
-        runs_on_real_cluster=True,
         needs_cluster_control=True,
     )
 
@@ -203,36 +193,34 @@ for _command, _fields in (
     "broker-gone.all",
     "a producer continues after a short stop of its only broker",
     origin="brokers",
-    expected_response="ok",
     commands="produce",
-    runs_on_real_cluster=True,
     needs_cluster_control=True,
 )
 async def expect_producer_survives_restart_of_only_broker(context: CaseContext) -> None:
     await open_topic_client(context)
-    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
+    await context.run_successfully("produce", **PRODUCE)
     await context.cluster_control.stop_broker(1)
     await context.cluster_control.restart_broker(1)
-    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
+    await context.run_successfully("produce", **PRODUCE)
 
 
 async def expect_success_with_recreated_topic(command: str, context: CaseContext) -> None:
     await open_topic_client(context, READER)
     await write_record_without_driver(context)
     if command == "consume":
-        await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
+        await context.run_successfully("consume", **CONSUME)
     else:
-        await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
+        await context.run_successfully("produce", **PRODUCE)
     await context.delete_topic(TOPIC)
     await context.create_topics(TOPIC)
     if command == "consume":
         for _ in range(3):
             await write_record_without_driver(context)
-        consumed = await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
+        consumed = await context.run_successfully("consume", **CONSUME)
         if not consumed["values"]:
             raise UnmetExpectationError("values of the new topic", "the client reported no value")
     else:
-        await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
+        await context.run_successfully("produce", **PRODUCE)
 
 
 for _command in ("produce", "consume"):
@@ -241,7 +229,6 @@ for _command in ("produce", "consume"):
         f"{_command} works with a topic that was deleted and created again",
         partial(expect_success_with_recreated_topic, _command),
         origin="KIP-516",
-        expected_response="ok",
         expected_requests="the new topic's id",
         commands=f"produce {_command}",
         level=RequirementLevel.MUST if _command == "produce" else RequirementLevel.SHOULD,

@@ -99,9 +99,7 @@ async def _create_resource_grant_operations_open_client(
 async def _reported_operations(
     row: ResourceWithAuthorizedOperations, context: CaseContext, *, request_operations: bool = True
 ) -> list[str] | None:
-    flags = await context.run_successfully_unwrapping_single_item(
-        row.command, **row.fields, operations=request_operations
-    )
+    flags = await context.run_successfully(row.command, **row.fields, operations=request_operations)
     if "items" in flags:
         raise UnmetExpectationError("one result, for the only name", f"there are {flags}")
     reported_operations: list[str] | None = flags["operations"]
@@ -302,9 +300,7 @@ async def expect_describe_suffices_for_offset_fetch(
         {"allow": ["Describe"], "group": GROUP}, {"allow": ["Describe"], "topic": TOPIC}
     )
     await context.open_client({"group_id": GROUP})
-    flags = await context.run_successfully_unwrapping_single_item(
-        command, **fields, partitions=[f"{TOPIC}-0"]
-    )
+    flags = await context.run_successfully(command, **fields, partitions=[f"{TOPIC}-0"])
     if flags.get("offset") != 0:
         raise UnmetExpectationError("offset 0", f"the client reported {flags}")
 

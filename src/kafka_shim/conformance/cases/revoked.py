@@ -218,10 +218,10 @@ async def _run_successfully_then_deny(row: RevokedPermission, context: CaseConte
     await context.grant_to_user(*EVERYTHING)
     await context.open_client(row.settings)
     for command, fields in row.preceding_commands:
-        await context.run_successfully_unwrapping_single_item(command, **fields)
+        await context.run_successfully(command, **fields)
     for _ in range(_ATTEMPTS):
         await _prepare_record(row, context)  # share groups begin at the end
-        ok_fields = await context.run_successfully_unwrapping_single_item(row.command, **row.fields)
+        ok_fields = await context.run_successfully(row.command, **row.fields)
         if ok_fields.get("values", True):  # a slow machine may need longer to join a group
             break
     else:

@@ -81,7 +81,7 @@ async def expect_unknown_tags_skipped(
 ) -> None:
     context.inject_fault_into_every_api(tagged_bytes=length)
     await open_group_client(context, settings)
-    await context.run_successfully_unwrapping_single_item(command, **fields)
+    await context.run_successfully(command, **fields)
     context.require_flexible_response(command)
 
 
@@ -91,7 +91,6 @@ for _command, _fields, _reader, _ in BASICS:
         f"{_command} skips unknown tagged fields",
         partial(expect_unknown_tags_skipped, 300, _command, _fields, _reader),
         origin="KIP-482",
-        expected_response="ok",
         expected_requests="each response of a flexible version has an unknown tagged field",
         commands=_command,
         supports_release=_FLEXIBLE,
@@ -110,7 +109,7 @@ async def expect_unknown_tags_skipped_by_consume(context: CaseContext) -> None:
     context.inject_fault_into_every_api(tagged_bytes=300)
     await open_group_client(context, _READER)
     await write_as_other_client(context, "a")
-    consumed = await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
+    consumed = await context.run_successfully("consume", **CONSUME)
     if consumed["values"] != ["a"]:
         raise UnmetExpectationError("the value a", f"the client reported {consumed}")
     context.require_flexible_response("consume")
@@ -121,7 +120,7 @@ async def expect_ten_megabyte_response_read(
 ) -> None:
     await open_group_client(context)
     context.inject_fault(api, tagged_bytes=_TEN_MEGABYTES)
-    await context.run_successfully_unwrapping_single_item(command, **fields)
+    await context.run_successfully(command, **fields)
     context.require_flexible_response(_LARGE_RESPONSES[api], _TEN_MEGABYTES)
 
 
@@ -135,7 +134,6 @@ for _command, _fields, _api in (
         f"{_command} reads a response of 10 MB",
         partial(expect_ten_megabyte_response_read, _command, _fields, _api),
         origin="sizes",
-        expected_response="ok",
         commands=_command,
         supports_release=supports_api(ApiKey.DESCRIBE_CONFIGS, 4),
     )
@@ -146,7 +144,7 @@ async def expect_altered_field_accepted(
 ) -> None:
     await open_group_client(context, _READER)
     context.inject_fault(api, set={field: value}, times=0)
-    await context.run_successfully_unwrapping_single_item(command, **fields)
+    await context.run_successfully(command, **fields)
 
 
 _CONFIGS = {"type": "topic", "names": [TOPIC]}
@@ -184,7 +182,6 @@ for _name, _api, _field, _value, _command, _fields in (
         f"{_command} accepts null in {_field.rpartition('.')[2]}",
         partial(expect_altered_field_accepted, _api, _field, _value, _command, _fields),
         origin="nullable fields",
-        expected_response="ok",
         commands=_command,
     )
 for _name, _api, _field, _command, _fields in (
@@ -198,7 +195,6 @@ for _name, _api, _field, _command, _fields in (
         f"{_command} accepts an empty list of {_name}",
         partial(expect_altered_field_accepted, _api, _field, [], _command, _fields),
         origin="empty arrays",
-        expected_response="ok",
         commands=_command,
     )
 
@@ -238,7 +234,6 @@ for _name, _api, _field, _command, _fields in (
     "empty.brokers",
     "a client continues after a Metadata response without brokers",
     origin="KIP-899",
-    expected_response="ok",
     commands="produce",
     level=RequirementLevel.SHOULD,
 )
@@ -247,7 +242,7 @@ async def expect_empty_metadata_survived(context: CaseContext) -> None:
     await context.grant_to_user(*EVERYTHING)
     context.inject_fault("Metadata", set={"brokers": []})
     await context.open_client()
-    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
+    await context.run_successfully("produce", **PRODUCE)
 
 
 THROTTLE_MS = 700
@@ -257,10 +252,10 @@ async def expect_silence_during_throttle_time(
     api: str, command: str, fields: Fields, context: CaseContext
 ) -> None:
     await open_group_client(context)
-    await context.run_successfully_unwrapping_single_item(command, **fields)
+    await context.run_successfully(command, **fields)
     context.inject_fault(api, throttle_time_ms=THROTTLE_MS)
     for _ in range(2):
-        await context.run_successfully_unwrapping_single_item(command, **fields)
+        await context.run_successfully(command, **fields)
     throttled_request = next((each for each in context.client_requests() if each.faults), None)
     if throttled_request is None:
         raise UnmetExpectationError(f"another {api} request", "the client sent none")
@@ -291,7 +286,6 @@ for _api, _command, _fields in (
         f"a client sends nothing during the throttle time of a {_api} response",
         partial(expect_silence_during_throttle_time, _api, _command, _fields),
         origin="KIP-219",
-        expected_response="ok",
         expected_requests=f"no {_api} on this connection for {THROTTLE_MS} ms",
         commands=_command,
         level=RequirementLevel.SHOULD,
@@ -303,7 +297,6 @@ for _api, _command, _fields in (
     "rebootstrap-required",
     "a client connects to its bootstrap servers again after REBOOTSTRAP_REQUIRED (129)",
     origin="KIP-1102",
-    expected_response="ok",
     expected_requests="Metadata is answered with REBOOTSTRAP_REQUIRED (129)",
     commands="produce",
     capabilities="rebootstrap",
@@ -312,7 +305,7 @@ for _api, _command, _fields in (
 async def expect_rebootstrap(context: CaseContext) -> None:
     await open_group_client(context, {"metadata_recovery_strategy": "rebootstrap"})
     context.inject_fault("Metadata", set={"error_code": 129})
-    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
+    await context.run_successfully("produce", **PRODUCE)
 
 
 CASES = _VERSIONS.cases

@@ -46,9 +46,7 @@ def _expect_nonretriable_error_with_code(response: DriverResponse, code: ErrorCo
 
 
 async def _create_token(context: CaseContext, **token_options: Any) -> dict[str, Any]:
-    created_token = await context.run_successfully_unwrapping_single_item(
-        "create_token", **_OWN, **token_options
-    )
+    created_token = await context.run_successfully("create_token", **_OWN, **token_options)
     await context.wait_for_applied_changes()
     return created_token
 
@@ -67,17 +65,13 @@ async def expect_token_of_other_user_rejected(command: str, context: CaseContext
     response = await context.run_command(command, hmac=created_token["hmac"], **_PERIODS[command])
     _expect_nonretriable_error_with_code(response, ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
     own = await _create_token(context)
-    await context.run_successfully_unwrapping_single_item(
-        command, hmac=own["hmac"], **_PERIODS[command]
-    )
+    await context.run_successfully(command, hmac=own["hmac"], **_PERIODS[command])
 
 
 async def expect_expired_token_rejected(command: str, context: CaseContext) -> None:
     await context.open_client()
     created_token = await _create_token(context)
-    await context.run_successfully_unwrapping_single_item(
-        "expire_token", hmac=created_token["hmac"], milliseconds=1
-    )
+    await context.run_successfully("expire_token", hmac=created_token["hmac"], milliseconds=1)
     await context.wait_for_applied_changes()
     await asyncio.sleep(0.1)
     response = await context.run_command(
@@ -117,7 +111,7 @@ for _command in ("renew_token", "expire_token"):
 async def expect_only_own_tokens_described(context: CaseContext) -> None:
     other = await _open_other_owner_client(context)
     own = await _create_token(context)
-    described = await context.run_successfully_unwrapping_single_item("describe_tokens")
+    described = await context.run_successfully("describe_tokens")
     reported = {token["token_id"] for token in described["tokens"]}
     if own["token_id"] not in reported or other["token_id"] in reported:
         raise UnmetExpectationError(
@@ -184,7 +178,7 @@ async def expect_token_creation_rejected_for_token_login(context: CaseContext) -
 async def expect_login_with_expired_token_rejected(context: CaseContext) -> None:
     await context.open_client(client="owner")
     created_token = await _create_token(context, client="owner")
-    await context.run_successfully_unwrapping_single_item(
+    await context.run_successfully(
         "expire_token", client="owner", hmac=created_token["hmac"], milliseconds=-1
     )
     await context.wait_for_applied_changes()

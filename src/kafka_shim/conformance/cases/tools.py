@@ -228,7 +228,7 @@ async def _items_of_tool(situation: Situation, context: CaseContext) -> dict[str
     """Return what the tool shows: True by name, or the error that it shows in its place."""
     await situation.prepare(context)
     await context.open_client()
-    listed = await context.run_successfully_unwrapping_single_item("list", kind=situation.kind)
+    listed = await context.run_successfully("list", kind=situation.kind)
     names: list[str] = listed["names"]
     if len(names) < situation.shown_count:
         raise UnmetExpectationError(

@@ -21,7 +21,7 @@ async def _open_transactional_producer(context: CaseContext) -> None:
 async def _run_with_producer(context: CaseContext, *commands: str, value: str = "") -> None:
     for command in commands:
         fields = {"topic": TOPIC, "values": [value]} if command == "produce" else {}
-        await context.run_successfully_unwrapping_single_item(command, client=_PRODUCER, **fields)
+        await context.run_successfully(command, client=_PRODUCER, **fields)
 
 
 async def expect_records_of_isolation_level(
@@ -33,7 +33,7 @@ async def expect_records_of_isolation_level(
     await context.open_client({"isolation_level": isolation_level})
     values: list[str] = []
     for count, seconds in ((len(expected), _SECONDS), (1, 1)):
-        consumed = await context.run_successfully_unwrapping_single_item(
+        consumed = await context.run_successfully(
             "consume_assigned", partitions=[f"{TOPIC}-0"], count=count, seconds=seconds
         )
         values += consumed["values"]
@@ -62,13 +62,11 @@ async def expect_transaction_offset(end: str, expected: int | None, context: Cas
     await _open_transactional_producer(context)
     await context.open_client()
     await _run_with_producer(context, "begin")
-    await context.run_successfully_unwrapping_single_item(
+    await context.run_successfully(
         "send_offsets", client=_PRODUCER, group=GROUP, topic=TOPIC, partition=0, offset=7
     )
     await _run_with_producer(context, end)
-    read = await context.run_successfully_unwrapping_single_item(
-        "group_offsets", group=GROUP, partitions=[f"{TOPIC}-0"]
-    )
+    read = await context.run_successfully("group_offsets", group=GROUP, partitions=[f"{TOPIC}-0"])
     if read != {"offset": expected}:
         raise UnmetExpectationError(f"offset {expected}", f"the client reported {read}")
 

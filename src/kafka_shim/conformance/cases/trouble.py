@@ -93,7 +93,6 @@ def _add_lost_connection_cases(family: CaseFamily, row: ErrorScenario) -> None:
             f"{row.command} succeeds although its first connection breaks",
             partial(expect_reconnect, row, action),
             origin="connections",
-            expected_response="ok",
             expected_requests="the request is repeated on a new connection",
             commands=row.command,
             level=RequirementLevel.SHOULD,

@@ -51,16 +51,14 @@ async def open_group_client(context: CaseContext, settings: Mapping[str, str] = 
 async def write_as_other_client(context: CaseContext, *values: str) -> None:
     """Have another client write records."""
     await context.open_client(client="writer", login=None)
-    await context.run_successfully_unwrapping_single_item(
-        "produce", client="writer", topic=TOPIC, values=list(values)
-    )
+    await context.run_successfully("produce", client="writer", topic=TOPIC, values=list(values))
 
 
 async def expect_command_succeeds(
     command: str, fields: Fields, settings: Mapping[str, str], context: CaseContext
 ) -> None:
     await open_group_client(context, settings)
-    await context.run_successfully_unwrapping_single_item(command, **fields)
+    await context.run_successfully(command, **fields)
 
 
 for _command, _fields, _settings, _api in BASICS:
@@ -69,7 +67,6 @@ for _command, _fields, _settings, _api in BASICS:
         f"{_command} works with every release",
         partial(expect_command_succeeds, _command, _fields, _settings),
         origin="KIP-35",
-        expected_response="ok",
         expected_requests="a version of each API that the broker has",
         commands=_command,
         supports_release=supports_api(_api),
@@ -80,12 +77,10 @@ for _command, _fields, _settings, _api in BASICS:
 async def expect_group_read(settings: Mapping[str, str], context: CaseContext) -> None:
     await open_group_client(context, settings)
     await write_as_other_client(context, "a", "b")
-    consumed = await context.run_successfully_unwrapping_single_item(
-        "consume", topics=[TOPIC], count=2, seconds=8
-    )
+    consumed = await context.run_successfully("consume", topics=[TOPIC], count=2, seconds=8)
     if consumed["values"] != ["a", "b"]:
         raise UnmetExpectationError("the values a and b", f"the client reported {consumed}")
-    await context.run_successfully_unwrapping_single_item("commit_offsets")
+    await context.run_successfully("commit_offsets")
 
 
 for _name, _settings, _capability in (
@@ -113,7 +108,6 @@ for _name, _settings, _capability in (
     "basics.transaction",
     "a transaction commits with every release",
     origin="KIP-98",
-    expected_response="ok",
     commands="begin produce commit",
     capabilities="transactions",
     runs_on_real_cluster=True,
@@ -121,7 +115,7 @@ for _name, _settings, _capability in (
 async def expect_transaction_commits(context: CaseContext) -> None:
     await open_group_client(context, TRANSACTIONAL_PRODUCER)
     for command, fields in (("begin", {}), ("produce", PRODUCE), ("commit", {})):
-        await context.run_successfully_unwrapping_single_item(command, **fields)
+        await context.run_successfully(command, **fields)
 
 
 @_VERSIONS.case(
@@ -135,12 +129,8 @@ async def expect_transaction_commits(context: CaseContext) -> None:
 )
 async def expect_compressed_records_read(context: CaseContext) -> None:
     await open_group_client(context, {"group_id": "readers", "compression_type": "lz4"})
-    await context.run_successfully_unwrapping_single_item(
-        "produce", topic=TOPIC, values=["a" * 100, "b" * 100]
-    )
-    consumed = await context.run_successfully_unwrapping_single_item(
-        "consume", topics=[TOPIC], count=2, seconds=8
-    )
+    await context.run_successfully("produce", topic=TOPIC, values=["a" * 100, "b" * 100])
+    consumed = await context.run_successfully("consume", topics=[TOPIC], count=2, seconds=8)
     if consumed["values"] != ["a" * 100, "b" * 100]:
         raise UnmetExpectationError("the written values", f"the client reported {consumed}")
 
@@ -153,7 +143,6 @@ def _lacks_api_versions_v3(release: str) -> bool:
     "api-versions.falls-back",
     "a client retries ApiVersions in an older version when its own is refused",
     origin="KIP-511",
-    expected_response="ok",
     expected_requests="ApiVersions v0 to v2 is answered",
     commands="list_topics",
     supports_release=_lacks_api_versions_v3,
@@ -161,7 +150,7 @@ def _lacks_api_versions_v3(release: str) -> bool:
 )
 async def expect_older_api_versions_retried(context: CaseContext) -> None:
     await open_group_client(context)
-    await context.run_successfully_unwrapping_single_item("list_topics")
+    await context.run_successfully("list_topics")
 
 
 _BEYOND = [1000, 1001]
@@ -252,22 +241,20 @@ for _api, _command, _fields, _settings in _VANISHED:
     "unknown-apis",
     "a client ignores unknown APIs in the ApiVersions response",
     origin="KIP-35",
-    expected_response="ok",
     commands="produce list_topics",
 )
 async def expect_unknown_apis_ignored(context: CaseContext) -> None:
     advertised_versions = {"4711": [0, 3], "32767": [5, 5]}
     context.inject_fault("ApiVersions", api_versions=advertised_versions, times=0)
     await open_group_client(context)
-    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
-    await context.run_successfully_unwrapping_single_item("list_topics")
+    await context.run_successfully("produce", **PRODUCE)
+    await context.run_successfully("list_topics")
 
 
 @_VERSIONS.case(
     "newer-versions",
     "a client works with a broker whose newest versions it does not support",
     origin="KIP-35",
-    expected_response="ok",
     expected_requests="versions that both have",
     commands="produce list_topics",
     supports_release=lambda release: release == RELEASES[-1],
@@ -279,8 +266,8 @@ async def expect_newer_broker_versions_tolerated(context: CaseContext) -> None:
     }
     context.inject_fault("ApiVersions", api_versions=advertised_versions, times=0)
     await open_group_client(context)
-    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
-    await context.run_successfully_unwrapping_single_item("list_topics")
+    await context.run_successfully("produce", **PRODUCE)
+    await context.run_successfully("list_topics")
 
 
 CASES = _VERSIONS.cases
