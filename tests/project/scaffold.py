@@ -73,7 +73,6 @@ error_response = mirroring_error_builder({wire_name}Response)
 REQUIREMENT: Final = """\
 {constant} = Requirement(
     api=ApiKey.{constant},
-    name="cluster",
     any_of=terms.CLUSTER_ACTION,
     denied=terms.CLUSTER_TOP,
     source="the class of the real broker that checks it",

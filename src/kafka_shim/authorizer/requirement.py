@@ -5,6 +5,7 @@ error of a denial. The rest of the response is code in the API's handler. The ro
 `kafka_shim.authorizer.requirements`; `bind` reduces a row to one release.
 """
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import Final, Protocol, TypeAlias
 
@@ -84,23 +85,31 @@ class HiddenWithoutDescribe(msgspec.Struct, frozen=True):
     before_operation_check: bool = True
 
 
+_DEFAULT_NAMES: Mapping[ResourceType, tuple[str, ...]] = {
+    ResourceType.GROUP: ("group_id",),
+    ResourceType.TRANSACTIONAL_ID: ("transactional_id",),
+}
+"""Paths to the names of resources; other checks are about the cluster by default."""
+
+
 class Requirement(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """A row of the table; rows are singletons, compared and hashed by identity.
 
-    `name` is unique within the API. The needs in `any_of` are checked from left to right until one
-    is met. `names` are paths to the resource names in the request, with Kafka's field names, such
-    as `topics[].name`. A path to a topic id stands for the topic's name, `a:b` joins two fields
-    with a colon, and `response.` begins a path to names that the broker found. The name of the
-    CLUSTER is always `kafka-cluster`. The check is made in `versions` of the API, from release
-    `since` to before `until`. `when` is a further condition in words; `source` is the class of
-    Kafka that makes the check.
+    `name` is unique within the API; by default it is the resource type of the last need. The needs
+    in `any_of` are checked from left to right until one is met. `names` are paths to the resource
+    names in the request, with Kafka's field names, such as `topics[].name`. A path to a topic id
+    stands for the topic's name, `a:b` joins two fields with a colon, and `response.` begins a path
+    to names that the broker found. The name of the CLUSTER is always `kafka-cluster`; that of a
+    group or a transactional id is by default in the field of the request that is called so. The
+    check is made in `versions` of the API, from release `since` to before `until`. `when` is a
+    further condition in words; `source` is the class of Kafka that makes the check.
     """
 
     api: ApiKey
-    name: str
     any_of: tuple[NeedAlternative, ...]
     denied: tuple[Denial, ...]
-    names: tuple[str, ...] = (CLUSTER_NAME,)
+    name: str = ""
+    names: tuple[str, ...] = ()
     hidden: HiddenWithoutDescribe | None = None
     versions: VersionRange = (0, NEWEST)
     since: str | None = None
@@ -109,6 +118,15 @@ class Requirement(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     kip: int | None = None
     source: str = "KafkaApis"
     note: str = ""
+
+    def __post_init__(self) -> None:
+        resource_type = self.any_of[-1].resource_type
+        if not self.name:
+            msgspec.structs.force_setattr(self, "name", resource_type.name.lower())
+        if not self.names:
+            msgspec.structs.force_setattr(
+                self, "names", _DEFAULT_NAMES.get(resource_type, (CLUSTER_NAME,))
+            )
 
     @property
     def can_be_error(self) -> bool:

@@ -7,7 +7,6 @@ from kafka_shim.protocol.error_codes import ErrorCode
 
 DESCRIBE_ACLS = Requirement(
     api=ApiKey.DESCRIBE_ACLS,
-    name="cluster",
     any_of=terms.CLUSTER_DESCRIBE,
     denied=terms.CLUSTER_TOP,
     kip=140,
@@ -15,7 +14,6 @@ DESCRIBE_ACLS = Requirement(
 )
 CREATE_ACLS = Requirement(
     api=ApiKey.CREATE_ACLS,
-    name="cluster",
     any_of=terms.CLUSTER_ALTER,
     denied=terms.CLUSTER_EACH,
     kip=140,
@@ -24,7 +22,6 @@ CREATE_ACLS = Requirement(
 )
 DELETE_ACLS = Requirement(
     api=ApiKey.DELETE_ACLS,
-    name="cluster",
     any_of=terms.CLUSTER_ALTER,
     denied=terms.CLUSTER_EACH,
     kip=140,
@@ -34,14 +31,12 @@ DELETE_ACLS = Requirement(
 
 ALTER_REPLICA_LOG_DIRS = Requirement(
     api=ApiKey.ALTER_REPLICA_LOG_DIRS,
-    name="cluster",
     any_of=terms.CLUSTER_ALTER,
     denied=terms.CLUSTER_EACH,
     kip=113,
 )
 DESCRIBE_LOG_DIRS = Requirement(
     api=ApiKey.DESCRIBE_LOG_DIRS,
-    name="cluster",
     any_of=terms.CLUSTER_DESCRIBE,
     denied=(
         Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, DenialEffect.EMPTY, (0, 2)),
@@ -52,7 +47,6 @@ DESCRIBE_LOG_DIRS = Requirement(
 
 ELECT_LEADERS = Requirement(
     api=ApiKey.ELECT_LEADERS,
-    name="cluster",
     any_of=terms.CLUSTER_ALTER,
     denied=(
         Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, DenialEffect.EACH, (0, 0)),
@@ -68,7 +62,6 @@ ELECT_LEADERS = Requirement(
 )
 ALTER_PARTITION_REASSIGNMENTS = Requirement(
     api=ApiKey.ALTER_PARTITION_REASSIGNMENTS,
-    name="cluster",
     any_of=terms.CLUSTER_ALTER,
     denied=terms.CLUSTER_BOTH,
     kip=455,
@@ -76,7 +69,6 @@ ALTER_PARTITION_REASSIGNMENTS = Requirement(
 )
 LIST_PARTITION_REASSIGNMENTS = Requirement(
     api=ApiKey.LIST_PARTITION_REASSIGNMENTS,
-    name="cluster",
     any_of=terms.CLUSTER_DESCRIBE,
     denied=terms.CLUSTER_TOP,
     kip=455,
@@ -85,14 +77,12 @@ LIST_PARTITION_REASSIGNMENTS = Requirement(
 
 DESCRIBE_CLIENT_QUOTAS = Requirement(
     api=ApiKey.DESCRIBE_CLIENT_QUOTAS,
-    name="cluster",
     any_of=terms.CLUSTER_DESCRIBE_CONFIGS,
     denied=terms.CLUSTER_TOP,
     kip=546,
 )
 ALTER_CLIENT_QUOTAS = Requirement(
     api=ApiKey.ALTER_CLIENT_QUOTAS,
-    name="cluster",
     any_of=terms.CLUSTER_ALTER_CONFIGS,
     denied=terms.CLUSTER_EACH,
     kip=546,
@@ -101,14 +91,12 @@ ALTER_CLIENT_QUOTAS = Requirement(
 )
 DESCRIBE_USER_SCRAM_CREDENTIALS = Requirement(
     api=ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
-    name="cluster",
     any_of=terms.CLUSTER_DESCRIBE,
     denied=terms.CLUSTER_BOTH,
     kip=554,
 )
 ALTER_USER_SCRAM_CREDENTIALS = Requirement(
     api=ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
-    name="cluster",
     any_of=terms.CLUSTER_ALTER,
     denied=terms.CLUSTER_EACH,
     kip=554,
@@ -117,7 +105,6 @@ ALTER_USER_SCRAM_CREDENTIALS = Requirement(
 
 DESCRIBE_QUORUM = Requirement(
     api=ApiKey.DESCRIBE_QUORUM,
-    name="cluster",
     any_of=terms.CLUSTER_DESCRIBE,
     denied=terms.CLUSTER_TOP,
     kip=595,
@@ -125,7 +112,6 @@ DESCRIBE_QUORUM = Requirement(
 )
 UPDATE_FEATURES = Requirement(
     api=ApiKey.UPDATE_FEATURES,
-    name="cluster",
     any_of=terms.CLUSTER_ALTER,
     denied=terms.CLUSTER_TOP,
     kip=584,
@@ -144,7 +130,6 @@ DESCRIBE_CLUSTER_OPERATIONS = Requirement(
 )
 UNREGISTER_BROKER = Requirement(
     api=ApiKey.UNREGISTER_BROKER,
-    name="cluster",
     any_of=terms.CLUSTER_ALTER,
     denied=terms.CLUSTER_TOP,
     kip=631,
@@ -152,14 +137,12 @@ UNREGISTER_BROKER = Requirement(
 )
 UNREGISTER_CONTROLLER = Requirement(
     api=ApiKey.UNREGISTER_CONTROLLER,
-    name="cluster",
     any_of=terms.CLUSTER_ALTER,
     denied=terms.CLUSTER_TOP,
     source="ControllerApis of 4.4",
 )
 ADD_RAFT_VOTER = Requirement(
     api=ApiKey.ADD_RAFT_VOTER,
-    name="cluster",
     any_of=terms.CLUSTER_ALTER,
     denied=terms.CLUSTER_TOP,
     kip=853,
@@ -167,7 +150,6 @@ ADD_RAFT_VOTER = Requirement(
 )
 REMOVE_RAFT_VOTER = Requirement(
     api=ApiKey.REMOVE_RAFT_VOTER,
-    name="cluster",
     any_of=terms.CLUSTER_ALTER,
     denied=terms.CLUSTER_TOP,
     kip=853,

@@ -6,38 +6,32 @@ from kafka_shim.protocol.enums import ApiKey
 
 LEADER_AND_ISR = Requirement(
     api=ApiKey.LEADER_AND_ISR,
-    name="cluster",
     any_of=terms.CLUSTER_ACTION,
     denied=terms.CLUSTER_BOTH,
 )
 STOP_REPLICA = Requirement(
     api=ApiKey.STOP_REPLICA,
-    name="cluster",
     any_of=terms.CLUSTER_ACTION,
     denied=terms.CLUSTER_BOTH,
 )
 UPDATE_METADATA = Requirement(
     api=ApiKey.UPDATE_METADATA,
-    name="cluster",
     any_of=terms.CLUSTER_ACTION,
     denied=terms.CLUSTER_TOP,
 )
 CONTROLLED_SHUTDOWN = Requirement(
     api=ApiKey.CONTROLLED_SHUTDOWN,
-    name="cluster",
     any_of=terms.CLUSTER_ACTION,
     denied=terms.CLUSTER_TOP,
 )
 ALTER_PARTITION = Requirement(
     api=ApiKey.ALTER_PARTITION,
-    name="cluster",
     any_of=terms.CLUSTER_ACTION,
     denied=terms.CLUSTER_TOP,
     kip=497,
 )
 ENVELOPE = Requirement(
     api=ApiKey.ENVELOPE,
-    name="cluster",
     any_of=terms.CLUSTER_ACTION,
     denied=terms.CLUSTER_TOP,
     since="2.8",
@@ -47,7 +41,6 @@ ENVELOPE = Requirement(
 )
 ALLOCATE_PRODUCER_IDS = Requirement(
     api=ApiKey.ALLOCATE_PRODUCER_IDS,
-    name="cluster",
     any_of=terms.CLUSTER_ACTION,
     denied=terms.CLUSTER_TOP,
     since="3.0",

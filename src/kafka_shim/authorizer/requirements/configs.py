@@ -12,7 +12,6 @@ _HIDDEN = HiddenWithoutDescribe(
 
 DESCRIBE_CONFIGS_CLUSTER = Requirement(
     api=ApiKey.DESCRIBE_CONFIGS,
-    name="cluster",
     any_of=terms.CLUSTER_DESCRIBE_CONFIGS,
     denied=terms.CLUSTER_EACH,
     when=_CLUSTER_TYPES,
@@ -21,7 +20,6 @@ DESCRIBE_CONFIGS_CLUSTER = Requirement(
 )
 DESCRIBE_CONFIGS_TOPIC = Requirement(
     api=ApiKey.DESCRIBE_CONFIGS,
-    name="topic",
     any_of=(NeedAlternative(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC),),
     denied=terms.TOPIC_EACH,
     hidden=_HIDDEN,
@@ -32,7 +30,6 @@ DESCRIBE_CONFIGS_TOPIC = Requirement(
 )
 DESCRIBE_CONFIGS_GROUP = Requirement(
     api=ApiKey.DESCRIBE_CONFIGS,
-    name="group",
     any_of=(NeedAlternative(Operation.DESCRIBE_CONFIGS, ResourceType.GROUP, since="4.0"),),
     denied=terms.GROUP_EACH,
     names=("resources[].resource_name",),
@@ -43,7 +40,6 @@ DESCRIBE_CONFIGS_GROUP = Requirement(
 
 ALTER_CONFIGS_CLUSTER = Requirement(
     api=ApiKey.ALTER_CONFIGS,
-    name="cluster",
     any_of=terms.CLUSTER_ALTER_CONFIGS,
     denied=terms.CLUSTER_EACH,
     when="resource_type is BROKER or CLIENT_METRICS (since 3.7)",
@@ -52,7 +48,6 @@ ALTER_CONFIGS_CLUSTER = Requirement(
 )
 ALTER_CONFIGS_TOPIC = Requirement(
     api=ApiKey.ALTER_CONFIGS,
-    name="topic",
     any_of=(NeedAlternative(Operation.ALTER_CONFIGS, ResourceType.TOPIC),),
     denied=terms.TOPIC_EACH,
     hidden=_HIDDEN,
@@ -63,7 +58,6 @@ ALTER_CONFIGS_TOPIC = Requirement(
 )
 ALTER_CONFIGS_GROUP = Requirement(
     api=ApiKey.ALTER_CONFIGS,
-    name="group",
     any_of=(NeedAlternative(Operation.ALTER_CONFIGS, ResourceType.GROUP, since="4.0"),),
     denied=terms.GROUP_EACH,
     names=("resources[].resource_name",),
@@ -74,7 +68,6 @@ ALTER_CONFIGS_GROUP = Requirement(
 
 INCREMENTAL_ALTER_CONFIGS_CLUSTER = Requirement(
     api=ApiKey.INCREMENTAL_ALTER_CONFIGS,
-    name="cluster",
     any_of=terms.CLUSTER_ALTER_CONFIGS,
     denied=terms.CLUSTER_EACH,
     when=_CLUSTER_TYPES,
@@ -85,7 +78,6 @@ INCREMENTAL_ALTER_CONFIGS_CLUSTER = Requirement(
 )
 INCREMENTAL_ALTER_CONFIGS_TOPIC = Requirement(
     api=ApiKey.INCREMENTAL_ALTER_CONFIGS,
-    name="topic",
     any_of=(NeedAlternative(Operation.ALTER_CONFIGS, ResourceType.TOPIC),),
     denied=terms.TOPIC_EACH,
     names=("resources[].resource_name",),
@@ -95,7 +87,6 @@ INCREMENTAL_ALTER_CONFIGS_TOPIC = Requirement(
 )
 INCREMENTAL_ALTER_CONFIGS_GROUP = Requirement(
     api=ApiKey.INCREMENTAL_ALTER_CONFIGS,
-    name="group",
     any_of=(NeedAlternative(Operation.ALTER_CONFIGS, ResourceType.GROUP, since="4.0"),),
     denied=terms.GROUP_EACH,
     names=("resources[].resource_name",),
@@ -106,7 +97,6 @@ INCREMENTAL_ALTER_CONFIGS_GROUP = Requirement(
 
 LIST_CONFIG_RESOURCES = Requirement(
     api=ApiKey.LIST_CONFIG_RESOURCES,
-    name="cluster",
     any_of=terms.CLUSTER_DESCRIBE_CONFIGS,
     denied=terms.CLUSTER_TOP,
     kip=1142,

@@ -13,14 +13,11 @@ from kafka_shim.protocol.error_codes import ErrorCode
 
 OFFSET_COMMIT_GROUP = Requirement(
     api=ApiKey.OFFSET_COMMIT,
-    name="group",
     any_of=terms.GROUP_READ,
     denied=terms.GROUP_EACH,
-    names=("group_id",),
 )
 OFFSET_COMMIT_TOPIC = Requirement(
     api=ApiKey.OFFSET_COMMIT,
-    name="topic",
     any_of=terms.TOPIC_READ,
     denied=terms.TOPIC_EACH,
     hidden=terms.HIDDEN,
@@ -30,7 +27,6 @@ OFFSET_COMMIT_TOPIC = Requirement(
 
 OFFSET_FETCH_GROUP = Requirement(
     api=ApiKey.OFFSET_FETCH,
-    name="group",
     any_of=(
         NeedAlternative(Operation.READ, ResourceType.GROUP, until="1.0"),
         NeedAlternative(Operation.DESCRIBE, ResourceType.GROUP, since="1.0"),
@@ -49,7 +45,6 @@ OFFSET_FETCH_GROUP = Requirement(
 )
 OFFSET_FETCH_TOPIC = Requirement(
     api=ApiKey.OFFSET_FETCH,
-    name="topic",
     any_of=terms.TOPIC_DESCRIBE,
     denied=terms.TOPIC_UNDESCRIBED,
     names=("topics[].name", "groups[].topics[].name", "groups[].topics[].topic_id"),
@@ -68,7 +63,6 @@ OFFSET_FETCH_ALL_TOPICS = Requirement(
 
 FIND_COORDINATOR_GROUP = Requirement(
     api=ApiKey.FIND_COORDINATOR,
-    name="group",
     any_of=terms.GROUP_DESCRIBE,
     denied=(
         Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, DenialEffect.TOP, (0, 3)),
@@ -108,46 +102,36 @@ FIND_COORDINATOR_SHARE = Requirement(
 
 JOIN_GROUP = Requirement(
     api=ApiKey.JOIN_GROUP,
-    name="group",
     any_of=terms.GROUP_READ,
     denied=terms.GROUP_TOP,
-    names=("group_id",),
 )
 HEARTBEAT = Requirement(
     api=ApiKey.HEARTBEAT,
-    name="group",
     any_of=terms.GROUP_READ,
     denied=terms.GROUP_TOP,
-    names=("group_id",),
 )
 LEAVE_GROUP = Requirement(
     api=ApiKey.LEAVE_GROUP,
-    name="group",
     any_of=terms.GROUP_READ,
     denied=terms.GROUP_TOP,
-    names=("group_id",),
     note="checked once for all members of the request",
 )
 SYNC_GROUP = Requirement(
     api=ApiKey.SYNC_GROUP,
-    name="group",
     any_of=terms.GROUP_READ,
     denied=terms.GROUP_TOP,
-    names=("group_id",),
     note="before this check, since version 5, a missing protocol is"
     " INCONSISTENT_GROUP_PROTOCOL (23)",
 )
 
 DESCRIBE_GROUPS = Requirement(
     api=ApiKey.DESCRIBE_GROUPS,
-    name="group",
     any_of=terms.GROUP_DESCRIBE,
     denied=terms.GROUP_EACH,
     names=("groups[]",),
 )
 LIST_GROUPS = Requirement(
     api=ApiKey.LIST_GROUPS,
-    name="group",
     any_of=(
         *terms.needs_logged_before(Operation.DESCRIBE, ResourceType.CLUSTER, release="3.4"),
         NeedAlternative(Operation.DESCRIBE, ResourceType.GROUP, since="2.1", until="3.4"),
@@ -163,7 +147,6 @@ LIST_GROUPS = Requirement(
 )
 DELETE_GROUPS = Requirement(
     api=ApiKey.DELETE_GROUPS,
-    name="group",
     any_of=terms.GROUP_DELETE,
     denied=terms.GROUP_EACH,
     names=("groups_names[]",),
@@ -172,15 +155,12 @@ DELETE_GROUPS = Requirement(
 
 OFFSET_DELETE_GROUP = Requirement(
     api=ApiKey.OFFSET_DELETE,
-    name="group",
     any_of=terms.GROUP_DELETE,
     denied=terms.GROUP_TOP,
-    names=("group_id",),
     kip=496,
 )
 OFFSET_DELETE_TOPIC = Requirement(
     api=ApiKey.OFFSET_DELETE,
-    name="topic",
     any_of=terms.TOPIC_READ,
     denied=terms.TOPIC_EACH,
     names=("topics[].name",),
@@ -190,15 +170,12 @@ OFFSET_DELETE_TOPIC = Requirement(
 
 CONSUMER_GROUP_HEARTBEAT_GROUP = Requirement(
     api=ApiKey.CONSUMER_GROUP_HEARTBEAT,
-    name="group",
     any_of=terms.GROUP_READ,
     denied=terms.GROUP_TOP,
-    names=("group_id",),
     kip=848,
 )
 CONSUMER_GROUP_HEARTBEAT_TOPIC = Requirement(
     api=ApiKey.CONSUMER_GROUP_HEARTBEAT,
-    name="topic",
     any_of=terms.TOPIC_DESCRIBE,
     denied=terms.TOPIC_TOP,
     names=("subscribed_topic_names[]",),
@@ -222,7 +199,6 @@ CONSUMER_GROUP_HEARTBEAT_REGEX = Requirement(
 )
 CONSUMER_GROUP_DESCRIBE_GROUP = Requirement(
     api=ApiKey.CONSUMER_GROUP_DESCRIBE,
-    name="group",
     any_of=terms.GROUP_DESCRIBE,
     denied=terms.GROUP_EACH,
     names=("group_ids[]",),
@@ -230,7 +206,6 @@ CONSUMER_GROUP_DESCRIBE_GROUP = Requirement(
 )
 CONSUMER_GROUP_DESCRIBE_TOPIC = Requirement(
     api=ApiKey.CONSUMER_GROUP_DESCRIBE,
-    name="topic",
     any_of=terms.TOPIC_DESCRIBE,
     denied=terms.TOPIC_EACH,
     names=(

@@ -11,15 +11,12 @@ _UNKNOWN_ID = "an unknown topic id fails the whole request with UNKNOWN_SERVER_E
 
 SHARE_GROUP_HEARTBEAT_GROUP = Requirement(
     api=ApiKey.SHARE_GROUP_HEARTBEAT,
-    name="group",
     any_of=terms.GROUP_READ,
     denied=terms.GROUP_TOP,
-    names=("group_id",),
     kip=932,
 )
 SHARE_GROUP_HEARTBEAT_TOPIC = Requirement(
     api=ApiKey.SHARE_GROUP_HEARTBEAT,
-    name="topic",
     any_of=terms.TOPIC_DESCRIBE,
     denied=terms.TOPIC_TOP,
     names=("subscribed_topic_names[]",),
@@ -31,7 +28,6 @@ SHARE_GROUP_HEARTBEAT_TOPIC = Requirement(
 )
 SHARE_GROUP_DESCRIBE_GROUP = Requirement(
     api=ApiKey.SHARE_GROUP_DESCRIBE,
-    name="group",
     any_of=terms.GROUP_DESCRIBE,
     denied=terms.GROUP_EACH,
     names=("group_ids[]",),
@@ -39,7 +35,6 @@ SHARE_GROUP_DESCRIBE_GROUP = Requirement(
 )
 SHARE_GROUP_DESCRIBE_TOPIC = Requirement(
     api=ApiKey.SHARE_GROUP_DESCRIBE,
-    name="topic",
     any_of=terms.TOPIC_DESCRIBE,
     denied=terms.TOPIC_EACH,
     names=("response.groups[].members[].assignment.topic_partitions[].topic_name",),
@@ -50,15 +45,12 @@ SHARE_GROUP_DESCRIBE_TOPIC = Requirement(
 
 SHARE_FETCH_GROUP = Requirement(
     api=ApiKey.SHARE_FETCH,
-    name="group",
     any_of=terms.GROUP_READ,
     denied=terms.GROUP_TOP,
-    names=("group_id",),
     kip=932,
 )
 SHARE_FETCH_TOPIC = Requirement(
     api=ApiKey.SHARE_FETCH,
-    name="topic",
     any_of=terms.TOPIC_READ,
     denied=terms.TOPIC_EACH,
     names=("topics[].topic_id",),
@@ -67,15 +59,12 @@ SHARE_FETCH_TOPIC = Requirement(
 )
 SHARE_ACKNOWLEDGE_GROUP = Requirement(
     api=ApiKey.SHARE_ACKNOWLEDGE,
-    name="group",
     any_of=terms.GROUP_READ,
     denied=terms.GROUP_TOP,
-    names=("group_id",),
     kip=932,
 )
 SHARE_ACKNOWLEDGE_TOPIC = Requirement(
     api=ApiKey.SHARE_ACKNOWLEDGE,
-    name="topic",
     any_of=terms.TOPIC_READ,
     denied=terms.TOPIC_EACH,
     names=("topics[].topic_id",),
@@ -85,35 +74,30 @@ SHARE_ACKNOWLEDGE_TOPIC = Requirement(
 
 INITIALIZE_SHARE_GROUP_STATE = Requirement(
     api=ApiKey.INITIALIZE_SHARE_GROUP_STATE,
-    name="cluster",
     any_of=terms.CLUSTER_ACTION,
     denied=terms.CLUSTER_EACH,
     kip=932,
 )
 READ_SHARE_GROUP_STATE = Requirement(
     api=ApiKey.READ_SHARE_GROUP_STATE,
-    name="cluster",
     any_of=terms.CLUSTER_ACTION,
     denied=terms.CLUSTER_EACH,
     kip=932,
 )
 WRITE_SHARE_GROUP_STATE = Requirement(
     api=ApiKey.WRITE_SHARE_GROUP_STATE,
-    name="cluster",
     any_of=terms.CLUSTER_ACTION,
     denied=terms.CLUSTER_EACH,
     kip=932,
 )
 DELETE_SHARE_GROUP_STATE = Requirement(
     api=ApiKey.DELETE_SHARE_GROUP_STATE,
-    name="cluster",
     any_of=terms.CLUSTER_ACTION,
     denied=terms.CLUSTER_EACH,
     kip=932,
 )
 READ_SHARE_GROUP_STATE_SUMMARY = Requirement(
     api=ApiKey.READ_SHARE_GROUP_STATE_SUMMARY,
-    name="cluster",
     any_of=terms.CLUSTER_ACTION,
     denied=terms.CLUSTER_EACH,
     kip=932,
@@ -121,15 +105,12 @@ READ_SHARE_GROUP_STATE_SUMMARY = Requirement(
 
 STREAMS_GROUP_HEARTBEAT_GROUP = Requirement(
     api=ApiKey.STREAMS_GROUP_HEARTBEAT,
-    name="group",
     any_of=terms.GROUP_READ,
     denied=terms.GROUP_TOP,
-    names=("group_id",),
     kip=1071,
 )
 STREAMS_GROUP_HEARTBEAT_TOPIC = Requirement(
     api=ApiKey.STREAMS_GROUP_HEARTBEAT,
-    name="topic",
     any_of=terms.TOPIC_DESCRIBE,
     denied=terms.TOPIC_TOP,
     names=(
@@ -162,7 +143,6 @@ STREAMS_GROUP_HEARTBEAT_CREATE = Requirement(
 )
 STREAMS_GROUP_DESCRIBE_GROUP = Requirement(
     api=ApiKey.STREAMS_GROUP_DESCRIBE,
-    name="group",
     any_of=terms.GROUP_DESCRIBE,
     denied=terms.GROUP_EACH,
     names=("group_ids[]",),
@@ -170,7 +150,6 @@ STREAMS_GROUP_DESCRIBE_GROUP = Requirement(
 )
 STREAMS_GROUP_DESCRIBE_TOPIC = Requirement(
     api=ApiKey.STREAMS_GROUP_DESCRIBE,
-    name="topic",
     any_of=terms.TOPIC_DESCRIBE,
     denied=terms.TOPIC_EACH,
     names=(
@@ -185,7 +164,6 @@ STREAMS_GROUP_DESCRIBE_TOPIC = Requirement(
 
 DESCRIBE_SHARE_GROUP_OFFSETS_GROUP = Requirement(
     api=ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
-    name="group",
     any_of=terms.GROUP_DESCRIBE,
     denied=terms.GROUP_EACH,
     names=("groups[].group_id",),
@@ -193,7 +171,6 @@ DESCRIBE_SHARE_GROUP_OFFSETS_GROUP = Requirement(
 )
 DESCRIBE_SHARE_GROUP_OFFSETS_TOPIC = Requirement(
     api=ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS,
-    name="topic",
     any_of=terms.TOPIC_DESCRIBE,
     denied=terms.TOPIC_EACH,
     names=("groups[].topics[].topic_name",),
@@ -212,15 +189,12 @@ DESCRIBE_SHARE_GROUP_OFFSETS_ALL_TOPICS = Requirement(
 )
 ALTER_SHARE_GROUP_OFFSETS_GROUP = Requirement(
     api=ApiKey.ALTER_SHARE_GROUP_OFFSETS,
-    name="group",
     any_of=terms.GROUP_READ,
     denied=terms.GROUP_TOP,
-    names=("group_id",),
     kip=932,
 )
 ALTER_SHARE_GROUP_OFFSETS_TOPIC = Requirement(
     api=ApiKey.ALTER_SHARE_GROUP_OFFSETS,
-    name="topic",
     any_of=terms.TOPIC_READ,
     denied=terms.TOPIC_EACH,
     names=("topics[].topic_name",),
@@ -229,15 +203,12 @@ ALTER_SHARE_GROUP_OFFSETS_TOPIC = Requirement(
 )
 DELETE_SHARE_GROUP_OFFSETS_GROUP = Requirement(
     api=ApiKey.DELETE_SHARE_GROUP_OFFSETS,
-    name="group",
     any_of=terms.GROUP_DELETE,
     denied=terms.GROUP_TOP,
-    names=("group_id",),
     kip=932,
 )
 DELETE_SHARE_GROUP_OFFSETS_TOPIC = Requirement(
     api=ApiKey.DELETE_SHARE_GROUP_OFFSETS,
-    name="topic",
     any_of=terms.TOPIC_READ,
     denied=terms.TOPIC_EACH,
     names=("topics[].topic_name",),
@@ -246,9 +217,7 @@ DELETE_SHARE_GROUP_OFFSETS_TOPIC = Requirement(
 )
 STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE_GROUP = Requirement(
     api=ApiKey.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE,
-    name="group",
     any_of=terms.GROUP_READ,
     denied=terms.GROUP_TOP,
-    names=("group_id",),
     kip=1331,
 )

@@ -13,10 +13,8 @@ from kafka_shim.protocol.error_codes import ErrorCode
 
 PRODUCE_TRANSACTIONAL_ID = Requirement(
     api=ApiKey.PRODUCE,
-    name="transactional_id",
     any_of=terms.TRANSACTIONAL_ID_WRITE,
     denied=terms.TRANSACTIONAL_ID_EACH,
-    names=("transactional_id",),
     versions=(3, NEWEST),
     when="a batch is transactional",
     kip=98,
@@ -34,7 +32,6 @@ PRODUCE_IDEMPOTENT = Requirement(
 )
 PRODUCE_TOPIC = Requirement(
     api=ApiKey.PRODUCE,
-    name="topic",
     any_of=terms.TOPIC_WRITE,
     denied=terms.TOPIC_EACH,
     hidden=terms.HIDDEN,
@@ -56,7 +53,6 @@ FETCH_FOLLOWER = Requirement(
 )
 FETCH_TOPIC = Requirement(
     api=ApiKey.FETCH,
-    name="topic",
     any_of=terms.TOPIC_READ,
     denied=terms.TOPIC_EACH,
     hidden=terms.HIDDEN,
@@ -68,7 +64,6 @@ FETCH_TOPIC = Requirement(
 
 LIST_OFFSETS_TOPIC = Requirement(
     api=ApiKey.LIST_OFFSETS,
-    name="topic",
     any_of=terms.TOPIC_DESCRIBE,
     denied=terms.TOPIC_UNDESCRIBED,
     names=("topics[].name",),
@@ -76,7 +71,6 @@ LIST_OFFSETS_TOPIC = Requirement(
 
 METADATA_TOPIC = Requirement(
     api=ApiKey.METADATA,
-    name="topic",
     any_of=terms.TOPIC_DESCRIBE,
     denied=terms.TOPIC_UNDESCRIBED,
     names=("topics[].name", "topics[].topic_id"),
@@ -117,7 +111,6 @@ METADATA_CLUSTER_OPERATIONS = Requirement(
 
 CREATE_TOPICS = Requirement(
     api=ApiKey.CREATE_TOPICS,
-    name="topic",
     any_of=(
         NeedAlternative(Operation.CREATE, ResourceType.CLUSTER, until="2.4"),
         NeedAlternative(Operation.CREATE, ResourceType.CLUSTER, "2.4", "3.0", log_if_denied=False),
@@ -175,7 +168,6 @@ DELETE_TOPICS_DESCRIBE = Requirement(
 )
 DELETE_TOPICS = Requirement(
     api=ApiKey.DELETE_TOPICS,
-    name="topic",
     any_of=(
         *_DELETE_ON_CLUSTER,
         NeedAlternative(Operation.DELETE, ResourceType.TOPIC),
@@ -189,7 +181,6 @@ DELETE_TOPICS = Requirement(
 
 DELETE_RECORDS_TOPIC = Requirement(
     api=ApiKey.DELETE_RECORDS,
-    name="topic",
     any_of=(NeedAlternative(Operation.DELETE, ResourceType.TOPIC),),
     denied=terms.TOPIC_EACH,
     hidden=terms.HIDDEN,
@@ -199,7 +190,6 @@ DELETE_RECORDS_TOPIC = Requirement(
 
 OFFSET_FOR_LEADER_EPOCH = Requirement(
     api=ApiKey.OFFSET_FOR_LEADER_EPOCH,
-    name="topic",
     any_of=(
         *terms.needs_logged_before(Operation.CLUSTER_ACTION, ResourceType.CLUSTER),
         NeedAlternative(Operation.DESCRIBE, ResourceType.TOPIC, since="2.1"),
@@ -214,7 +204,6 @@ OFFSET_FOR_LEADER_EPOCH = Requirement(
 
 CREATE_PARTITIONS_TOPIC = Requirement(
     api=ApiKey.CREATE_PARTITIONS,
-    name="topic",
     any_of=(
         NeedAlternative(Operation.CREATE, ResourceType.CLUSTER, since="3.0", until="3.1"),
         NeedAlternative(Operation.CREATE, ResourceType.TOPIC, since="3.0", until="3.1"),
@@ -231,7 +220,6 @@ CREATE_PARTITIONS_TOPIC = Requirement(
 
 DESCRIBE_PRODUCERS_TOPIC = Requirement(
     api=ApiKey.DESCRIBE_PRODUCERS,
-    name="topic",
     any_of=terms.TOPIC_READ,
     denied=terms.TOPIC_EACH,
     names=("topics[].name",),
@@ -241,7 +229,6 @@ DESCRIBE_PRODUCERS_TOPIC = Requirement(
 
 DESCRIBE_TOPIC_PARTITIONS_TOPIC = Requirement(
     api=ApiKey.DESCRIBE_TOPIC_PARTITIONS,
-    name="topic",
     any_of=terms.TOPIC_DESCRIBE,
     denied=terms.TOPIC_EACH,
     names=("topics[].name",),

@@ -6,10 +6,8 @@ from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 
 INIT_PRODUCER_ID_TRANSACTIONAL = Requirement(
     api=ApiKey.INIT_PRODUCER_ID,
-    name="transactional_id",
     any_of=terms.TRANSACTIONAL_ID_WRITE,
     denied=terms.TRANSACTIONAL_ID_TOP,
-    names=("transactional_id",),
     when="transactional_id is not null",
     kip=98,
 )
@@ -20,7 +18,6 @@ INIT_PRODUCER_ID_TWO_PHASE_COMMIT = Requirement(
         NeedAlternative(Operation.TWO_PHASE_COMMIT, ResourceType.TRANSACTIONAL_ID, since="4.1"),
     ),
     denied=terms.TRANSACTIONAL_ID_TOP,
-    names=("transactional_id",),
     versions=(6, NEWEST),
     when="enable2_pc is true",
     kip=939,
@@ -44,7 +41,6 @@ INIT_PRODUCER_ID_IDEMPOTENT = Requirement(
 
 ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID = Requirement(
     api=ApiKey.ADD_PARTITIONS_TO_TXN,
-    name="transactional_id",
     any_of=terms.TRANSACTIONAL_ID_WRITE,
     denied=terms.TRANSACTIONAL_ID_EACH,
     names=("v3_and_below_transactional_id",),
@@ -53,7 +49,6 @@ ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID = Requirement(
 )
 ADD_PARTITIONS_TO_TXN_TOPIC = Requirement(
     api=ApiKey.ADD_PARTITIONS_TO_TXN,
-    name="topic",
     any_of=terms.TOPIC_WRITE,
     denied=terms.TOPIC_EACH,
     hidden=terms.HIDDEN,
@@ -66,7 +61,6 @@ ADD_PARTITIONS_TO_TXN_TOPIC = Requirement(
 )
 ADD_PARTITIONS_TO_TXN_CLUSTER = Requirement(
     api=ApiKey.ADD_PARTITIONS_TO_TXN,
-    name="cluster",
     any_of=terms.CLUSTER_ACTION,
     denied=terms.CLUSTER_TOP,
     versions=(4, NEWEST),
@@ -76,33 +70,26 @@ ADD_PARTITIONS_TO_TXN_CLUSTER = Requirement(
 
 ADD_OFFSETS_TO_TXN_TRANSACTIONAL_ID = Requirement(
     api=ApiKey.ADD_OFFSETS_TO_TXN,
-    name="transactional_id",
     any_of=terms.TRANSACTIONAL_ID_WRITE,
     denied=terms.TRANSACTIONAL_ID_TOP,
-    names=("transactional_id",),
     kip=98,
 )
 ADD_OFFSETS_TO_TXN_GROUP = Requirement(
     api=ApiKey.ADD_OFFSETS_TO_TXN,
-    name="group",
     any_of=terms.GROUP_READ,
     denied=terms.GROUP_TOP,
-    names=("group_id",),
     kip=98,
 )
 
 END_TXN = Requirement(
     api=ApiKey.END_TXN,
-    name="transactional_id",
     any_of=terms.TRANSACTIONAL_ID_WRITE,
     denied=terms.TRANSACTIONAL_ID_TOP,
-    names=("transactional_id",),
     kip=98,
 )
 
 WRITE_TXN_MARKERS = Requirement(
     api=ApiKey.WRITE_TXN_MARKERS,
-    name="cluster",
     any_of=(
         NeedAlternative(Operation.ALTER, ResourceType.CLUSTER, since="3.8", log_if_denied=False),
         NeedAlternative(Operation.CLUSTER_ACTION, ResourceType.CLUSTER),
@@ -113,23 +100,18 @@ WRITE_TXN_MARKERS = Requirement(
 
 TXN_OFFSET_COMMIT_TRANSACTIONAL_ID = Requirement(
     api=ApiKey.TXN_OFFSET_COMMIT,
-    name="transactional_id",
     any_of=terms.TRANSACTIONAL_ID_WRITE,
     denied=terms.TRANSACTIONAL_ID_EACH,
-    names=("transactional_id",),
     kip=98,
 )
 TXN_OFFSET_COMMIT_GROUP = Requirement(
     api=ApiKey.TXN_OFFSET_COMMIT,
-    name="group",
     any_of=terms.GROUP_READ,
     denied=terms.GROUP_EACH,
-    names=("group_id",),
     kip=98,
 )
 TXN_OFFSET_COMMIT_TOPIC = Requirement(
     api=ApiKey.TXN_OFFSET_COMMIT,
-    name="topic",
     any_of=terms.TOPIC_READ,
     denied=terms.TOPIC_EACH,
     hidden=terms.HIDDEN,
@@ -139,7 +121,6 @@ TXN_OFFSET_COMMIT_TOPIC = Requirement(
 
 DESCRIBE_TRANSACTIONS_TRANSACTIONAL_ID = Requirement(
     api=ApiKey.DESCRIBE_TRANSACTIONS,
-    name="transactional_id",
     any_of=terms.TRANSACTIONAL_ID_DESCRIBE,
     denied=terms.TRANSACTIONAL_ID_EACH,
     names=("transactional_ids[]",),
@@ -147,7 +128,6 @@ DESCRIBE_TRANSACTIONS_TRANSACTIONAL_ID = Requirement(
 )
 DESCRIBE_TRANSACTIONS_TOPIC = Requirement(
     api=ApiKey.DESCRIBE_TRANSACTIONS,
-    name="topic",
     any_of=terms.TOPIC_DESCRIBE,
     denied=terms.LEFT_OUT,
     names=("response.transaction_states[].topics[].topic",),
@@ -156,7 +136,6 @@ DESCRIBE_TRANSACTIONS_TOPIC = Requirement(
 
 LIST_TRANSACTIONS = Requirement(
     api=ApiKey.LIST_TRANSACTIONS,
-    name="transactional_id",
     any_of=terms.TRANSACTIONAL_ID_DESCRIBE,
     denied=terms.LEFT_OUT,
     names=("response.transaction_states[].transactional_id",),
