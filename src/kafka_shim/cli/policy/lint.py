@@ -7,13 +7,11 @@ import msgspec
 from kafka_shim.cli import EXIT_MISMATCH
 from kafka_shim.cli.policy_options import (
     add_cluster_and_rule_arguments,
-    policy_of_cluster,
+    policy_of_options,
     policy_without_acls,
-    set_default_bootstrap_server,
     write_assumption_notes,
 )
 from kafka_shim.cli.progress_bar import ProgressBar
-from kafka_shim.cli.usage import UsageError
 from kafka_shim.policy.acl_files import read_located_acls
 from kafka_shim.policy.lint import (
     FINDING_KINDS,
@@ -91,14 +89,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _lint_input(args: argparse.Namespace) -> tuple[list[LocatedAcl], Policy]:
     """Return the ACLs with their places, and a policy without them."""
-    if args.files and args.bootstrap_server:
-        raise UsageError("name files or --bootstrap-server, not both")
-    if args.files:
-        rules = policy_without_acls(args)
-        return read_located_acls(args.files), rules
-    if not set_default_bootstrap_server(args):
-        raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
-    policy = policy_of_cluster(args)
+    if args.files and not args.bootstrap_server:
+        return read_located_acls(args.files), policy_without_acls(args)
+    policy = policy_of_options(args)
     write_assumption_notes(policy)
     written = [LocatedAcl(acl, policy.source, 0) for acl in policy.acls]
     return written, msgspec.structs.replace(policy, acls=())
