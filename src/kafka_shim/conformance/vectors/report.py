@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from kafka_shim.conformance.vectors.broken_rules import broken_rules, response_mistakes
 from kafka_shim.conformance.vectors.runner import VectorOutcome, VectorResult
 from kafka_shim.text.junit_xml import JunitCase, junit_report
+from kafka_shim.text.message_text import count_with_noun
 
 EXAMPLES_MAX = 20
 
@@ -48,7 +49,7 @@ def as_text(report: VectorReport) -> str:
         ("mistakes in responses", response_mistakes(report.results)),
     ):
         lines += ["", f"{title}:"] if found else []
-        lines += [f"  {each.mistake}: {_vectors_text(each.count)}" for each in found]
+        lines += [f"  {each.mistake}: {count_with_noun(each.count, 'vector')}" for each in found]
     for result in sorted(differences, key=_request_length)[:EXAMPLES_MAX]:
         when = result.vector.when
         lines += ["", f"{result.vector.id}: {when.user} sends {when.api} v{when.version}"]
@@ -61,10 +62,6 @@ def as_text(report: VectorReport) -> str:
         lines += ["", f"{outcome.value}, by the reason:"] if reasons else []
         lines += [f"  {reason}: {count}" for reason, count in reasons.most_common(EXAMPLES_MAX)]
     return "\n".join(lines) + "\n"
-
-
-def _vectors_text(count: int) -> str:
-    return "1 vector" if count == 1 else f"{count} vectors"
 
 
 def _request_length(result: VectorResult) -> int:
