@@ -139,7 +139,8 @@ def build_command_line_parser(
         prog="kafka-shim",
         description="A Kafka broker for tests that decides permissions exactly as Apache Kafka"
         " does",
-        epilog="`kafka-shim help COMMAND` shows the options of a command, with examples.\n"
+        epilog="In a clone, `make run` starts a demo broker and shows a denied client, and why.\n"
+        "`kafka-shim help COMMAND` shows the options of a command, with examples.\n"
         "`kafka-shim --version` and `--licenses` print the version and the licenses.\n"
         "Pages named docs/... are at https://github.com/kafka-shim/kafka-shim",
     )

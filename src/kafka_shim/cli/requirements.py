@@ -25,6 +25,15 @@ from kafka_shim.cli.usage import (
 from kafka_shim.protocol.api_versions import RELEASES, served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 
+DESCRIPTION = """\
+List the permission checks of each API, with the error of a denial. To see what an upgrade changes,
+compare the lists of two releases, here 2.8 and 4.0:
+
+  kafka-shim requirements --kafka-version 2.8 > 2.8.txt
+  kafka-shim requirements --kafka-version 4.0 > 4.0.txt
+  diff -w 2.8.txt 4.0.txt
+"""
+
 
 class RequirementFilter(NamedTuple):
     """Which rows to print; None: all."""
@@ -36,6 +45,7 @@ class RequirementFilter(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     parser.add_argument("--api", metavar="NAME", help="Only this API, by name or key: Fetch, 1")
     parser.add_argument(
         "--operation", metavar="NAME", help="Only rows with this operation: READ, ALTER, ..."
