@@ -21,12 +21,16 @@ BROKERS = {
     "docs/guides/faults.md": "kafka-shim run --control 127.0.0.1:0",
     "docs/guides/languages.md": "kafka-shim run --control 127.0.0.1:0",
     "docs/guides/migrating.md": "kafka-shim run --control 127.0.0.1:0 --brokers 3 --topic orders:3",
+    "docs/guides/tls.md": "kafka-shim run --control 127.0.0.1:0 --listener SSL://127.0.0.1:0"
+    " --tls-dir certificates -c ssl.client.auth=required --super-user User:alice"
+    " -c 'ssl.principal.mapping.rules=RULE:^CN=([^,]+),O=shop$/$1/,DEFAULT'",
 }
 """The broker that a page's scripts expect to be running."""
 RESPONSES = {
     "docs/guides/faults.md": '"error":"NOT_LEADER_OR_FOLLOWER"',
     "docs/guides/languages.md": '"name":"orders"',
     "docs/guides/migrating.md": '"leader_id":2',
+    "docs/guides/tls.md": "CN=alice,O=shop  ->  User:alice",
 }
 SNIPPETS, PAGES = "tests/docs/test_snippets.py", "tests/project/test_pages.py"
 CONTRACT = "tests/conformance/test_contract.py"
@@ -333,6 +337,19 @@ def test_the_scripts_work(script: Block, tmp_path: Path) -> None:
     done = Shell(tmp_path, {})(f"{BROKERS[script.page]} -- bash -o pipefail -c '{located}'")
     assert done.returncode == 0, done.stdout + done.stderr
     assert RESPONSES[script.page] in done.stdout
+
+
+def test_a_certificate_for_another_name_names_the_principal(tmp_path: Path) -> None:
+    """Only alice, a super user, is allowed to list ACLs."""
+    page = "docs/guides/tls.md"
+    (tmp_path / "script.sh").write_text(only_block(page, "bash").text)
+    settings = "security.protocol=SSL\nssl.truststore.type=PEM\nssl.keystore.type=PEM\n"
+    settings += "ssl.truststore.location=certificates/ca.pem\nssl.keystore.location=alice.pem\n"
+    (tmp_path / "client.properties").write_text(settings)
+    listing = "kafka-shim acls --list --command-config client.properties"
+    listing += " --bootstrap-server $KAFKA_BOOTSTRAP_SERVERS"
+    done = Shell(tmp_path, {})(f"{BROKERS[page]} -- bash -c '. ./script.sh && {listing}'")
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 PROXY = """\
