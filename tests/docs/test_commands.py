@@ -98,7 +98,7 @@ RUN_BY_OTHERS = {
     "docs/start/connect.md: kafka-shim serve --listener PLAINTEXT://127.0.0.1:9092"
     " --listener SASL_PLAINTEXT://127.0.0.1:9093 --listener SASL_SSL://127.0.0.1:9094"
     " --tls-dir certificates --user alice:alice-secret --super-user User:alice --topic orders"
-    " -c sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,OAUTHBEARER":
+    " -c sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER":
         "tests/docs/test_connect_page.py::test_python_libraries_connect",
     "docs/guides/authorizer-tck.md: make packages PACKAGE=authorizer-tck":
         "tests/language_packages/test_authorizer_tck.py::test_the_commands_of_the_guide",
