@@ -1,6 +1,7 @@
 """Log directories, features, lists of transactions, quotas: rarely used requests."""
 
 from collections.abc import Sequence
+from itertools import permutations
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
@@ -28,7 +29,7 @@ from tests.recordings.records.transactional_producer import VERSION_1, Producer
 
 TOPIC, BROKER, CLIENT_METRICS, GROUP = 2, 4, 16, 32
 SESSION = ("consumer.session.timeout.ms", "50000")
-SET, DELETE, APPEND = 0, 1, 2
+SET, DELETE, APPEND, SUBTRACT, UNKNOWN = 0, 1, 2, 3, 99
 LOG_DIRS_RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 SETTLED_MS = 600
 """Time after which a broker has applied a setting."""
@@ -164,6 +165,36 @@ def unalterable(play: Play) -> None:
                 play.call(label, api, play.newest(api), asked)
 
 
+def faulty_operations(play: Play) -> None:
+    """Two wrong changes of one resource, in both orders: which of them is answered."""
+    api = ApiKey.INCREMENTAL_ALTER_CONFIGS
+    if not play.has(api):
+        return
+    changes = (
+        ("max.message.bytes", UNKNOWN, "2000000"),
+        ("retention.ms", SET, None),
+        ("segment.bytes", SUBTRACT, "1"),
+        ("nonsense", SET, "1"),
+        ("nothing", APPEND, "1"),
+        ("min.insync.replicas", SET, "x"),
+        ("min.insync.replicas", SET, "1"),
+    )
+    broker = ((key.replace("retention", "log.retention"), *rest) for key, *rest in changes)
+    for kind, name, faults in (
+        (TOPIC, play.topic(), changes),
+        (TOPIC, play.unknown(), changes),
+        (BROKER, "1", tuple(broker)),
+    ):
+        for pair in permutations(faults, 2):
+            configs = [
+                {"name": key, "config_operation": operation, "value": value}
+                for key, operation, value in pair
+            ]
+            resource = {"resource_type": kind, "resource_name": name, "configs": configs}
+            asked = message(api, play.newest(api), {"resources": [resource], "validate_only": True})
+            play.call(f"{kind} {name}: {pair}", api, play.newest(api), asked)
+
+
 def raised_features(play: Play) -> None:
     """An UpdateFeatures that raises a level although it is marked as a downgrade."""
     if not play.has(ApiKey.LIST_CONFIG_RESOURCES) or play.newest(ApiKey.UPDATE_FEATURES) < 2:
@@ -262,6 +293,7 @@ SCENARIOS = (
     undocumented,
     unequal_assignments,
     unalterable,
+    faulty_operations,
     raised_features,
     durations,
     orders_of_quotas,

@@ -49,8 +49,8 @@ class ConfigFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Duplicates in a list setting are an error (False: they are removed)."""
     alter_configs_null_value_effect: str = "fail resource"
     """AlterConfigs with a null value: "fail resource", "fail" the request, or "close"."""
-    alter_configs_null_value_error: int = -1
-    """Error code of IncrementalAlterConfigs with a null value."""
+    alter_configs_looks_for_null_values: bool = False
+    """IncrementalAlterConfigs refuses null values before it looks at the changes one by one."""
     invalid_topic_config_value_error: int = 42
     """Error code of an invalid value of a topic's setting."""
     alter_configs_checks_topic_name: bool = True
@@ -120,7 +120,7 @@ CHANGES: tuple[Change, ...] = (
         "AlterConfigs in generated messages",
         alter_configs_echoes_unknown_types=True,
         alter_configs_null_value_effect="fail",
-        alter_configs_null_value_error=42,
+        alter_configs_looks_for_null_values=True,
         append_to_unset_list_starts_with_default=True,
     ),
     Change(

@@ -1,7 +1,7 @@
 """49 AlterClientQuotas, versions 0-1. One result per entity; each succeeds or fails on its own.
 
-An entity or a key that is listed twice makes the entity fail on KRaft; on ZooKeeper the last one
-counts.
+An entity or a key that is listed twice makes the entity fail on KRaft; ZooKeeper alters one after
+the other, and returns the last result.
 """
 
 from collections import Counter

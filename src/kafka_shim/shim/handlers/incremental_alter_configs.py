@@ -28,6 +28,7 @@ from kafka_shim.protocol.messages.incremental_alter_configs import (
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import config_change, early_kraft_configs
 from kafka_shim.shim.handlers.common.config_resources import (
+    OPERATIONS,
     ConfigOperation,
     ConfigResourceError,
     check_operation_codes,
@@ -146,16 +147,16 @@ def _check_resource_types_as_zookeeper(
 def _alter_resource_on_zookeeper(
     resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
 ) -> None:
-    """Alter one resource on ZooKeeper."""
-    if resource.resource_type == ConfigResourceType.BROKER_LOGGER:
+    """Alter one resource on ZooKeeper, whose changes are looked at one by one."""
+    kind, name = resource.resource_type, resource.resource_name
+    is_logger = kind == ConfigResourceType.BROKER_LOGGER
+    require_config_access(context, REQUIREMENTS[kind], name, has_message=not is_logger)
+    _check_operations(resource, context)
+    if is_logger:
         alter_broker_logger_levels(resource, context, validate_only=validate_only)
         return
-    require_config_access(context, REQUIREMENTS[resource.resource_type], resource.resource_name)
-    _check_operations(resource, context)
-    if resource.resource_type == ConfigResourceType.BROKER:
-        parse_id_of_this_broker(resource.resource_name, context, may_be_all=True)
-    has_message = context.facts.configs.unexpected_alter_configs_error_has_message
-    check_operation_codes(resource.configs, message="null" if has_message else None)
+    if kind == ConfigResourceType.BROKER:
+        parse_id_of_this_broker(name, context, may_be_all=True)
     _apply_operations(resource, context, validate_only=validate_only)
 
 
@@ -171,6 +172,7 @@ def _is_for_controller(
     if not is_describable_type(kind, context):
         raise unalterable_type_error(kind)
     if kind == ConfigResourceType.BROKER_LOGGER:
+        require_config_access(context, REQUIREMENTS[kind], name, has_message=False)
         alter_broker_logger_levels(resource, context, validate_only=validate_only)
         return False
     if kind == ConfigResourceType.BROKER:
@@ -254,11 +256,9 @@ def _check_operations(resource: AlterConfigsResource, context: RequestContext) -
         for config in resource.configs
         if config.value is None and config.config_operation != ConfigOperation.DELETE
     ]
-    if nulls:
-        error = ErrorCode(context.facts.configs.alter_configs_null_value_error)
-        has_message = error is not ErrorCode.UNKNOWN_SERVER_ERROR
-        message = f"settings need a value: {', '.join(nulls)}" if has_message else None
-        raise ConfigResourceError(error, message)
+    if nulls and context.facts.configs.alter_configs_looks_for_null_values:
+        message = f"settings need a value: {', '.join(nulls)}"
+        raise ConfigResourceError(ErrorCode.INVALID_REQUEST, message)
     if len({config.name for config in resource.configs}) < len(resource.configs):
         raise ConfigResourceError(ErrorCode.INVALID_REQUEST, "duplicate setting")
     is_nameless = not resource.resource_name and resource.resource_type == ConfigResourceType.TOPIC
@@ -273,14 +273,28 @@ def _changed_settings(
     new = dict(settings)
     for config in resource.configs:
         match config.config_operation:
-            case ConfigOperation.SET:
-                assert config.value is not None
-                new[config.name] = config.value
             case ConfigOperation.DELETE:
                 new.pop(config.name, None)
+            case ConfigOperation.SET:
+                new[config.name] = _required_value(config)
             case ConfigOperation.APPEND | ConfigOperation.SUBTRACT:
                 new[config.name] = _changed_list(resource.resource_type, config, settings, context)
+            case _:
+                raise _unknown_operation_on_zookeeper(context)
     return new
+
+
+def _unknown_operation_on_zookeeper(context: RequestContext) -> ConfigResourceError:
+    """Return the error of a change that KRaft refuses before it looks at the others."""
+    has_message = context.facts.configs.unexpected_alter_configs_error_has_message
+    return ConfigResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, "null" if has_message else None)
+
+
+def _required_value(config: AlterableConfig) -> str:
+    """Return the value; up to 2.5 nobody looked before whether there is one."""
+    if config.value is None:
+        raise ConfigResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
+    return config.value
 
 
 def _changed_list(
@@ -304,7 +318,7 @@ def _changed_list(
         if not context.facts.configs.append_to_unset_list_starts_with_default:
             raise ConfigResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, f"{config.name} is not set")
         start = definition.default or ""
-    parts, changed_parts = _split_list_as_java(start), _split_list_as_java(config.value or "")
+    parts, changed_parts = (_split_list_as_java(text) for text in (start, _required_value(config)))
     if config.config_operation == ConfigOperation.SUBTRACT:
         return ",".join(part for part in parts if part not in changed_parts)
     if context.facts.configs.append_skips_present_elements:
@@ -328,9 +342,7 @@ def alter_broker_logger_levels(
     resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
 ) -> None:
     """Set or reset levels of loggers. Raise ConfigResourceError for an invalid change."""
-    name = resource.resource_name
-    require_config_access(context, INCREMENTAL_ALTER_CONFIGS_CLUSTER, name, has_message=False)
-    node_id = parse_id_of_this_broker(name, context, may_be_all=False)
+    node_id = parse_id_of_this_broker(resource.resource_name, context, may_be_all=False)
     assert node_id is not None
     levels = dict(context.cluster.configs.loggers.get(node_id, {}))
     for config in resource.configs:
@@ -346,6 +358,9 @@ def alter_broker_logger_levels(
 
 
 def _check_logger_level_change(config: AlterableConfig, context: RequestContext) -> None:
+    is_zookeeper = not context.facts.configs.brokers_check_configs_before_permission
+    if config.config_operation not in OPERATIONS and is_zookeeper:
+        raise _unknown_operation_on_zookeeper(context)
     if config.config_operation not in (ConfigOperation.SET, ConfigOperation.DELETE):
         raise ConfigResourceError(ErrorCode.INVALID_REQUEST, "the level of a logger is not a list")
     if config.name not in context.cluster.configs.default_logger_levels:

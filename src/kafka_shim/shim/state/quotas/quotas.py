@@ -125,8 +125,11 @@ class Quotas:
         """Called with each entity whose entry changed; None: the number of buckets did."""
 
     def alter_limits(self, alterations: Sequence[Alteration]) -> None:
-        """Set limits, and remove those with value None."""
-        changes = {entity_key(entity): changed for entity, changed in alterations}
+        """Set limits, and remove those with value None; an entity may be repeated."""
+        changes: dict[EntityKey, Changes] = {}
+        for entity, changed in alterations:
+            key = entity_key(entity)
+            changes[key] = {**changes.get(key, {}), **changed}
         if len(changes) > IN_PLACE_MAX or not self._try_alter_without_reordering(changes):
             self._replace_state(*_state_after(*self._state_in_order(), changes))
         self._update_connection_rates(changes)
