@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, cached_property
 from itertools import combinations
 from typing import Any
 
@@ -43,6 +44,11 @@ class Request:
         self._release = release
         self._mode = "open" if is_open else "authorizer"
         self._scenario = scenario
+
+    @cached_property
+    def allowed_errors(self) -> tuple[int, ...] | None:
+        """The errors of the response if everything is allowed."""
+        return errors_of(self.sent_with(None))
 
     def sent_with(self, acls: Sequence[Acl] | None) -> HistoryEntry:
         """Run the scenario on a new broker; return the request, decided with these ACLs.
@@ -122,9 +128,12 @@ def remedy_of(entry: HistoryEntry) -> Remedy | None:
 
 
 def subsets(remedy: Remedy) -> Iterator[tuple[list[Acl], list[Acl]]]:
-    """Yield proper subsets of the steps: what is removed, and what is added."""
+    """Yield proper subsets of the steps: what is removed, and what is added.
+
+    Without the empty one, which is the request that has the remedy.
+    """
     steps = [*((acl, True) for acl in remedy.remove), *((acl, False) for acl in remedy.add)]
-    sizes = range(len(steps)) if len(steps) <= SUBSETS_OF_MAX else (len(steps) - 1,)
+    sizes = range(1, len(steps)) if len(steps) <= SUBSETS_OF_MAX else (len(steps) - 1,)
     for size in sizes:
         for subset in combinations(steps, size):
             removed = [acl for acl, is_removed in subset if is_removed]
@@ -133,7 +142,7 @@ def subsets(remedy: Remedy) -> Iterator[tuple[list[Acl], list[Acl]]]:
 
 def check_remedy(request: Request, acls: list[Acl]) -> bool:
     """Apply the remedy of the request with these ACLs; return whether there was one."""
-    allowed_errors = errors_of(request.sent_with(None))
+    allowed_errors = request.allowed_errors
     seen = request.sent_with(acls)
     remedy = remedy_of(seen)
     if remedy is None:
@@ -158,6 +167,7 @@ def check_remedy(request: Request, acls: list[Acl]) -> bool:
     return True
 
 
+@cache
 def scenarios(release: str) -> dict[str, Scenario]:
     """Return a scenario in which everything is allowed, for each row of the table."""
     return {bound.requirement.id: scene for bound, scene in Matrix(release).allowed_scenes()}
