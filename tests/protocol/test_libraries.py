@@ -108,11 +108,21 @@ class KioValues(Values):
         return super()._integer(field)
 
 
+def kio_api(name: str) -> str:
+    """Return kio's name of the API of a request or response."""
+    return snake_case(name.removesuffix("Request").removesuffix("Response"))
+
+
+def has_kio_version(name: str, version: int) -> bool:
+    """Return whether kio has a version, without importing its module."""
+    return version in schema_name_map.get(kio_api(name), {})
+
+
 def kio_class(name: str, version: int) -> Any:
     """Return kio's class of a request or response, None if it has no such version."""
-    api = snake_case(name.removesuffix("Request").removesuffix("Response"))
-    if version not in schema_name_map.get(api, {}):
+    if not has_kio_version(name, version):
         return None
+    api = kio_api(name)
     module = (
         kio.index.load_entity_module(api, version, EntityType.request)
         if name.endswith("Request")
@@ -125,7 +135,7 @@ KIO_NAMES = [
     name
     for name in ALL_NAMES
     if load_message_spec(name).type in ("request", "response")
-    and any(kio_class(name, version) for version in versions_of(name))
+    and any(has_kio_version(name, version) for version in versions_of(name))
 ]
 
 
