@@ -16,6 +16,7 @@ from kafka_shim.pipeline import cli
 from kafka_shim.pipeline.interrupts import delay_interrupts, raise_interrupts
 from kafka_shim.pipeline.report.outcome import Outcome
 from tests.pipeline.asking import parsed
+from tests.support.checked_folders import PIPELINE
 
 pytest.importorskip("pyspark")
 
@@ -176,6 +177,7 @@ def is_java_running(session_id: int) -> bool:
     return False
 
 
+@PIPELINE
 @pytest.mark.spark
 @pytest.mark.skipif(not Path("/proc").exists(), reason="processes are found in /proc")
 def test_an_interrupt_while_java_starts_is_one_line_and_ends_java() -> None:

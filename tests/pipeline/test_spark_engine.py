@@ -7,8 +7,9 @@ import pyarrow as pa
 import pytest
 
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
+from tests.support.checked_folders import PIPELINE
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+pytestmark = [PIPELINE, pytest.mark.spark, pytest.mark.timeout(300)]
 
 
 def engine_of(spark: Any) -> Any:

@@ -16,8 +16,9 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from tests.pipeline.asking import parsed
 from tests.pipeline.traces import random_acls, random_trace
+from tests.support.checked_folders import PIPELINE
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(300)]
+pytestmark = [PIPELINE, pytest.mark.spark, pytest.mark.timeout(300)]
 MIB = 1 << 20
 
 

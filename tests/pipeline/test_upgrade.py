@@ -24,8 +24,9 @@ from tests.cli.conftest import SASL, USERS, Running
 from tests.pipeline.asking import parsed
 from tests.recordings.traffic.grants import PASSWORDS
 from tests.recordings.traffic.recording import ARCHIVES, PROXY
+from tests.support.checked_folders import PIPELINE
 
-pytestmark = [pytest.mark.spark, pytest.mark.client, pytest.mark.timeout(600)]
+pytestmark = [PIPELINE, pytest.mark.spark, pytest.mark.client, pytest.mark.timeout(600)]
 OLD, NEWEST = "3.9", RELEASES[-1]
 RELEASE = "4.3.1"
 """The release of the recorded run."""
