@@ -15,18 +15,29 @@ from kafka_shim.cli import main
 from kafka_shim.shim.config import Config
 from tests.cli.conftest import PLAINTEXT, Running
 
-mcp_client = pytest.importorskip("mcp.client.client", reason="the extra `mcp` is not installed")
 PAGE = Path(__file__).parents[2] / "docs" / "guides" / "acls-as-code.md"
 ACLS = "- {principal: User:alice, allow: Write, topic: orders}\n"
 PROPOSED = f"{ACLS}- {{principal: User:bob, allow: Read, topic: orders}}\n"
 EXPECTATIONS = "- {principal: User:bob, may-not: Read, topic: orders}\n"
 
 
+@pytest.fixture(autouse=True, scope="module")
+def sdk() -> None:
+    """Import the protocol's SDK where it is used: that takes each process a second."""
+    pytest.importorskip("mcp.client.client", reason="the extra `mcp` is not installed")
+
+
+def client_of(transport: Any) -> Any:
+    from mcp.client.client import Client
+
+    return Client(transport)
+
+
 def asked(transport: Any, questions: list[tuple[str, dict[str, Any]]]) -> list[Any]:
     """Return the result of each tool call, in one session."""
 
     async def ask() -> list[Any]:
-        async with mcp_client.Client(transport) as client:
+        async with client_of(transport) as client:
             return [await client.call_tool(name, words) for name, words in questions]
 
     return asyncio.run(ask())
@@ -151,7 +162,7 @@ def test_the_instructions_say_that_names_are_data(folder: Path) -> None:
 
 def test_tools_say_whether_they_write(folder: Path) -> None:
     async def listed() -> dict[str, bool]:
-        async with mcp_client.Client(server_of(folder)) as client:
+        async with client_of(server_of(folder)) as client:
             tools = (await client.list_tools()).tools
             return {tool.name: tool.annotations.read_only_hint for tool in tools}
 
