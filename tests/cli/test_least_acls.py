@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shim.cli import main
 from kafka_shim.shim.settings.input_files import read_acl_file_with_lines
+from tests.cli.tested_command import finished
 from tests.support.commands import SHIM, environment
 
 pytestmark = pytest.mark.client
@@ -56,6 +58,11 @@ def least_acls(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def least_acls_here(*words: str) -> "subprocess.CompletedProcess[str]":
+    """Run the command in this process: it starts neither a broker nor a program."""
+    return finished(main, ["least-acls", *words])
+
+
 def test_the_program_gets_the_address_of_every_listener() -> None:
     names = "KAFKA_BOOTSTRAP_SERVERS_PLAINTEXT", "KAFKA_BOOTSTRAP_SERVERS_SASL_PLAINTEXT"
     listeners = "--listener PLAINTEXT://127.0.0.1:0 --listener SASL_PLAINTEXT://127.0.0.1:0"
@@ -98,15 +105,12 @@ def test_names_that_differ_between_runs_need_a_prefix(program: str) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["--"], 2, "no command given"),
-        (["--principal", "etl", "--", "true"], 2, "--principal `etl`: expected Type:name"),
         (["--", "no-such-program-anywhere"], 2, "cannot start"),
         (
             ["--", sys.executable, "-c", "raise SystemExit(5)"],
             1,
             "ended with 5 although everything was allowed",
         ),
-        (["--for", "soon", "--", "true"], 2, "invalid time `soon`; expected one such as 20s"),
         (["--no-proof", "--", sys.executable, "-c", "print(1)"], 0, "1\n"),
     ],
 )
@@ -115,6 +119,20 @@ def test_errors_are_reported(words: list[str], code: int, says: str) -> None:
     assert done.returncode == code
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--"], "no command given"),
+        (["--principal", "etl", "--", "true"], "--principal `etl`: expected Type:name"),
+        (["--for", "soon", "--", "true"], "invalid time `soon`; expected one such as 20s"),
+    ],
+)
+def test_wrong_options_are_reported(words: list[str], says: str) -> None:
+    done = least_acls_here(*words)
+    assert done.returncode == 2
+    assert says in done.stderr
 
 
 SERVICE = """\
@@ -177,7 +195,7 @@ LAYOUTS = Path(__file__).parents[1] / "recordings/audit/recorded_layouts"
 
 @pytest.mark.package_only
 def test_a_log_of_a_real_broker_shows_the_acls_that_are_needed(tmp_path: Path) -> None:
-    result = least_acls("--from-log", str(LAYOUTS / "strimzi.txt"), "--format", "list")
+    result = least_acls_here("--from-log", str(LAYOUTS / "strimzi.txt"), "--format", "list")
     assert result.returncode == 0, result.stderr
     path = written(tmp_path / "acls.txt", result.stdout)
     ((acl, _),) = read_acl_file_with_lines(str(path))
@@ -188,16 +206,17 @@ def test_a_log_of_a_real_broker_shows_the_acls_that_are_needed(tmp_path: Path) -
 @pytest.mark.package_only
 def test_a_log_that_cannot_be_read_is_no_proof_of_anything(tmp_path: Path) -> None:
     lines = (LAYOUTS / "kafka.txt").read_text() + "2026-11-23 Principal = torn\n" * 5
-    result = least_acls("--from-log", str(written(tmp_path / "torn.log", lines)))
+    result = least_acls_here("--from-log", str(written(tmp_path / "torn.log", lines)))
     assert result.returncode == 3
     assert "more than the 1 % of --max-unread" in result.stderr
-    nothing = least_acls("--from-log", str(written(tmp_path / "no.log", "no line of a broker\n")))
+    no_log = written(tmp_path / "no.log", "no line of a broker\n")
+    nothing = least_acls_here("--from-log", str(no_log))
     assert nothing.returncode == 1
     assert nothing.stdout == ""
 
 
 def test_a_log_and_a_command_cannot_be_combined() -> None:
-    result = least_acls("--from-log", "kafka.log", "--", "true")
+    result = least_acls_here("--from-log", "kafka.log", "--", "true")
     assert result.returncode == 2
     assert "--from-log runs no command" in result.stderr
 
@@ -206,7 +225,7 @@ def test_a_log_and_a_command_cannot_be_combined() -> None:
     "option", ["--prove", "--no-proof", "--for=2s", "--prefix=a", "--optional"]
 )
 def test_options_for_programs_are_errors_with_a_log(option: str) -> None:
-    result = least_acls("--from-log", "kafka.log", option)
+    result = least_acls_here("--from-log", "kafka.log", option)
     assert result.returncode == 2
     assert "--from-log takes none of" in result.stderr
 

@@ -2,13 +2,14 @@
 
 import json
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from kafka_shim.cli import main
 from kafka_shim.testing.broker_start import start
+from tests.cli.tested_command import finished
 from tests.docs.shown import ROOT
 
 MATRIX = ROOT / "vectors" / "4.4.0" / "access-matrix.json"
@@ -17,13 +18,7 @@ WHO = ("admin", "alice", "bob", "carol")
 
 
 def vectors(*words: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-m", "kafka_shim", "vectors", *words],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    return finished(main, ["vectors", *words])
 
 
 @pytest.fixture(scope="module")
