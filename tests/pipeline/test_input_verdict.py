@@ -15,6 +15,9 @@ from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.traces.importers.log_import import import_authorizer_log
 from tests.pipeline.traces import TraceMaker
 from tests.support.acls import make_acl
+from tests.support.checked_folders import PIPELINE
+
+pytestmark = PIPELINE
 
 TOPICS = [f"topic-{n}" for n in range(6)]
 ACLS = [make_acl(Operation.READ, topic) for topic in (*TOPICS, "never")]

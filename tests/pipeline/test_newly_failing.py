@@ -33,6 +33,9 @@ from kafka_shim.protocol.response_codes import nonzero_error_codes
 from kafka_shim.shim.config import SecurityProtocol
 from kafka_shim.testing import start
 from tests.support.acls import make_acl
+from tests.support.checked_folders import PIPELINE
+
+pytestmark = PIPELINE
 
 USERS = ("alice", "bob")
 REFUSALS = {29, 30, 31, 53, 65, 88}
