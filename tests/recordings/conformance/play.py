@@ -257,7 +257,7 @@ def _make_acls(scenario: Scenario, peer: Peer) -> None:
         return
     response = ask_root(peer, ApiKey.CREATE_ACLS, CreateAclsRequest(creations=acls))
     assert all(result.error_code in (0, 54) for result in response.results), response
-    if response.results[0].error_code == 0:
+    if response.results[0].error_code == 0 and peer.takes_effect_later:
         wanted = len({msgspec.json.encode(acl) for acl in acls})
         until(
             peer,

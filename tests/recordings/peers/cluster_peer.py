@@ -47,6 +47,8 @@ class ClusterPeer:
     cluster, so that leaders can be compared.
     """
 
+    takes_effect_later = True
+
     def __init__(self, brokers: Sequence[SocketPeer], *, kraft: bool) -> None:
         self.release = brokers[0].release
         self._brokers = list(brokers)

@@ -35,6 +35,8 @@ class InProcess:
     connection unless `client_id` is given.
     """
 
+    takes_effect_later = False
+
     def __init__(
         self,
         release: str,

@@ -30,6 +30,8 @@ class Peer(Protocol):
     """
 
     release: str
+    takes_effect_later: bool
+    """Whether a change may be seen a moment after its response, as on real brokers."""
 
     def send(self, connection: str, api: ApiKey, version: int, request: Any) -> None: ...
     def receive(self, connection: str, patience_ms: int = PATIENCE_MS) -> Any: ...

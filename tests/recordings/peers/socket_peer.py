@@ -132,6 +132,8 @@ class SocketPeer:
     if `tls` is given.
     """
 
+    takes_effect_later = True
+
     def __init__(
         self,
         release: str,

@@ -41,7 +41,7 @@ def create(
     response = ask_root(peer, ApiKey.CREATE_TOPICS, request)
     assert all(topic.error_code in (0, 36) for topic in response.topics), response
     found = until(peer, lambda: _described(peer, names), lambda found: _are_up(found, partitions))
-    for name in names:  # their leaders may be several brokers
+    for name in names if peer.takes_effect_later else ():  # their leaders may be several brokers
         look = partial(_ends, peer, [name], partitions)
         until(peer, look, lambda codes: not any(codes))
     return {topic.name: topic.topic_id for topic in found}
@@ -52,11 +52,12 @@ def delete(peer: Peer, names: Sequence[str]) -> None:
     topics = [DeleteTopicState(name=name) for name in names]
     request = DeleteTopicsRequest(topics=topics, topic_names=list(names), timeout_ms=TIMEOUT_MS)
     ask_root(peer, ApiKey.DELETE_TOPICS, request)
-    until(
-        peer,
-        lambda: _described(peer, names),
-        lambda found: all(topic.error_code for topic in found),
-    )
+    if peer.takes_effect_later:
+        until(
+            peer,
+            lambda: _described(peer, names),
+            lambda found: all(topic.error_code for topic in found),
+        )
 
 
 def until(peer: Peer, look: Callable[[], Any], is_good: Callable[[Any], bool]) -> Any:
