@@ -10,6 +10,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from kafka_shim.cli import main
+from tests.cli.tested_command import finished
 from tests.support.commands import SHIM, environment
 from tests.support.frames import sized
 
@@ -30,6 +32,15 @@ def conformance(*words: str) -> subprocess.CompletedProcess[str]:
         check=False,
         env=environment(),
     )
+
+
+def conformance_here(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in this process: it starts neither a broker nor a client."""
+    return finished(main, ["conformance", *words])
+
+
+def check(*words: str) -> subprocess.CompletedProcess[str]:
+    return conformance_here("check", *words)
 
 
 @pytest.mark.parametrize("driver", ["librdkafka", "kafka-python"])
@@ -61,13 +72,13 @@ def test_run_and_check_print_the_scorecard_of_a_client(driver: str, tmp_path: Pa
         "sasl.wrapped",
     ):
         assert found[right] == "passed", (right, card)
-    checked = conformance("check", str(trace), "--format", "junit", "--name", driver)
+    checked = check(str(trace), "--format", "junit", "--name", driver)
     suite = ET.fromstring(checked.stdout)
     assert int(suite.attrib["failures"]) == len(failed) == len(suite.findall(".//failure"))
     assert len(suite) == len(found)
-    text = conformance("check", str(trace)).stdout
+    text = check(str(trace)).stdout
     assert text.startswith(f"client: {list(found.values()).count('passed')} passed")
-    markdown = conformance("check", str(trace), "--format", "markdown").stdout
+    markdown = check(str(trace), "--format", "markdown").stdout
     assert "✅ `versions.negotiated` | 35 |" in markdown
 
 
@@ -152,14 +163,14 @@ def test_a_client_that_is_denied_everything_does_not_pass(
     assert found["producer.checksums"]["denied"] == "DESCRIBE on TOPIC orders"
     assert not any(row["status"] == "failed" for row in card["behaviours"])
 
-    checked = conformance("check", str(trace), "--format", "junit")
+    checked = check(str(trace), "--format", "junit")
     assert checked.returncode == 3
     suite = ET.fromstring(checked.stdout)
     assert suite.attrib["failures"] == "1"
     assert len(suite) == int(suite.attrib["tests"])
     [failure] = suite.findall(".//failure")
     assert failure.attrib["message"] == "the client was denied everything"
-    assert "(denied DESCRIBE on TOPIC orders)" in conformance("check", str(trace)).stdout
+    assert "(denied DESCRIBE on TOPIC orders)" in check(str(trace)).stdout
 
     helped = conformance(*run, "--json", *options, "--super-user", principal)
     card = json.loads(helped.stdout)
@@ -206,9 +217,9 @@ def test_errors_are_reported(words: list[str], code: int, says: str) -> None:
 
 
 def test_the_catalogue_is_printed_as_text_and_json() -> None:
-    rows = json.loads(conformance("list", "--json").stdout)
+    rows = json.loads(conformance_here("list", "--json").stdout)
     assert [set(row) for row in rows] == [{"id", "kip", "level", "text", "seen"}] * len(rows)
-    printed = conformance("list").stdout
+    printed = conformance_here("list").stdout
     assert all(row["id"] in printed and row["seen"] in printed for row in rows)
 
 
@@ -252,12 +263,12 @@ def test_an_unknown_format_is_rejected() -> None:
 
 
 def test_suite_lists_its_cases_and_prints_its_contract() -> None:
-    listed = conformance("suite", "--list", "--case", "denials.delete-topic.*").stdout
+    listed = conformance_here("suite", "--list", "--case", "denials.delete-topic.*").stdout
     assert [line.split()[0] for line in listed.splitlines()] == [
         f"denials.delete-topic.{aspect}"
         for aspect in ("reports-error", "partial-success", "recovers")
     ]
-    contract = json.loads(conformance("suite", "--contract").stdout)
+    contract = json.loads(conformance_here("suite", "--contract").stdout)
     request = contract["commands"]["produce"]["request"]
     assert request["properties"]["topic"] == {"type": "string"}
 
@@ -272,5 +283,5 @@ def test_suite_lists_its_cases_and_prints_its_contract() -> None:
     ],
 )
 def test_suite_rejects_invalid_options(words: list[str], said: str) -> None:
-    done = conformance("suite", *words)
+    done = conformance_here("suite", *words)
     assert (done.returncode, said in done.stderr) == (2, True), done.stderr

@@ -14,7 +14,7 @@ _ENDS_PARSING = ("(see `kafka-shim", "usage: kafka-shim", "is not UTF-8")
 
 def finished(
     main: Callable[[list[str]], int], words: Sequence[str]
-) -> "subprocess.CompletedProcess[str]":
+) -> subprocess.CompletedProcess[str]:
     """Run a command in this process; return what one of its own, which takes 0.3 s more, would."""
     printed, told = io.BytesIO(), io.BytesIO()
     with (
