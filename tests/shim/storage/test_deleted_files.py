@@ -19,8 +19,6 @@ from tests.shim.storage.damages import SILENT, outcome_of_start
 from tests.support.commands import SHIM
 
 WAL = FILE + "-wal"
-PAUSE_S = 0.01
-"""Between requests: a client that never pauses takes two processors for as long as it works."""
 
 
 class Serving:
@@ -40,7 +38,6 @@ class Serving:
         ends = time.monotonic() + seconds
         while time.monotonic() < ends:
             self.life.step(self.peer, self._numbers, self._rng)
-            time.sleep(PAUSE_S)
 
 
 @pytest.fixture
