@@ -105,9 +105,33 @@ def parse_creations(
         return [AclElementError(ErrorCode.UNKNOWN_SERVER_ERROR) for _ in creations]
     members = {codes: _supported_members(codes, rules) for codes in distinct_codes}
     errors = {codes: _unsupported_field_error(*members[codes], rules) for codes in distinct_codes}
-    return [
+    acls = [
         errors[codes] or _parse_creation(creation, members[codes], rules)
         for creation, codes in zip(creations, codes_of_creations, strict=True)
+    ]
+    if rules.principal_without_colon_error is ErrorCode.UNKNOWN_SERVER_ERROR:
+        return _failing_by_pattern(creations, acls)
+    return acls
+
+
+def _failing_by_pattern(
+    creations: Sequence[WireCreation], acls: Sequence[Acl | AclElementError]
+) -> list[Acl | AclElementError]:
+    """Fail ACLs of a pattern for which another cannot be stored: AclAuthorizer stores all of a
+    pattern together (2.8.2, seed 81768).
+    """
+    failed = {
+        (each.resource_type, each.resource_name, each.resource_pattern_type): acl
+        for each, acl in zip(creations, acls, strict=True)
+        if isinstance(acl, AclElementError) and acl.error is ErrorCode.UNKNOWN_SERVER_ERROR
+    }
+    if not failed:
+        return list(acls)
+    return [
+        failed.get((acl.resource_type, acl.resource_name, acl.pattern_type), acl)
+        if isinstance(acl, Acl)
+        else acl
+        for acl in acls
     ]
 
 

@@ -1,5 +1,6 @@
 """Odd values: invalid expressions, share fetches without size, and unusual start offsets."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
@@ -72,11 +73,20 @@ def share_sizes(play: ModernPlay) -> None:
 
 def share_starts(play: ModernPlay) -> None:
     """Start offsets of share groups below 0 and beyond the end."""
+    _alter_share_starts(play, (-5, -2, -1, 0, 1, 99, 2**62))
+
+
+def lowest_share_starts(play: ModernPlay) -> None:
+    """Start offsets whose distance to the end is no 64-bit integer."""
+    _alter_share_starts(play, (-(2**63), 5 - 2**63, 99 - 2**63))
+
+
+def _alter_share_starts(play: ModernPlay, offsets: Sequence[int]) -> None:
     if not serves(play):
         return
     (topic,) = kept_topics(play, "t", partitions=1)
     produce(play, topic, 10, 10)
-    for offset in (-5, -2, -1, 0, 1, 99, 2**62):
+    for offset in offsets:
         group = earliest(play, f"-g{offset}")
         Sharer(play, group).join(topic)
         play.ask(
@@ -117,4 +127,10 @@ def share_fetch_without_state(play: ModernPlay) -> None:
     sharer.fetch("joined", (topic, 0))
 
 
-SCENARIOS = (invalid_expressions, share_sizes, share_starts, share_fetch_without_state)
+SCENARIOS = (
+    invalid_expressions,
+    share_sizes,
+    share_starts,
+    lowest_share_starts,
+    share_fetch_without_state,
+)

@@ -1,5 +1,6 @@
 """Log directories, features, lists of transactions, quotas: rarely used requests."""
 
+import math
 from collections.abc import Sequence
 from itertools import permutations
 from typing import Any
@@ -265,6 +266,35 @@ def orders_of_quotas(play: Play) -> None:
     _altered(play, [_quota(entity, values, remove=True) for entity in entities])
 
 
+def odd_limits(play: Play) -> None:
+    """Limits below and above what a quota can be, and repeated ones, only validated or set."""
+    if not play.has(ApiKey.ALTER_CLIENT_QUOTAS):
+        return
+    user, client = ("user", play.text("u")), ("client-id", play.text("c"))
+    keys = (
+        "producer_byte_rate",
+        "request_percentage",
+        "controller_mutation_rate",
+        "connection_creation_rate",
+    )
+    values = (-1.0, -0.5, 0.0, 0.5, 1e19, math.inf, -math.inf, math.nan)
+    rows = [[(key, value)] for key in keys for value in values]
+    rows += [
+        [(keys[0], first), (keys[0], last)] for first, last in permutations((-1.0, 0.5, 9.0), 2)
+    ]
+    rows += [[("nonsense", 1.0), (keys[0], 0.5)], [(keys[0], 0.5), ("nonsense", 1.0)]]
+    for entity in ([user], [client], [user, client], [("ip", "10.9.8.7")]):
+        parts = [RequestEntityData(kind, name) for kind, name in entity]
+        for row in rows:
+            for is_tried in (True, False):
+                entry = RequestEntryData(parts, [OpData(key, value) for key, value in row])
+                request = AlterClientQuotasRequest([entry], is_tried)
+                label = f"{[kind for kind, _ in entity]} {row}, tried: {is_tried}"
+                (found,) = play.settled(ApiKey.ALTER_CLIENT_QUOTAS, 0, request).entries
+                play.steps.append((label, [found.error_code, found.error_message and "text"]))
+        _altered(play, [_quota(entity, keys, remove=True)])
+
+
 def _altered(play: Play, changes: list[RequestEntryData]) -> Any:
     request = AlterClientQuotasRequest(entries=changes)
     return play.settled(ApiKey.ALTER_CLIENT_QUOTAS, 0, request)
@@ -297,4 +327,5 @@ SCENARIOS = (
     raised_features,
     durations,
     orders_of_quotas,
+    odd_limits,
 )

@@ -190,6 +190,18 @@ def nulls(play: Play) -> None:
                 play.fetch(f"{label}: partition {index}", topic, index=index)
 
 
+def nulls_without_acks(play: Play) -> None:
+    """Null records in a request whose acks are wrong; which check comes first."""
+    topic, internal = play.topic(partitions=2), "__consumer_offsets"
+    for version in sorted({3, 5, play.newest(ApiKey.PRODUCE)}):
+        for acks in (2, 1):
+            for records in (batch([b"x"]), None):
+                rows = [(0, None), (1, records), (7, None)]
+                request = play.produce_request([(topic, rows), (internal, rows)], acks)
+                good = "null" if records is None else "good"
+                play.call(f"{version}, acks {acks}, {good}", ApiKey.PRODUCE, version, request)
+
+
 def acks(play: Play) -> None:
     topic = play.topic()
     good = batch([b"x"])
@@ -280,6 +292,7 @@ SCENARIOS = (
     sizes,
     places,
     nulls,
+    nulls_without_acks,
     acks,
     min_insync,
     append_time,

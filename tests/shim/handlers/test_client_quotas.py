@@ -101,10 +101,20 @@ def test_quotas_depend_on_the_entity(entity: Any, limits: Any, error: int) -> No
         assert describe(stage) == {}
 
 
-@pytest.mark.parametrize("release", ["2.7", "2.8", ""])
-@pytest.mark.parametrize("quota", ["request_percentage", "controller_mutation_rate"])
-def test_a_negative_quota_is_rejected(release: str, quota: str) -> None:
-    assert alter(Stage(release), entry(ALICE, **{quota: -1.0}), version=0) == [42]
+@pytest.mark.parametrize(
+    ("release", "quota", "error"),
+    [
+        ("2.7", "request_percentage", 0),
+        ("3.4", "controller_mutation_rate", 0),
+        ("2.7", "producer_byte_rate", 42),
+        ("3.5", "request_percentage", 42),
+        ("", "controller_mutation_rate", 42),
+    ],
+)
+def test_a_negative_quota_is_valid_up_to_3_4_if_it_may_be_a_fraction(
+    release: str, quota: str, error: int
+) -> None:
+    assert alter(Stage(release), entry(ALICE, **{quota: -1.0}), version=0) == [error]
 
 
 def test_a_duplicate_entity_fails_alone() -> None:

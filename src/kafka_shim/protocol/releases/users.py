@@ -63,7 +63,8 @@ class UserFacts(msgspec.Struct, frozen=True, kw_only=True):
     quota_entity_types: tuple[str, ...] = ("user", "client-id")  # entity types of quotas
     describe_quotas_rejects_invalid_filter: bool = False
     """An invalid filter is INVALID_REQUEST (42) (False: it matches nothing)."""
-    quota_of_zero_is_valid: bool = True  # 0 is a valid quota
+    quotas_must_be_positive: bool = False  # 0 and fractions below it are no quotas
+    has_mutation_quota: bool = False  # KIP-599: controller_mutation_rate
     quotas_must_be_finite: bool = False  # NaN and infinity are no quotas
     changed_quotas_per_request_max: int | None = None
     """Maximum number of limits that one request changes; more are POLICY_VIOLATION (44)."""
@@ -90,6 +91,7 @@ CHANGES: tuple[Change, ...] = (
     Change(
         "2.3", "PLAIN messages are parsed more strictly", plain_ignores_nuls_after_password=False
     ),
+    Change("2.7", "KIP-599: quotas for controllers", has_mutation_quota=True),
     Change(
         "2.8",
         "quotas in generated messages",
@@ -122,7 +124,7 @@ CHANGES: tuple[Change, ...] = (
         describe_quotas_checks_entity_type_first=True,
     ),
     Change("3.3", "KAFKA-13848: a session ends with its token", sessions_end_with_their_token=True),
-    Change("3.5", "a quota of 0 is invalid", quota_of_zero_is_valid=False),
+    Change("3.5", "quotas are above 0", quotas_must_be_positive=True),
     Change(
         "3.5",
         "controllers limit what one request changes",

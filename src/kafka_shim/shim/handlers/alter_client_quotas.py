@@ -120,13 +120,7 @@ def _validate_quota_entry(
         validate_entity(entity, context.facts.users.quota_entity_types)
         for op in entry.ops:
             if not op.remove:
-                validate_limit(
-                    entity,
-                    op.key,
-                    op.value,
-                    allows_zero=context.facts.users.quota_of_zero_is_valid,
-                    must_be_finite=context.facts.users.quotas_must_be_finite,
-                )
+                validate_limit(entity, op.key, op.value, context.facts.users)
     except QuotaError as problem:
         return _quota_result(entity, ErrorCode.INVALID_REQUEST, str(problem))
     in_zookeeper = not context.facts.users.alter_quotas_rejects_repeated_entities

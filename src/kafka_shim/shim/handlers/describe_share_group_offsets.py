@@ -25,6 +25,7 @@ from kafka_shim.protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsResponsePartition,
     DescribeShareGroupOffsetsResponseTopic,
 )
+from kafka_shim.protocol.records.record_codec import wrap_int64
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import NO_ID, Topic
@@ -175,5 +176,6 @@ def _partition_offset_row(
         return row
     row.start_offset = state.start_offset
     if context.version >= LAG_SINCE and state.finished_count >= 0:
-        row.lag = partition.log.end_offset - state.start_offset - state.finished_count
+        lag = partition.log.end_offset - state.start_offset - state.finished_count
+        row.lag = wrap_int64(lag)
     return row

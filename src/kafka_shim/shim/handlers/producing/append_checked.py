@@ -44,6 +44,7 @@ def check_and_append(
     """Append to a partition after checks in Kafka's order. Raise RecordsRejected if one fails."""
     content, batch = row.content, row.batch
     if content is None:
+        check_request(name, request, context)
         raise RecordsRejected(ErrorCode.UNKNOWN_SERVER_ERROR, returns_log_start=True)
     if (
         batch is not None

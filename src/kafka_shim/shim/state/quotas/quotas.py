@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from kafka_shim.protocol.releases.users import UserFacts
 from kafka_shim.shim.state.java_collections import (
     JavaHashOrder,
     in_hash_map_order,
@@ -33,11 +34,12 @@ StoredEntry = tuple[int, dict[str, float]]
 
 USER, CLIENT_ID, IP = "user", "client-id", "ip"
 
+MUTATION_RATE = "controller_mutation_rate"
 _CLIENT_KEYS = {  # key -> whether it may be a fraction
     "producer_byte_rate": False,
     "consumer_byte_rate": False,
     "request_percentage": True,
-    "controller_mutation_rate": True,
+    MUTATION_RATE: True,
 }
 WHOLE_MAX = float(1 << 63)
 CONNECTION_RATE = "connection_creation_rate"
@@ -87,26 +89,25 @@ def _parse_address(name: str) -> "Address":
     return ipaddress.ip_address("127.0.0.1" if name == "localhost" else name)
 
 
-def validate_limit(
-    entity: Entity, quota_name: str, value: float, *, allows_zero: bool, must_be_finite: bool
-) -> None:
-    """Raise QuotaError for an invalid limit of the entity.
+def validate_limit(entity: Entity, quota_name: str, value: float, facts: UserFacts) -> None:
+    """Raise QuotaError for an invalid limit of the entity (recorded on 2.6 to 4.4).
 
-    NaN is valid unless it `must_be_finite`.
+    A limit that may be a fraction may be anything up to 3.4, and NaN up to 4.3.
     """
     keys = _IP_KEYS if IP in entity else _CLIENT_KEYS
-    if quota_name not in keys:
+    if quota_name not in keys or (quota_name == MUTATION_RATE and not facts.has_mutation_quota):
         raise QuotaError(
             f"`{quota_name}` is not a quota of this entity: expected one of {', '.join(keys)}"
         )
-    if must_be_finite and not math.isfinite(value):
+    if facts.quotas_must_be_finite and not math.isfinite(value):
         raise QuotaError(f"{quota_name} must be a finite number")
-    if value < 0 or (value == 0 and not allows_zero):
+    if facts.quotas_must_be_positive and value <= 0:
         raise QuotaError(f"{quota_name} must be above 0")
-    if keys[quota_name] or math.isnan(value):
+    may_be_fraction = keys[quota_name]
+    if may_be_fraction or math.isnan(value):
         return
-    if not value < WHOLE_MAX or value != int(value):
-        raise QuotaError(f"{quota_name} must be a 64-bit integer")
+    if not 0 <= value < WHOLE_MAX or value != int(value):
+        raise QuotaError(f"{quota_name} must be a 64-bit integer from 0 on")
 
 
 class Quotas:
