@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 
+from kafka_shim.authorizer.acl_requests import ZOOKEEPER_DOTS
 from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.authorizer.requirements import (
     INCREMENTAL_ALTER_CONFIGS_CLUSTER,
@@ -152,6 +153,8 @@ def _alter_resource_on_zookeeper(
     is_logger = kind == ConfigResourceType.BROKER_LOGGER
     require_config_access(context, REQUIREMENTS[kind], name, has_message=not is_logger)
     _check_operations(resource, context)
+    if kind == ConfigResourceType.TOPIC and name in ZOOKEEPER_DOTS:
+        raise ConfigResourceError(ErrorCode.INVALID_REQUEST, f"`{name}` is no ZooKeeper node")
     if is_logger:
         alter_broker_logger_levels(resource, context, validate_only=validate_only)
         return
