@@ -65,8 +65,13 @@ def test_an_acl_on_the_resource_is_preferred_to_one_on_the_cluster() -> None:
     assert steps([access(*CREATE)]) == ["add CREATE orders"]
 
 
-def test_a_deny_stays_if_an_alternative_needs_no_removal() -> None:
+def test_a_deny_of_exactly_this_is_removed_rather_than_evaded_on_the_cluster() -> None:
     deny = acl(Operation.CREATE, permission=DENY)
+    assert steps([access(*CREATE)], deny) == ["remove CREATE orders", "add CREATE orders"]
+
+
+def test_a_broad_deny_stays_if_an_alternative_needs_no_removal() -> None:
+    deny = acl(Operation.CREATE, permission=DENY, principal="User:*")
     assert steps([access(*CREATE)], deny) == [f"add CREATE {CLUSTER_NAME}"]
 
 

@@ -1,4 +1,4 @@
-"""No proposed removal opens what is closed, whatever was observed.
+"""No proposed step opens or closes what it does not name, whatever was observed.
 
 The truth is a brute force over all accesses in a small world, written from the semantics of ACLs.
 """
@@ -13,7 +13,14 @@ import msgspec
 import pytest
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.model import Acl, Action, Actor
+from kafka_shim.authorizer.remedy import (
+    CheckedAction,
+    RequiredAccess,
+    Step,
+    steps_to_allow,
+    what_else_steps_open,
+)
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.cli import main
 from kafka_shim.pipeline.acls.acl_set import AclSet
@@ -124,6 +131,89 @@ def test_what_a_deny_holds_back_is_named() -> None:
     assert held > 300
 
 
+ADDRESSES = {"h1": "10.0.0.1", "h2": "10.0.0.2", "*": "*"}
+ADDRESSED_WORLD = [(user, ADDRESSES[host], what, name) for user, host, what, name in WORLD]
+
+
+def addressed_policy(rng: random.Random) -> list[Acl]:
+    """Return a policy without hosts that no client can have, since these have no effect."""
+    return [msgspec.structs.replace(acl, host=ADDRESSES[acl.host]) for acl in random_policy(rng)]
+
+
+def after_steps(acls: list[Acl], steps: tuple[Step, ...]) -> list[Acl]:
+    removed = {step.acl for step in steps if not step.is_addition}
+    added = [step.acl for step in steps if step.is_addition]
+    return [*(acl for acl in acls if acl not in removed), *added]
+
+
+@pytest.mark.parametrize("everyone", [False, True])
+def test_what_a_remedy_opens_and_closes_is_said(everyone: bool) -> None:
+    """Opened is only what an added ACL or a removed DENY names, or what the texts name."""
+    rng = random.Random(56)
+    said = {"open to everyone": 0, "on all topics": 0, "to all names": 0, "other principals": 0}
+    for _ in range(300):
+        acls = random_policy(rng)
+        user, host, operation, name = rng.choice(WORLD)
+        name = rng.choice((name, name, "*"))
+        if is_allowed((user, host, operation, name), acls, everyone):
+            continue
+        authorizer = StandardAuthorizer(store=AclStore(acls), allow_everyone=everyone)
+        check = CheckedAction(Action(operation, ResourceType.TOPIC, name))
+        needed = RequiredAccess(Actor(user, host), ((check,),))
+        steps = steps_to_allow(authorizer, [needed])
+        text = "; ".join(what_else_steps_open(authorizer, steps, [needed]))
+        rest = after_steps(acls, steps)
+        added = [step.acl for step in steps if step.is_addition]
+        for access in WORLD:
+            before, after = (is_allowed(access, each, everyone) for each in (acls, rest))
+            assert after or not before, (access, acls, steps)
+            if before or not after or access[3] == name:
+                is_own = access[0] == user or "other principals" in text
+                assert before or not after or is_own or "open to everyone" in text, (access, text)
+                continue
+            if is_allowed(access, added, False):
+                kind = "on all topics"
+            elif is_allowed(access, [each for each in rest if each not in added], False):
+                kind = "other principals" if access[0] != user else "to all names"
+            else:
+                kind = "open to everyone"
+            said[kind] += 1
+            assert kind in text, (access, acls, steps, text)
+    del said["other principals"]
+    assert bool(said.pop("open to everyone")) is everyone
+    assert min(said.values()) > 5, said
+
+
+@pytest.mark.parametrize("permission", [Permission.ALLOW, Permission.DENY])
+def test_what_a_first_acl_closes_is_said(permission: Permission) -> None:
+    rng = random.Random(57)
+    closing = 0
+    for _ in range(300):
+        acls = addressed_policy(rng)[:2]
+        chosen = rng.choice(addressed_policy(rng))
+        acl = msgspec.structs.replace(chosen, permission=permission)
+        if acl in acls:
+            continue
+        steps = (Step(is_addition=True, acl=acl),)
+        authorizer = StandardAuthorizer(store=AclStore(acls), allow_everyone=True)
+        text = "; ".join(what_else_steps_open(authorizer, steps, ()))
+        lost = [
+            access
+            for access in ADDRESSED_WORLD
+            if is_allowed(access, acls, True) and not is_allowed(access, [*acls, acl], True)
+        ]
+        is_of_others = any(access[0] != acl.principal != "User:*" for access in lost)
+        closing += is_of_others
+        assert "the first ACL closes" in text or not is_of_others, (acl, acls)
+        opens = set(acls_that_open_access(AclSet(tuple(acls), (), True), [acl]))
+        gained = any(
+            is_allowed(access, [*acls, acl], True) and not is_allowed(access, acls, True)
+            for access in ADDRESSED_WORLD
+        )
+        assert opens or not gained, (acl, acls)
+    assert closing > 20
+
+
 @pytest.mark.parametrize("job", ["unused-acls", "least-acls", "findings"])
 def test_no_job_proposes_to_remove_the_deny_of_the_demo(
     job: str, tmp_path: Path, capsys: Any
@@ -157,25 +247,19 @@ def test_no_job_proposes_to_remove_the_deny_of_the_demo(
 
 def test_acls_that_change_access_are_told_from_those_that_do_not() -> None:
     rng = random.Random(7)
-    address = {"h1": "10.0.0.1", "h2": "10.0.0.2", "*": "*"}
-    world = [(user, address[host], what, name) for user, host, what, name in WORLD]
-
-    def addressed_policy() -> list[Acl]:
-        """Hosts that no client can have have no effect."""
-        return [msgspec.structs.replace(acl, host=address[acl.host]) for acl in random_policy(rng)]
 
     def decisions(acls: list[Acl]) -> list[bool]:
-        return [is_allowed(access, acls, False) for access in world]
+        return [is_allowed(access, acls, False) for access in ADDRESSED_WORLD]
 
     told = {True: 0, False: 0}
     for _ in range(300):
-        acls = addressed_policy()
+        acls = addressed_policy(rng)
         before = decisions(acls)
         allows = [acl for acl in acls if acl.permission is Permission.ALLOW]
         alone = acls_that_alone_allow_access(AclSet(tuple(acls)), allows)
         idle = set(allows) - set(alone)
         assert decisions([acl for acl in acls if acl not in idle]) == before
-        added = rng.choice(addressed_policy())
+        added = rng.choice(addressed_policy(rng))
         opening = acls_that_open_access(AclSet(tuple(acls)), [added])
         if added.permission is Permission.ALLOW and not opening:
             assert decisions([*acls, added]) == before
@@ -223,3 +307,22 @@ def test_added_acls_that_open_access_are_named(tmp_path: Path, capsys: Any) -> N
     text = capsys.readouterr().out
     assert "1 to add would open what today's ACLs deny" in text
     assert "  {principal: User:alice, allow: Read, topic: orders}" in text
+
+
+def test_acls_that_close_what_is_open_to_everyone_are_named(tmp_path: Path, capsys: Any) -> None:
+    """The first of two ACLs denies the second principal until its own follows."""
+    path = tmp_path / "acls.csv"
+    path.write_text(format_acls_losslessly([make_acl(Operation.READ, "other")], "csv"))
+    authorizer = StandardAuthorizer(allow_everyone=True)
+    maker = TraceMaker(tmp_path / "trace", authorizer)
+    for user in ("User:alice", "User:bob"):
+        maker.ask(user, "h", ApiKey.FETCH, [(Operation.READ, ResourceType.TOPIC, "orders")])
+    maker.close()
+    words = ["pipeline", "least-acls", str(tmp_path / "trace"), "--accept-incomplete"]
+    assert main([*words, "--against", str(path)]) == 0
+    text = capsys.readouterr().out
+    assert "2 to add would close what is open to everyone today, to all others:" in text
+    assert "in one request, as `policy plan --apply` does" in text
+    assert "would open" not in text
+    assert main(words) == 0
+    assert "these ACLs close theirs to all others" in capsys.readouterr().out

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import Acl, Actor
+from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.authorizer.networks import covers_host
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.store import AclStore
@@ -68,6 +68,23 @@ def test_advice_that_removes_a_deny_still_denies_its_principals() -> None:
         (False, "User:*", "WRITE", "orders"),
         (False, "User:bob", "WRITE", "orders"),
     }
+
+
+def test_advice_says_what_it_opens_and_closes_besides() -> None:
+    """The truth: who else is allowed after the steps, by the naive engine."""
+    deny = {"principal": "User:*", "deny": "Write", "topic": "*"}
+    found = verdict([ALICE, deny], principal="User:alice", may="Write", topic="orders")
+    assert "to other principals and to all names" in found.also_changes[0]
+    wanted = parse_expectation(
+        {"principal": "User:alice", "may-not": "Write", "topic": "free"}, "expectation 1", NEWEST
+    )
+    checker = ExpectationChecker(authorizer([], everyone=True))
+    found = checker.check_expectation(wanted)
+    assert advice(found) == [(True, "User:alice", "WRITE", "free")]
+    added = [step.acl for step in found.steps]
+    bob = Actor("User:bob", "h"), Action(Operation.WRITE, TOPIC, "free")
+    assert (naive([], *bob, True), naive(added, *bob, True)) == (True, False)
+    assert found.also_changes == ("the first ACL closes topics named `free` to everyone else",)
 
 
 def test_without_hosts_every_host_is_checked() -> None:

@@ -16,6 +16,7 @@ from kafka_shim.policy.lint import (
     LocatedAcl,
     find_probable_mistakes,
 )
+from kafka_shim.policy.lint_report import lint_report_lines
 from tests.authorizer.test_against_naive import ACL_SETS
 from tests.policy.naive import NEWEST, authorizer
 
@@ -149,6 +150,18 @@ def test_duplicates_name_the_first() -> None:
 def test_a_release_that_overlooks_acls_is_rejected() -> None:
     with pytest.raises(InexactReleaseError):
         findings([], "3.2")
+
+
+def test_acls_that_cover_each_other_are_to_be_removed_one_at_a_time() -> None:
+    """All operations cover `All`, and it covers each of them: without all, nothing is allowed."""
+    each = ["Read", "Write", "Create", "Describe", "Delete", "Alter", "DescribeConfigs"]
+    acls = parse_acl_content([READ | {"allow": ["All", "AlterConfigs", *each]}])
+    result = findings(acls)
+    assert {finding.located_acl.acl for finding in result} == set(acls)
+    *_, last = lint_report_lines(result, len(acls), NEWEST, github=False)
+    assert "one at a time" in last
+    *_, last = lint_report_lines(result[:1], len(acls), NEWEST, github=False)
+    assert "one at a time" not in last
 
 
 @pytest.mark.deep

@@ -40,12 +40,13 @@ _EXACT_SEARCH_MAX = 6
 class StepsCost(NamedTuple):
     """What is compared of alternative steps, the most important first."""
 
+    broad: int
+    """Additions on the cluster, and removals of DENYs for more than one principal and resource."""
     removals: int
-    additions_on_cluster: int
     additions: int
 
 
-_LEAST_COST = StepsCost(removals=0, additions_on_cluster=0, additions=1)
+_LEAST_COST = StepsCost(broad=0, removals=0, additions=1)
 """The cost of one addition on a named resource."""
 _INCLUDED = (Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS)
 """Operations that others include; an ACL for one of those makes one for these superfluous."""
@@ -112,15 +113,19 @@ def required_access_for_need(actor: Actor, need: AlternativeActions) -> Required
 def what_else_steps_open(
     authorizer: Authorizer, steps: Iterable[Step], accesses: Iterable[RequiredAccess]
 ) -> tuple[str, ...]:
-    """Return what the steps allow beyond the accesses, a text for each ACL that is broader.
+    """Return what the steps change beyond the accesses, a text for each ACL that is broader.
 
-    Of a removed DENY, this is the part beyond the accesses that other ACLs may allow.
+    Of a removed DENY, this is the part beyond the accesses that other ACLs may allow. Where
+    resources without ACLs are open to everyone, a last ACL opens and a first one closes them.
     """
+    steps = tuple(steps)
     checks = [check for each in accesses for way in each.alternatives for check in way]
     named_types = {check.action.resource_type for check in checks} - {ResourceType.CLUSTER}
     texts: dict[str, None] = {}
     for step in steps:
         name = camel_case(step.acl.operation)
+        if step.is_addition is not (step.acl.permission is Permission.ALLOW):
+            continue  # it allows nothing
         if step.is_addition:
             wider = [*_wider_parts_of_allow(authorizer, step.acl, named_types)]
             head = f"the added ACL allows {name}"
@@ -129,7 +134,51 @@ def what_else_steps_open(
             head = f"without the DENY of {name}, ALLOWs also apply"
         if wider:
             texts[f"{head} {' and '.join(wider)}"] = None
+    if _standard_authorizer(authorizer).allow_everyone:
+        texts |= dict.fromkeys(_effects_of_first_and_last_acls(authorizer, steps))
     return tuple(texts)
+
+
+def _effects_of_first_and_last_acls(authorizer: Authorizer, steps: Sequence[Step]) -> Iterator[str]:
+    """Yield what opens without its last ACL, and what the first one closes."""
+    removed = {step.acl for step in steps if not step.is_addition}
+    added = {step.acl for step in steps if step.is_addition}
+    for acl in (step.acl for step in steps):
+        before = set(acls_covering_pattern(authorizer, acl))
+        after = (before - removed) | {each for each in added if _pattern(each) == _pattern(acl)}
+        if before and not after:
+            yield f"without an ACL, {_pattern_text(acl)} are open to everyone"
+        elif after and not before:
+            yield f"the first ACL closes {_pattern_text(acl)} to everyone else"
+
+
+def acls_covering_pattern(authorizer: Authorizer, acl: Acl) -> Iterator[Acl]:
+    """Yield the ACLs that cover all resources of the pattern of an ACL, whatever they allow."""
+    is_one_name = acl.pattern_type is PatternType.LITERAL and acl.resource_name != WILDCARD
+    for each in authorizer.acls(AclFilter(acl.resource_type, acl.resource_name, PatternType.MATCH)):
+        is_wildcard = each.pattern_type is PatternType.LITERAL and each.resource_name == WILDCARD
+        is_prefix = each.pattern_type is PatternType.PREFIXED
+        if is_one_name or is_wildcard or (is_prefix and acl.pattern_type is PatternType.PREFIXED):
+            yield each
+
+
+def _pattern(acl: Acl) -> tuple[ResourceType, PatternType, str]:
+    return acl.resource_type, acl.pattern_type, acl.resource_name
+
+
+def _pattern_text(acl: Acl) -> str:
+    kind = _plural(acl.resource_type)
+    if acl.resource_type is ResourceType.CLUSTER:
+        return "operations on the cluster"
+    if acl.pattern_type is PatternType.PREFIXED:
+        return f"{kind} with the prefix `{acl.resource_name}` that have no other ACL"
+    if acl.resource_name == WILDCARD:
+        return f"{kind} that have no other ACL"
+    return f"{kind} named `{acl.resource_name}`"
+
+
+def _plural(kind: ResourceType) -> str:
+    return f"{kind.name.lower().replace('_', ' ')}s"
 
 
 def _wider_parts_of_allow(
@@ -137,8 +186,9 @@ def _wider_parts_of_allow(
 ) -> Iterator[str]:
     """Yield what an added ACL allows beyond the access for which it is added."""
     if acl.resource_type is ResourceType.CLUSTER and named_types:
-        kinds = (f"{kind.name.lower().replace('_', ' ')}s" for kind in sorted(named_types))
-        yield f"on all {' and '.join(kinds)}"
+        yield f"on all {' and '.join(map(_plural, sorted(named_types)))}"
+    if acl.resource_name == WILDCARD and acl.pattern_type is PatternType.LITERAL:
+        yield f"on all {_plural(acl.resource_type)}"
     if acl.host == WILDCARD and _is_limited_to_hosts(authorizer, acl):
         yield "from every host, while other ACLs of the principal name hosts"
 
@@ -170,9 +220,10 @@ def steps_to_allow(
     """Return the smallest set of steps after which all of the accesses are allowed.
 
     There are none if the ACLs allow them already, whatever else denied them, or if no ACL could
-    allow them. Added ACLs are for `host`. Of several alternatives, the one with the fewest removals
-    is taken, then one on named resources rather than on the cluster, then the one with the fewest
-    additions, then the last one, which is the narrowest in the table of requirements.
+    allow them. Added ACLs are for `host`. Of several alternatives, the one with the fewest broad
+    steps is taken: those on the cluster, and removals of DENYs that hold back more. Then the one
+    with the fewest removals, then with the fewest additions, then the last one, which is the
+    narrowest in the table of requirements.
     """
     trial = _StepTrial(
         authorizer,
@@ -381,8 +432,12 @@ def _affecting_acl_filters(
 
 def _cost_of_steps(steps: Sequence[Step]) -> StepsCost:
     additions = [step for step in steps if step.is_addition]
-    on_cluster = sum(step.acl.resource_type is ResourceType.CLUSTER for step in additions)
-    return StepsCost(len(steps) - len(additions), on_cluster, len(additions))
+    broad = sum(
+        step.acl.resource_type is ResourceType.CLUSTER
+        or (not step.is_addition and any(_wider_parts_of_deny(step.acl)))
+        for step in steps
+    )
+    return StepsCost(broad, len(steps) - len(additions), len(additions))
 
 
 def _groups_of_steps_with_disjoint_accesses(

@@ -10,7 +10,7 @@ import msgspec
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Action, Actor, Decision
 from kafka_shim.authorizer.networks import covers_host
-from kafka_shim.authorizer.remedy import Step
+from kafka_shim.authorizer.remedy import Step, what_else_steps_open
 from kafka_shim.authorizer.requirement import NeedAlternative
 from kafka_shim.policy.access_steps import (
     PolicyAccess,
@@ -62,7 +62,8 @@ class Verdict(msgspec.Struct, frozen=True):
     The `steps` together make it hold; there are none if a super user prevents that. If they add a
     DENY, `removals` make it hold without one, but end other access of the same principals, too;
     there are none if only ACLs for everybody allow the access. `allowing_acls` are those that allow
-    an access that is to be denied, as it is now.
+    an access that is to be denied, as it is now. `also_changes` says what else steps or removals
+    open or close.
     """
 
     expectation: Expectation
@@ -72,6 +73,7 @@ class Verdict(msgspec.Struct, frozen=True):
     steps: tuple[Step, ...] = ()
     removals: tuple[Step, ...] = ()
     allowing_acls: tuple[tuple[CheckedAccess, tuple[Acl, ...]], ...] = ()
+    also_changes: tuple[str, ...] = ()
 
 
 class ExpectationChecker:
@@ -99,10 +101,15 @@ class ExpectationChecker:
         if any(
             step.is_addition and step.acl.permission is Permission.DENY for step in verdict.steps
         ):
-            return msgspec.structs.replace(
+            verdict = msgspec.structs.replace(
                 verdict, removals=self._removals_instead_of_deny(verdict)
             )
-        return verdict
+        texts = [
+            text
+            for steps in (verdict.steps, verdict.removals)
+            for text in what_else_steps_open(self._authorizer, steps, ())
+        ]
+        return msgspec.structs.replace(verdict, also_changes=tuple(dict.fromkeys(texts)))
 
     def _denying_each_access_suffices(self, expectation: Expectation) -> bool:
         """Return whether the expectation holds as soon as each violating access is denied by

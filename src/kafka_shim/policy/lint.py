@@ -30,6 +30,8 @@ FINDING_KINDS: Final = {
     "ineffective": "a DENY overrules it, or it denies what nothing allows",
 }
 """What is found, by name."""
+WITHOUT_EFFECT = ("shadowed", "redundant", "ineffective")
+"""Kinds of ACLs of which one can be removed without a change of any decision."""
 
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 

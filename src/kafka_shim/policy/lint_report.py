@@ -6,7 +6,7 @@ from typing import Any
 from kafka_shim.authorizer.acl_objects import acl_to_object
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.policy.formats.rule_lines import acl_line
-from kafka_shim.policy.lint import Finding, LocatedAcl
+from kafka_shim.policy.lint import WITHOUT_EFFECT, Finding, LocatedAcl
 from kafka_shim.text.github_annotations import github_annotation
 from kafka_shim.text.input_errors import place_text
 from kafka_shim.text.message_text import count_with_noun
@@ -32,6 +32,11 @@ def lint_report_lines(
             )
     totals = f"{count_with_noun(len(findings), 'finding')} in {count_with_noun(acl_count, 'ACL')}"
     yield f"{totals} for Kafka {release}"
+    if sum(finding.kind in WITHOUT_EFFECT for finding in findings) > 1:
+        yield (
+            "remove shadowed, redundant and ineffective ACLs one at a time, and lint again: each may be"
+            " needed when another is gone; `policy compact` drops all that can go together"
+        )
 
 
 def finding_sarif_result(finding: Finding) -> SarifResult:

@@ -112,6 +112,7 @@ def expectation_results_schema() -> Schema:
                 "acls": _list(_ACL),
                 "to_hold": _list(_STEP),
                 "to_hold_without_deny": _list(_STEP),
+                "also_changes": _list(_TEXT),
             }
         )
     )

@@ -84,6 +84,7 @@ def verdict_object(judged: JudgedExpectation) -> dict[str, Any]:
         "acls": acls_to_objects(verdict.existing_forbidden_acls),
         "to_hold": list(map(step_object, verdict.steps)),
         "to_hold_without_deny": list(map(step_object, verdict.removals)),
+        "also_changes": list(verdict.also_changes),
     }
 
 
@@ -125,6 +126,7 @@ def explanation_lines(verdict: Verdict) -> Iterator[str]:
     else:
         yield "to make it hold:"
     yield from (f"  {step_command(step)}" for step in verdict.steps)
+    yield from (f"  note: {text}" for text in verdict.also_changes)
 
 
 def _checked_access_text(access: CheckedAccess) -> str:

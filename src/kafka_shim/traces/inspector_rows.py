@@ -3,9 +3,17 @@
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
+
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor, DecisionReason
-from kafka_shim.authorizer.remedy import CheckedAction, Remedy, RequiredAccess, steps_to_allow
+from kafka_shim.authorizer.remedy import (
+    CheckedAction,
+    Remedy,
+    RequiredAccess,
+    steps_to_allow,
+    what_else_steps_open,
+)
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.policy.formats.trace_rule import parse_acl_rule, parse_reason_rule
@@ -151,7 +159,11 @@ class InspectorRows:
     def _remedy(self, accesses: list[RequiredAccess]) -> dict[str, Any] | None:
         authorizer = StandardAuthorizer(store=AclStore(self._acls))
         steps = steps_to_allow(authorizer, accesses)
-        return remedy_json(Remedy.from_steps(steps, complete=False)) if steps else None
+        if not steps:
+            return None
+        remedy = Remedy.from_steps(steps, complete=False)
+        advice = "; ".join(what_else_steps_open(authorizer, steps, accesses))
+        return remedy_json(msgspec.structs.replace(remedy, advice=advice))
 
     def _next_number_with_common_fields(self, row: dict[str, Any]) -> dict[str, Any]:
         self.last += 1

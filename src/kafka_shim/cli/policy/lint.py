@@ -37,6 +37,8 @@ Report ACLs that are probably mistakes, each with its file and line:
 {_KIND_LINES}
 
 Removing any one ACL that is reported as shadowed, redundant or ineffective changes no decision.
+Another one may then be needed: lint again before you remove it, or take those that `policy compact`
+leaves out.
 
   kafka-shim policy lint acls/ --ignore redundant
   kafka-shim policy lint --bootstrap-server 127.0.0.1:9092

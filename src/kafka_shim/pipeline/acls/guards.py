@@ -9,6 +9,7 @@ from kafka_shim.authorizer.operations import (
     operations_whose_allow_includes,
     operations_whose_deny_includes,
 )
+from kafka_shim.authorizer.remedy import acls_covering_pattern
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.policy.checked_accesses import InexactReleaseError
 from kafka_shim.policy.redundant_acls import AclRemovalEffects
@@ -51,12 +52,21 @@ def reasons_to_keep_closed(present: AclSet, wanted: Iterable[Acl]) -> dict[Acl, 
     return reasons
 
 
+def acls_that_close_resources(present: AclSet, added: Iterable[Acl]) -> list[Acl]:
+    """Return the added ACLs on resources that have none, and are therefore open to everyone."""
+    if not present.allow_everyone_if_no_acl:
+        return []
+    authorizer = present.build_authorizer()
+    return [acl for acl in added if not any(acls_covering_pattern(authorizer, acl))]
+
+
 def acls_that_open_access(present: AclSet, added: Iterable[Acl]) -> list[Acl]:
     """Return the added ACLs that allow something, observed or not, that the present ones deny.
 
     Of a release whose decisions cannot be computed for all names, return all of them.
     """
-    before = set(present.acls)
+    added = list(added)
+    before = {*present.acls, *filter(_is_of_one_name, acls_that_close_resources(present, added))}
     new = [acl for acl in added if acl not in before]
     authorizer = present.build_authorizer()
     opening = []
@@ -91,6 +101,10 @@ def acls_that_alone_allow_access(present: AclSet, removed: Iterable[Acl]) -> lis
     except InexactReleaseError:
         return going
     return deciding
+
+
+def _is_of_one_name(acl: Acl) -> bool:
+    return acl.pattern_type is PatternType.LITERAL and acl.resource_name != WILDCARD
 
 
 def _pattern(acl: Acl) -> tuple[ResourceType, PatternType, str]:

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.acls.guards import acls_that_open_access, reasons_to_keep_closed
+from kafka_shim.pipeline.acls.guards import (
+    acls_that_close_resources,
+    acls_that_open_access,
+    reasons_to_keep_closed,
+)
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.input_verdict import (
@@ -77,6 +81,10 @@ def acl_changers_never_denied_without_rules(engine: DuckDbEngine, accesses: str)
 
 
 _SHOWN = ("acl", "requests", "over_grants")
+_REMOVALS = (
+    "remove only after adding: the removals take away access that was not observed, but may be"
+    " needed, as by a monthly job"
+)
 NOTED = 10
 """How many proposed prefixes are printed; for others only their number."""
 
@@ -144,6 +152,11 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         outcome.notes += incomplete_notes(problems, "no commands are printed")
         outcome.notes += _change_commands(present.acls, acls, needed, with_commands=not problems)
         outcome.notes += _opening_notes(present, acls)
+        outcome.notes += _closing_notes(present, acls)
+    elif acls and observation.totals_and_settings["allow_everyone_if_no_acl_found"]:
+        outcome.notes.append(
+            "resources without ACLs are open to everyone: these ACLs close theirs to all others"
+        )
     if args.format:
         outcome.text = _format_acls(acls, args.format)
     return outcome
@@ -308,6 +321,7 @@ def _change_commands(
         f"{len(added)} to add and {len(removed)} to remove",
         *("  " + format_command("--add", acl) for acl in added if with_commands),
         *("  " + format_command("--remove --force", acl) for acl in removed if with_commands),
+        *([_REMOVALS] if removed else []),
         *(
             f"not known whether {count} other ACLs are needed: {reason}"
             for reason, count in reasons.items()
@@ -318,12 +332,28 @@ def _change_commands(
 def _opening_notes(present: AclSet, wanted: list[Acl]) -> list[str]:
     """Return the ACLs to add that allow more than today's, such as every host instead of one."""
     opening = acls_that_open_access(present, wanted)
-    if not opening:
-        return []
-    more = len(opening) - NOTED
+    return _listed_acls("to add would open what today's ACLs deny, such as other hosts:", opening)
+
+
+def _closing_notes(present: AclSet, wanted: list[Acl]) -> list[str]:
+    """Return the ACLs to add that close what is open to everyone, as it has no ACL today."""
+    closing = acls_that_close_resources(present, wanted)
+    notes = _listed_acls(
+        "to add would close what is open to everyone today, to all others:", closing
+    )
+    if closing:
+        notes.append(
+            "  add all ACLs of a resource in one request, as `policy plan --apply` does: after its"
+            " first ACL, principals whose ACLs follow are denied"
+        )
+    return notes
+
+
+def _listed_acls(head: str, acls: list[Acl]) -> list[str]:
+    more = len(acls) - NOTED
     return [
-        f"{len(opening)} to add would open what today's ACLs deny, such as other hosts:",
-        *(f"  {format_acl_rule(acl)}" for acl in opening[:NOTED]),
+        *([f"{len(acls)} {head}"] if acls else []),
+        *(f"  {format_acl_rule(acl)}" for acl in acls[:NOTED]),
         *([f"  and {more} more"] if more > 0 else []),
     ]
 

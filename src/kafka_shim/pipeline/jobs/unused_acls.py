@@ -28,7 +28,7 @@ from kafka_shim.pipeline.report.outcome import (
     Outcome,
     access_outcome_with_observation_notes,
 )
-from kafka_shim.pipeline.rows.access_roles import UNIDENTIFIED, UNLOGGED
+from kafka_shim.pipeline.rows.access_roles import POSSIBLE, UNIDENTIFIED, UNLOGGED
 from kafka_shim.pipeline.selection_options import selection_from_options
 from kafka_shim.policy.formats.kafka_commands import format_command
 from kafka_shim.policy.formats.trace_rule import format_acl_rule
@@ -243,15 +243,7 @@ def _accesses_without_decision(
         f" where allowed is null or role = '{UNIDENTIFIED}'",
         accesses=accesses,
     )
-    return {
-        (
-            row["principal"],
-            Operation[row["operation"]],
-            ResourceType[row["resource_type"]],
-            row["resource_name"],
-        )
-        for row in trace_input.reader.rows(rows)
-    }
+    return set(map(_access_of_row, trace_input.reader.rows(rows)))
 
 
 def reason_by_acl_without_evidence_in_trace(
@@ -278,7 +270,31 @@ def reason_by_acl_without_evidence_in_trace(
         ):
             used = acls_possibly_used_by_undecided_accesses(present.acls, accesses)
             reasons |= dict.fromkeys(used, reason)
+    used = acls_possibly_used_by_undecided_accesses(present.acls, _possible_accesses(observation))
+    reasons |= dict.fromkeys(used, "some requests need it only in some states of the broker")
     return reasons | _reasons_by_acl_outside_selection(trace_input, present)
+
+
+def _possible_accesses(
+    observation: "Observation",
+) -> set[tuple[str, Operation, ResourceType, str]]:
+    """Return the distinct allowed accesses that depend on the state of the broker."""
+    engine = observation.engine
+    rows = engine.sql(
+        "select distinct principal, operation, resource_type, resource_name from {accesses}"
+        f" where allowed and role = '{POSSIBLE}'",
+        accesses=observation.all_accesses,
+    )
+    return set(map(_access_of_row, engine.rows(rows)))
+
+
+def _access_of_row(row: Mapping[str, Any]) -> tuple[str, Operation, ResourceType, str]:
+    return (
+        row["principal"],
+        Operation[row["operation"]],
+        ResourceType[row["resource_type"]],
+        row["resource_name"],
+    )
 
 
 def _reasons_by_acl_outside_selection(trace_input: "TraceInput", present: AclSet) -> dict[Acl, str]:
