@@ -275,6 +275,32 @@ def test_two_denials_of_a_topic_may_each_be_vain(stage: Stage, tmp_path: Path) -
     assert found[("DESCRIBE", "secret")] == found[("DELETE", "secret")] == "refused"
 
 
+def unused_acls(stage: Stage, tmp_path: Path, capsys: Any) -> list[dict[str, Any]]:
+    authorizer = stage.cluster.policy.authorizer
+    assert isinstance(authorizer, StandardAuthorizer)
+    acls = tmp_path / "acls.json"
+    acls.write_text(format_acls_losslessly([*authorizer.store], "json"))
+    words = ["unused-acls", str(tmp_path / "trace"), "--acls", str(acls), "--accept-incomplete"]
+    assert main(["pipeline", *words, "--engine", "duckdb", "--json"]) == 0
+    rows: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["rows"]
+    return rows
+
+
+def test_an_acl_that_is_needed_once_the_topic_exists_is_kept(
+    stage: Stage, tmp_path: Path, capsys: Any
+) -> None:
+    """The client deletes a topic in each run; when it was recorded, the topic did not exist."""
+    for operation in (Operation.DESCRIBE, Operation.DELETE):
+        stage.allow(BOB, operation, TOPIC, "missing")
+    request = DeleteTopicsRequest([DeleteTopicState(name="missing")])
+    found = roles(stage, tmp_path / "trace", ApiKey.DELETE_TOPICS, 6, request)
+    assert found[("DELETE", "missing")] == "possible"
+    (row,) = (row for row in unused_acls(stage, tmp_path, capsys) if "|DELETE|ALLOW" in row["acl"])
+    assert (row["state"], row["can_go"], row["remove"]) == ("not known", False, None)
+    stage.topic("missing")
+    assert stage.ask(ApiKey.DELETE_TOPICS, 6, request, BOB).responses[0].error_code == 0
+
+
 def test_an_acl_behind_another_denial_is_not_known_to_be_needed(
     stage: Stage, tmp_path: Path, capsys: Any
 ) -> None:
@@ -283,13 +309,7 @@ def test_an_acl_behind_another_denial_is_not_known_to_be_needed(
     stage.allow(BOB, Operation.DESCRIBE, TOPIC, "secret", deny=True)
     request = DeleteTopicsRequest([DeleteTopicState(name="secret")])
     roles(stage, tmp_path / "trace", ApiKey.DELETE_TOPICS, 6, request)
-    authorizer = stage.cluster.policy.authorizer
-    assert isinstance(authorizer, StandardAuthorizer)
-    acls = tmp_path / "acls.json"
-    acls.write_text(format_acls_losslessly([*authorizer.store], "json"))
-    words = ["unused-acls", str(tmp_path / "trace"), "--acls", str(acls), "--accept-incomplete"]
-    assert main(["pipeline", *words, "--engine", "duckdb", "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["rows"]
+    rows = unused_acls(stage, tmp_path, capsys)
     (row,) = (row for row in rows if "|DELETE|ALLOW" in row["acl"])
     assert (row["state"], row["can_go"]) == ("not known", False)
     assert row["not_known"] == "the responses may be the same without it"
