@@ -34,8 +34,8 @@ def lint_report_lines(
     yield f"{totals} for Kafka {release}"
     if sum(finding.kind in WITHOUT_EFFECT for finding in findings) > 1:
         yield (
-            "remove shadowed, redundant and ineffective ACLs one at a time, and lint again: each may be"
-            " needed when another is gone; `policy compact` drops all that can go together"
+            "remove shadowed, redundant and ineffective ACLs one at a time, and lint again: each"
+            " may be needed when another is gone; `policy compact` drops all that can go together"
         )
 
 
