@@ -28,6 +28,7 @@ from kafka_shim.pipeline.acls.guards import (
     acls_that_alone_allow_access,
     acls_that_open_access,
     allows_held_back,
+    notes_on_last_acls,
 )
 from kafka_shim.pipeline.acls.removable import usage_of_each_acl
 from kafka_shim.policy.formats import format_acls_losslessly, parse_distinct_acls
@@ -292,6 +293,26 @@ def test_removals_that_take_access_away_are_listed_apart(tmp_path: Path, capsys:
         harmless + 1: False,
         taking + 1: True,
     }
+
+
+@pytest.mark.parametrize("everyone", [False, True])
+def test_removals_that_may_open_resources_say_so(everyone: bool) -> None:
+    """Whether they do is up to a setting that a trace need not show."""
+    rng = random.Random(58)
+    may_open = 0
+    for _ in range(300):
+        acls = [acl for acl in random_policy(rng) if acl.permission is Permission.ALLOW]
+        removed = set(rng.sample(acls, len(acls) // 2))
+        rest = [acl for acl in acls if acl not in removed]
+        opens = any(
+            is_allowed(access, rest, True) and not is_allowed(access, acls, True)
+            for access in WORLD
+        )
+        notes = notes_on_last_acls(AclSet(tuple(acls), (), everyone), removed)
+        may_open += opens
+        assert notes or not opens or everyone, (acls, removed)
+        assert not everyone or not notes
+    assert may_open > 50
 
 
 def test_added_acls_that_open_access_are_named(tmp_path: Path, capsys: Any) -> None:

@@ -1,8 +1,10 @@
 """ACLs whose removal would allow what is denied now, whatever was observed."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
+
+import msgspec
 
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
 from kafka_shim.authorizer.operations import (
@@ -50,6 +52,23 @@ def reasons_to_keep_closed(present: AclSet, wanted: Iterable[Acl]) -> dict[Acl, 
         elif present.allow_everyone_if_no_acl and _pattern(acl) not in patterns:
             reasons[acl] = "without any ACL, its resources would be open to everyone"
     return reasons
+
+
+def notes_on_last_acls(present: AclSet, removed: Collection[Acl]) -> list[str]:
+    """Return a note if removals would leave resources without ACLs.
+
+    A trace shows that these are open to everyone only if a client used one.
+    """
+    if present.allow_everyone_if_no_acl:
+        return []  # such ACLs stay
+    remaining = tuple(acl for acl in present.acls if acl not in removed)
+    rest = msgspec.structs.replace(present, acls=remaining).build_authorizer()
+    last = sum(not any(acls_covering_pattern(rest, acl)) for acl in removed)
+    note = (
+        f"without {last} of the removed ACLs, resources have no ACL: the trace does not show that"
+        " allow.everyone.if.no.acl.found is true, but if it is, these are open to everyone"
+    )
+    return [note] if last else []
 
 
 def acls_that_close_resources(present: AclSet, added: Iterable[Acl]) -> list[Acl]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.pipeline.acl_change_files import write_acl_change_files
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.acls.guards import acls_that_alone_allow_access
+from kafka_shim.pipeline.acls.guards import acls_that_alone_allow_access, notes_on_last_acls
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.findings_history import (
     NEW,
@@ -269,6 +269,7 @@ def _write_pull_request(
         f"Accesses: {head['considered']}, {period}, {sources_text(head['sources'])}.",
         "Each was decided with all ACLs and with the remaining ones: no decision differs.",
         "Nothing that is denied now becomes allowed, observed or not: every DENY stays.",
+        *notes_on_last_acls(present, gone),
         f"{len(alone)} of the removals take away access that was not observed, but may be needed.",
         "The other removals change no access, observed or not.",
         *outcome.notes[1:-1],

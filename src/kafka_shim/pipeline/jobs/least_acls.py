@@ -5,12 +5,15 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.guards import (
     acls_that_close_resources,
     acls_that_open_access,
+    notes_on_last_acls,
     reasons_to_keep_closed,
 )
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
@@ -151,6 +154,9 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         outcome.totals["incomplete_input"] = problems
         outcome.notes += incomplete_notes(problems, "no commands are printed")
         outcome.notes += _change_commands(present.acls, acls, needed, with_commands=not problems)
+        going = set(present.acls) - {*acls, *needed}
+        after = msgspec.structs.replace(present, acls=tuple({*present.acls, *acls}))
+        outcome.notes += notes_on_last_acls(after, going)
         outcome.notes += _opening_notes(present, acls)
         outcome.notes += _closing_notes(present, acls)
     elif acls and observation.totals_and_settings["allow_everyone_if_no_acl_found"]:

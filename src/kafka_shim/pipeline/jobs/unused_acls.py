@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.acls.guards import acls_that_alone_allow_access, allows_held_back
+from kafka_shim.pipeline.acls.guards import (
+    acls_that_alone_allow_access,
+    allows_held_back,
+    notes_on_last_acls,
+)
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.input_verdict import (
@@ -361,6 +365,7 @@ def _removal_notes(present: AclSet, rows: Sequence[Mapping[str, Any]]) -> Iterat
         if of_title:
             yield f"{len(of_title)} of these {title}{':' if of_title[0]['remove'] else ''}"
         yield from (f"  {row['remove']}" for row in of_title if row["remove"])
+    yield from notes_on_last_acls(present, set(going))
 
 
 def _held_back_notes(engine: DuckDbEngine, usage: str) -> Iterator[str]:
